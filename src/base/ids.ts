@@ -1,0 +1,40 @@
+import { randomBytes } from "node:crypto";
+
+export type ResponseId = `resp_${string}`;
+
+/**
+ * The random part shared by the ids of one response and its items: 16 hex digits of key, then `00`, then the second of creation.
+ * Clients treat ids as opaque; only the prefix is ever checked.
+ */
+export interface IdStem {
+  readonly key: string;
+  readonly createdAt: number;
+  /** 16 hex digits; with a counter of 8 more it makes the tail of each item's id, so that ids can be derived without a clock or a die. */
+  readonly seed: string;
+}
+
+export function newIdStem(createdAt: number, key: string = randomHex(16)): IdStem {
+  return { key, createdAt, seed: randomHex(16) };
+}
+
+/** The `counter`-th id of a stem: deterministic, unique per prefix and counter, not guessable without the seed. */
+export function idFromStem(prefix: string, stem: IdStem, counter: number): string {
+  return `${prefix}_${stem.key}00${hex(stem.createdAt, 8)}${stem.seed}${hex(counter, 8)}`;
+}
+
+/** A fresh id of no stem: `prefix_` and 48 hex digits, the first eight of them the second of creation. */
+export function newId(prefix: string, createdAt: number): string {
+  return `${prefix}_${hex(createdAt, 8)}${randomHex(40)}`;
+}
+
+export function newRequestId(): string {
+  return `req_${randomHex(32)}`;
+}
+
+export function randomHex(digits: number): string {
+  return randomBytes(digits / 2).toString("hex");
+}
+
+function hex(value: number, digits: number): string {
+  return value.toString(16).padStart(digits, "0").slice(-digits);
+}

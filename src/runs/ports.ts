@@ -1,0 +1,151 @@
+import type {
+  Annotation,
+  InputItem,
+  LogProb,
+  OutputItem,
+  Response,
+  ResponseStreamEvent,
+  StoredItem,
+  TextConfig,
+  Tool,
+  ToolChoice,
+} from "../../generated/responses-api/types.ts";
+
+/** Who a stored thing belongs to. Every query carries it; a foreign id is an unknown id. */
+export interface Owner {
+  readonly organization: string;
+  readonly project: string;
+}
+
+/** One turn asked of a model. Items are in context order and resolved: no `item_reference`, no extension parts, sealed reasoning opened. */
+export interface ModelRequest {
+  readonly model: string;
+  readonly instructions: string | null;
+  readonly items: readonly InputItem[];
+  readonly tools: readonly Tool[];
+  readonly toolChoice: ToolChoice;
+  readonly parallelToolCalls: boolean;
+  readonly text: TextConfig;
+  readonly reasoning: { readonly effort: string | null; readonly summary: string | null };
+  readonly maxOutputTokens: number | null;
+  readonly temperature: number | null;
+  readonly topP: number | null;
+  readonly presencePenalty: number | null;
+  readonly frequencyPenalty: number | null;
+  /** Number of alternatives per token, or null when log probabilities were not asked for. */
+  readonly topLogprobs: number | null;
+  readonly user: string | null;
+  readonly promptCacheKey: string | null;
+  readonly serviceTier: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** Token counts of one turn. `inputTokens` includes the cached ones, `outputTokens` the reasoning ones. */
+export interface ModelUsage {
+  readonly inputTokens: number;
+  readonly cachedTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly outputTokens: number;
+  readonly reasoningTokens: number;
+}
+
+/**
+ * What a model says, in no vendor's words. Strictly sequential: an adapter orders interleaved calls itself, so that one block ends where the next begins.
+ * Text after a call opens a new message; `call_delta` always belongs to the latest `call_started`.
+ */
+export type ModelEvent =
+  | { readonly type: "model_resolved"; readonly model: string }
+  /** Begins a further message even directly after another one. Without it the first text begins the message. */
+  | { readonly type: "message_started"; readonly phase?: "commentary" | "final_answer" }
+  | { readonly type: "text_delta"; readonly text: string; readonly logprobs?: readonly LogProb[] }
+  | { readonly type: "annotation"; readonly annotation: Annotation }
+  | { readonly type: "refusal_delta"; readonly text: string }
+  /** Raw reasoning, as open-weight models show it. */
+  | { readonly type: "reasoning_delta"; readonly text: string }
+  | { readonly type: "reasoning_summary_delta"; readonly text: string }
+  /** The next summary delta begins a further summary part. */
+  | { readonly type: "reasoning_summary_break" }
+  /** `callId` null: the run makes one. For `custom` the deltas are the free-form input itself, not JSON. */
+  | { readonly type: "call_started"; readonly kind: "function" | "custom"; readonly callId: string | null; readonly name: string; readonly namespace?: string }
+  | { readonly type: "call_delta"; readonly text: string }
+  | { readonly type: "call_finished" }
+  | { readonly type: "usage"; readonly usage: ModelUsage }
+  | { readonly type: "finished"; readonly reason: "stop" | "length" | "content_filter" };
+
+/** Why a model gave no answer. Before a turn is accepted it becomes the HTTP reply, afterwards `error` + `response.failed`. */
+export class ModelError extends Error {
+  override readonly name = "ModelError";
+  /** What HTTP should answer when nothing was sent yet. */
+  readonly status: number;
+  /** The error object's `type`, such as `server_error`, `rate_limit_error`, `invalid_request_error`. */
+  readonly type: string;
+  readonly code: string | null;
+  readonly param: string | null;
+  readonly retryAfterSeconds: number | null;
+
+  constructor(
+    message: string,
+    fields: { status: number; type: string; code?: string | null; param?: string | null; retryAfterSeconds?: number | null; cause?: unknown },
+  ) {
+    super(message, fields.cause === undefined ? undefined : { cause: fields.cause });
+    this.status = fields.status;
+    this.type = fields.type;
+    this.code = fields.code ?? null;
+    this.param = fields.param ?? null;
+    this.retryAfterSeconds = fields.retryAfterSeconds ?? null;
+  }
+}
+
+export interface ModelDescription {
+  readonly id: string;
+  /** Unix seconds; 0 where the model server does not tell. */
+  readonly created: number;
+  readonly ownedBy: string;
+  /** Shown to people: says for instance that the built-in engine is one. */
+  readonly description?: string;
+}
+
+/** Answers turns. One implementation per vendor dialect. */
+export interface ModelEngine {
+  /** Shown in logs and by the start banner. */
+  readonly name: string;
+  /**
+   * Resolves once the model server has accepted the turn, rejects with `ModelError` if it refused it (unknown model, no quota, too long).
+   * Batches hold what arrived together; an empty batch is never yielded. The iterable throws `ModelError` if the turn dies later and
+   * ends early, without throwing, when `signal` aborts. Leaving the iteration aborts the upstream call.
+   */
+  sample(request: ModelRequest, signal: AbortSignal): Promise<AsyncIterable<readonly ModelEvent[]>>;
+  listModels(signal: AbortSignal): Promise<readonly ModelDescription[]>;
+}
+
+/** A numbered wire event and its JSON, made once and used for storage and every reader. */
+export interface RecordedEvent {
+  readonly number: number;
+  readonly event: ResponseStreamEvent;
+  /** Compact JSON of `event`, `sequence_number` included, `obfuscation` not. */
+  readonly json: string;
+}
+
+/** What is stored when a run begins. */
+export interface OpenedRun {
+  readonly owner: Owner;
+  /** The snapshot of `response.created`. */
+  readonly response: Response;
+  /** The items of this request, normalised and with ids, in the order sent. */
+  readonly inputItems: readonly StoredItem[];
+}
+
+/** What is stored when a run ends, in the transaction that stores its last events. */
+export interface ClosedRun {
+  readonly response: Response;
+  readonly outputItems: readonly OutputItem[];
+}
+
+/** Events of stored runs, durable when the promise resolves. Appends of all runs share commits. */
+export interface EventLog {
+  open(run: OpenedRun, events: readonly RecordedEvent[]): Promise<void>;
+  append(responseId: string, events: readonly RecordedEvent[]): Promise<void>;
+  close(responseId: string, events: readonly RecordedEvent[], end: ClosedRun): Promise<void>;
+  /** Stored events with a number above `after` (−1: all), oldest first, in batches. Ends at the last stored event. */
+  read(responseId: string, after: number): AsyncIterable<readonly RecordedEvent[]>;
+}
