@@ -1,0 +1,146 @@
+import { rememberJson } from "../base/json-text.ts";
+import type { LiveFeed } from "./live-feed.ts";
+import type { ClosedRun, EventLog, OpenedRun, RecordedEvent } from "./ports.ts";
+import type { UnnumberedEvent } from "./wire-event.ts";
+import { numberEvent } from "./wire-event.ts";
+
+/** How much JSON may wait for its commit before the run waits too. */
+export const UNSTORED_CHARACTERS_MAX = 1024 * 1024;
+
+/** Numbers events, has them stored, then shows them: the only place a sequence_number is made. */
+export interface EventRecorder {
+  open(run: OpenedRun, events: readonly UnnumberedEvent[]): Promise<void>;
+  /** Accepts events at once; the promise resolves when there is room for more, not when they are stored. */
+  record(events: readonly UnnumberedEvent[]): Promise<void>;
+  /** Resolves when everything, the end included, is stored and shown. Rejects, having shown nothing, if it cannot be stored. */
+  close(events: readonly UnnumberedEvent[], end: ClosedRun): Promise<void>;
+  /** Shows an end that cannot be stored, so that live readers do get one. */
+  abandon(events: readonly UnnumberedEvent[]): void;
+}
+
+export function createRecorder(responseId: string, log: EventLog | null, feed: LiveFeed): EventRecorder {
+  return log === null ? new PassingRecorder(feed) : new StoringRecorder(responseId, log, feed);
+}
+
+class Numbering {
+  #next = 0;
+
+  /** Takes numbers back that nobody has seen, so that the ones shown stay dense. */
+  rewind(to: number): void {
+    this.#next = to;
+  }
+
+  number(events: readonly UnnumberedEvent[]): readonly RecordedEvent[] {
+    return events.map((unnumbered) => {
+      const event = numberEvent(unnumbered, this.#next++);
+      const json = JSON.stringify(event);
+      return { number: event.sequence_number, event: rememberJson(event, json), json };
+    });
+  }
+}
+
+/** For runs that are not stored: nothing outlives the reader, and the run waits for it. */
+class PassingRecorder implements EventRecorder {
+  readonly #feed: LiveFeed;
+  readonly #numbering = new Numbering();
+
+  constructor(feed: LiveFeed) {
+    this.#feed = feed;
+  }
+
+  open(_run: OpenedRun, events: readonly UnnumberedEvent[]): Promise<void> {
+    return this.record(events);
+  }
+
+  record(events: readonly UnnumberedEvent[]): Promise<void> {
+    this.#feed.publish(this.#numbering.number(events));
+    return this.#feed.roomForMore();
+  }
+
+  async close(events: readonly UnnumberedEvent[]): Promise<void> {
+    this.abandon(events);
+  }
+
+  abandon(events: readonly UnnumberedEvent[]): void {
+    this.#feed.publish(this.#numbering.number(events));
+    this.#feed.end();
+  }
+}
+
+/** For stored runs. Events made while a commit is under way share the next one. */
+class StoringRecorder implements EventRecorder {
+  readonly #responseId: string;
+  readonly #log: EventLog;
+  readonly #feed: LiveFeed;
+  readonly #numbering = new Numbering();
+  #waiting: RecordedEvent[] = [];
+  #waitingCharacters = 0;
+  #flushing: Promise<void> = Promise.resolve();
+  #busy = false;
+  #failure: unknown = null;
+
+  constructor(responseId: string, log: EventLog, feed: LiveFeed) {
+    this.#responseId = responseId;
+    this.#log = log;
+    this.#feed = feed;
+  }
+
+  async open(run: OpenedRun, events: readonly UnnumberedEvent[]): Promise<void> {
+    const numbered = this.#numbering.number(events);
+    await this.#log.open(run, numbered);
+    this.#feed.publish(numbered);
+  }
+
+  async record(events: readonly UnnumberedEvent[]): Promise<void> {
+    if (this.#failure !== null) throw this.#failure;
+    for (const event of this.#numbering.number(events)) {
+      this.#waiting.push(event);
+      this.#waitingCharacters += event.json.length;
+    }
+    if (!this.#busy) this.#flushing = this.#flush();
+    if (this.#waitingCharacters > UNSTORED_CHARACTERS_MAX) await this.#flushing;
+  }
+
+  async close(events: readonly UnnumberedEvent[], end: ClosedRun): Promise<void> {
+    await this.#flushing;
+    if (this.#failure !== null) throw this.#failure;
+    const numbered = this.#numbering.number(events);
+    try {
+      await this.#log.close(this.#responseId, numbered, end);
+    } catch (failure) {
+      this.#rewindTo(numbered);
+      throw failure;
+    }
+    this.#feed.publish(numbered);
+    this.#feed.end();
+  }
+
+  abandon(events: readonly UnnumberedEvent[]): void {
+    this.#feed.publish(this.#numbering.number(events));
+    this.#feed.end();
+  }
+
+  async #flush(): Promise<void> {
+    this.#busy = true;
+    while (this.#waiting.length > 0) {
+      const events = this.#waiting;
+      this.#waiting = [];
+      this.#waitingCharacters = 0;
+      try {
+        await this.#log.append(this.#responseId, events); // Durable before visible: a replay can never miss what a live reader saw.
+      } catch (failure) {
+        this.#failure = failure;
+        this.#waiting = [];
+        this.#rewindTo(events);
+        break;
+      }
+      this.#feed.publish(events);
+    }
+    this.#busy = false;
+  }
+
+  #rewindTo(events: readonly RecordedEvent[]): void {
+    const first = events[0];
+    if (first !== undefined) this.#numbering.rewind(first.number);
+  }
+}

@@ -1,0 +1,54 @@
+import type { Response, Usage } from "../../generated/responses-api/types.ts";
+import type { Answering, FinishReason, RunFailure } from "./run-state.ts";
+
+/** The final snapshot of a run whose model finished, whole or cut short. `at` in Unix seconds. */
+export function finishedResponse(state: Answering, at: number): Response {
+  const whole = state.finish === "stop";
+  return {
+    ...state.plan.response,
+    status: whole ? "completed" : "incomplete",
+    completed_at: whole ? at : null,
+    incomplete_details: whole ? null : { reason: cutReason(state.finish) },
+    model: state.model,
+    output: [...state.output],
+    service_tier: "default",
+    usage: usageOf(state),
+  };
+}
+
+export function failedResponse(state: Answering, failure: RunFailure): Response {
+  return {
+    ...state.plan.response,
+    status: "failed",
+    error: { code: failure.code, message: failure.message },
+    output: [...state.output],
+  };
+}
+
+export function cancelledResponse(state: Answering): Response {
+  return { ...state.plan.response, status: "cancelled", output: [...state.output] };
+}
+
+function cutReason(finish: FinishReason | null): "max_output_tokens" | "content_filter" {
+  return finish === "content_filter" ? "content_filter" : "max_output_tokens";
+}
+
+/** How many characters of text one token is taken to be where the model server counts none. */
+const CHARACTERS_PER_TOKEN = 4;
+
+function usageOf(state: Answering): Usage {
+  const counted = state.usage ?? {
+    inputTokens: state.plan.inputTokensEstimate,
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    outputTokens: Math.ceil(state.characters / CHARACTERS_PER_TOKEN),
+    reasoningTokens: 0,
+  };
+  return {
+    input_tokens: counted.inputTokens,
+    input_tokens_details: { cache_write_tokens: counted.cacheWriteTokens, cached_tokens: counted.cachedTokens },
+    output_tokens: counted.outputTokens,
+    output_tokens_details: { reasoning_tokens: counted.reasoningTokens },
+    total_tokens: counted.inputTokens + counted.outputTokens,
+  };
+}

@@ -1,0 +1,59 @@
+import type { OutputItem, Response } from "../../generated/responses-api/types.ts";
+import type { IdStem } from "../base/ids.ts";
+import type { CallBlock } from "./call-block.ts";
+import type { MessageBlock } from "./message-block.ts";
+import type { ModelEvent, ModelUsage } from "./ports.ts";
+import type { ReasoningBlock } from "./reasoning-block.ts";
+
+/** What is fixed when a run begins. */
+export interface RunPlan {
+  /** The snapshot of `response.created`: status `in_progress`, every echo filled in, no output, no usage. */
+  readonly response: Response;
+  readonly ids: IdStem;
+  /** How raw reasoning is shown: as `reasoning_text` content, or, when a summary was asked for, as that. */
+  readonly rawReasoningAs: "text" | "summary";
+  /** Seals reasoning into `encrypted_content`, deterministically; null when the request did not ask for it. */
+  readonly sealReasoning: ((text: string, itemId: string) => string) | null;
+  /** Stands in where the model server counts no tokens. */
+  readonly inputTokensEstimate: number;
+}
+
+export interface Answering {
+  readonly phase: "answering";
+  readonly plan: RunPlan;
+  /** The block that deltas go to; the item at `output.length`. */
+  readonly open: OpenBlock | null;
+  readonly output: readonly OutputItem[];
+  readonly usage: ModelUsage | null;
+  readonly finish: FinishReason | null;
+  readonly model: string;
+  /** Characters of output so far, for estimates where the model server counts no tokens. */
+  readonly characters: number;
+}
+
+export type RunState =
+  | { readonly phase: "waiting"; readonly plan: RunPlan }
+  | Answering
+  | { readonly phase: "ended"; readonly response: Response };
+
+export type OpenBlock = MessageBlock | ReasoningBlock | CallBlock;
+
+export type FinishReason = Extract<ModelEvent, { type: "finished" }>["reason"];
+
+export interface RunFailure {
+  readonly type: string;
+  readonly code: string;
+  readonly message: string;
+  readonly param: string | null;
+}
+
+/** Everything that can happen to a run. `at` is in Unix seconds. */
+export type RunSignal =
+  | { readonly type: "accepted" }
+  | { readonly type: "model"; readonly event: ModelEvent }
+  | { readonly type: "model_ended"; readonly at: number }
+  | { readonly type: "model_failed"; readonly failure: RunFailure }
+  | { readonly type: "cancelled" };
+
+/** How a block ends: whole, or cut off. */
+export type BlockEnd = "completed" | "incomplete";

@@ -1,0 +1,224 @@
+import { assert, assertNever } from "../base/assert.ts";
+import { idFromStem } from "../base/ids.ts";
+import { addCallText, closeCall, openCall } from "./call-block.ts";
+import { addAnnotation, addRefusal, addText, closeMessage, openMessage, type MessageBlock, type Phase } from "./message-block.ts";
+import type { ModelEvent } from "./ports.ts";
+import { addReasoningText, addSummary, closeReasoning, endSummaryPart, openReasoning, type ReasoningBlock } from "./reasoning-block.ts";
+import { cancelledResponse, failedResponse, finishedResponse } from "./run-end.ts";
+import type { Answering, BlockEnd, RunFailure, RunPlan, RunSignal, RunState } from "./run-state.ts";
+import type { UnnumberedEvent } from "./wire-event.ts";
+
+export interface Transition {
+  readonly state: RunState;
+  /** What the signal makes visible, in order. */
+  readonly events: readonly UnnumberedEvent[];
+}
+
+/**
+ * Decides what a signal does to a run. Pure: no clock, no I/O, and ids only by counting from the plan's stem.
+ * Whatever was opened is closed before the event that ends the run, and nothing follows that event.
+ */
+export function transition(state: RunState, signal: RunSignal): Transition {
+  if (state.phase === "ended") return { state, events: [] }; // Late signals lose the race; that is normal.
+  if (state.phase === "waiting") {
+    assert(signal.type === "accepted", "a run hears nothing before its model accepted it");
+    return accept(state.plan);
+  }
+  const events: UnnumberedEvent[] = [];
+  return { state: answer(state, signal, events), events };
+}
+
+export function waiting(plan: RunPlan): RunState {
+  return { phase: "waiting", plan };
+}
+
+function accept(plan: RunPlan): Transition {
+  const { response } = plan;
+  return {
+    state: {
+      phase: "answering",
+      plan,
+      open: null,
+      output: [],
+      usage: null,
+      finish: null,
+      model: response.model,
+      characters: 0,
+    },
+    events: [
+      { type: "response.created", response },
+      { type: "response.in_progress", response },
+    ],
+  };
+}
+
+function answer(state: Answering, signal: RunSignal, events: UnnumberedEvent[]): RunState {
+  switch (signal.type) {
+    case "accepted":
+      return state;
+    case "model":
+      return hear(state, signal.event, events);
+    case "model_ended":
+      return state.finish === null ? fail(state, UNFINISHED, events) : finish(state, signal.at, events);
+    case "model_failed":
+      return fail(state, signal.failure, events);
+    case "cancelled":
+      return cancel(state, events);
+    default:
+      return assertNever(signal);
+  }
+}
+
+const UNFINISHED: RunFailure = {
+  type: "server_error",
+  code: "server_error",
+  message: "The model stopped before it finished its answer.",
+  param: null,
+};
+
+function hear(state: Answering, event: ModelEvent, events: UnnumberedEvent[]): Answering {
+  switch (event.type) {
+    case "model_resolved":
+      return isDatedForm(event.model, state.plan.response.model) ? { ...state, model: event.model } : state;
+    case "message_started":
+      return beginMessage(state, event.phase ?? null, events);
+    case "text_delta": {
+      const ready = inMessage(state, events);
+      return written(ready, addText(ready.open, event.text, event.logprobs ?? [], events), event.text);
+    }
+    case "annotation": {
+      const ready = inMessage(state, events);
+      return { ...ready, open: addAnnotation(ready.open, event.annotation, events) };
+    }
+    case "refusal_delta": {
+      const ready = inMessage(state, events);
+      return written(ready, addRefusal(ready.open, event.text, events), event.text);
+    }
+    case "reasoning_delta": {
+      const ready = inReasoning(state, events);
+      const add = state.plan.rawReasoningAs === "summary" ? addSummary : addReasoningText;
+      return written(ready, add(ready.open, event.text, events), event.text);
+    }
+    case "reasoning_summary_delta": {
+      const ready = inReasoning(state, events);
+      return written(ready, addSummary(ready.open, event.text, events), event.text);
+    }
+    case "reasoning_summary_break":
+      return state.open?.kind === "reasoning" ? { ...state, open: endSummaryPart(state.open, events) } : state;
+    case "call_started":
+      return beginCall(state, event, events);
+    case "call_delta":
+      return state.open?.kind === "call"
+        ? written(state, addCallText(state.open, event.text, events), event.text)
+        : state;
+    case "call_finished":
+      return state.open?.kind === "call" ? closeOpen(state, "completed", events) : state;
+    case "usage":
+      return { ...state, usage: event.usage };
+    case "finished":
+      return { ...state, finish: event.reason };
+    default:
+      return assertNever(event);
+  }
+}
+
+/** A model server may answer `m` as `m-2026-01-01`; any other name it gives itself, such as a path, is not shown. */
+function isDatedForm(resolved: string, asked: string): boolean {
+  return resolved.startsWith(`${asked}-`) && /^-\d{4}-\d{2}-\d{2}$/.test(resolved.slice(asked.length));
+}
+
+function written(state: Answering, open: Answering["open"], text: string): Answering {
+  return { ...state, open, characters: state.characters + text.length };
+}
+
+function inMessage(state: Answering, events: UnnumberedEvent[]): Answering & { readonly open: MessageBlock } {
+  return state.open?.kind === "message" ? { ...state, open: state.open } : beginMessage(state, null, events);
+}
+
+function beginMessage(
+  state: Answering,
+  phase: Phase | null,
+  events: UnnumberedEvent[],
+): Answering & { readonly open: MessageBlock } {
+  const closed = closeOpen(state, "completed", events);
+  return { ...closed, open: openMessage(nextId("msg", closed), closed.output.length, phase, events) };
+}
+
+function inReasoning(state: Answering, events: UnnumberedEvent[]): Answering & { readonly open: ReasoningBlock } {
+  if (state.open?.kind === "reasoning") return { ...state, open: state.open };
+  const closed = closeOpen(state, "completed", events);
+  const open = openReasoning(nextId("rs", closed), closed.output.length, state.plan.sealReasoning, events);
+  return { ...closed, open };
+}
+
+function beginCall(
+  state: Answering,
+  call: Extract<ModelEvent, { type: "call_started" }>,
+  events: UnnumberedEvent[],
+): Answering {
+  const closed = closeOpen(state, "completed", events);
+  const block = {
+    tool: call.kind,
+    id: nextId(call.kind === "function" ? "fc" : "ctc", closed),
+    index: closed.output.length,
+    callId: freeCallId(closed, call.callId),
+    name: call.name,
+    namespace: call.namespace ?? null,
+  };
+  return { ...closed, open: openCall(block, events) };
+}
+
+/** The model server's own id, unless it gave none or gave one twice: ids are unique within a response. */
+function freeCallId(state: Answering, given: string | null): string {
+  const taken = state.output.some((item) => "call_id" in item && item.call_id === given);
+  if (given !== null && given !== "" && !taken) return given;
+  return `call_${nextId("call", state).slice(-24)}`;
+}
+
+function nextId(prefix: string, state: Answering): string {
+  return idFromStem(prefix, state.plan.ids, state.output.length);
+}
+
+function closeOpen(state: Answering, end: BlockEnd, events: UnnumberedEvent[]): Answering {
+  const { open } = state;
+  if (open === null) return state;
+  return { ...state, open: null, output: [...state.output, closeBlock(open, end, events)] };
+}
+
+function closeBlock(open: NonNullable<Answering["open"]>, end: BlockEnd, events: UnnumberedEvent[]) {
+  switch (open.kind) {
+    case "message":
+      return closeMessage(open, end, events);
+    case "reasoning":
+      return closeReasoning(open, events);
+    case "call":
+      return closeCall(open, end, events);
+    default:
+      return assertNever(open);
+  }
+}
+
+function finish(state: Answering, at: number, events: UnnumberedEvent[]): RunState {
+  const whole = state.finish === "stop";
+  const nothingSaid = whole && state.open === null && state.output.length === 0;
+  const closed = closeOpen(nothingSaid ? beginMessage(state, null, events) : state, whole ? "completed" : "incomplete", events);
+  const response = finishedResponse(closed, at);
+  events.push(whole ? { type: "response.completed", response } : { type: "response.incomplete", response });
+  return { phase: "ended", response };
+}
+
+function fail(state: Answering, failure: RunFailure, events: UnnumberedEvent[]): RunState {
+  const closed = closeOpen(state, "incomplete", events);
+  const response = failedResponse(closed, failure);
+  const { type, code, message, param } = failure;
+  events.push({ type: "error", error: { type, code, message, param } });
+  events.push({ type: "response.failed", response });
+  return { phase: "ended", response };
+}
+
+/** No event of the reference says "cancelled"; its clients know `response.failed` around a response with that status. */
+function cancel(state: Answering, events: UnnumberedEvent[]): RunState {
+  const response = cancelledResponse(closeOpen(state, "incomplete", events));
+  events.push({ type: "response.failed", response });
+  return { phase: "ended", response };
+}
