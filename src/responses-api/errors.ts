@@ -127,6 +127,20 @@ export function illFormedId(param: string, id: string, prefix: string): ApiError
   return invalid(400, "invalid_value", param, `Invalid '${param}': '${id}'. Expected an ID that begins with '${prefix}'.`);
 }
 
+export function illFormedItemId(param: string, id: string): ApiError {
+  return invalid(
+    400,
+    "invalid_value",
+    param,
+    `Invalid '${param}': '${id}'. Expected an ID that contains letters, numbers, underscores, or dashes, but this value contained additional characters.`,
+  );
+}
+
+/** An element of `input` that has the form of its type but cannot be kept as one. */
+export function unusableItem(param: string, type: string): ApiError {
+  return invalid(400, "invalid_value", param, `Invalid '${param}': this item of type '${type}' lacks members it was listed with.`);
+}
+
 /** A member or value this server does not act on yet, said by the field ledger. */
 export function unsupportedParameter(param: string, note: string): ApiError {
   return invalid(400, "unsupported_parameter", param, `Unsupported parameter: '${param}'. ${note}`);

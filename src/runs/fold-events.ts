@@ -15,12 +15,12 @@ export function foldEvents(events: Iterable<ResponseStreamEvent>): Response {
  */
 export class ResponseFold {
   #snapshot: Response | null = null;
-  readonly #output: OutputItem[] = [];
-  readonly #done = new Set<number>();
+  /** By output index. The reference has been seen to skip one, so places may be missing. */
+  readonly #places = new Map<number, Place>();
 
   get response(): Response {
     assert(this.#snapshot !== null, "a stream begins with a snapshot of its response");
-    return { ...this.#snapshot, output: [...this.#output] };
+    return { ...this.#snapshot, output: [...this.#places.values()].map(({ item }) => item) };
   }
 
   apply(event: ResponseStreamEvent): void {
@@ -35,11 +35,10 @@ export class ResponseFold {
         this.#adoptUnfinished(event.response.output);
         return;
       case "response.output_item.added":
-        this.#output[event.output_index] = structuredClone(event.item);
+        this.#places.set(event.output_index, { item: structuredClone(event.item), done: false });
         return;
       case "response.output_item.done":
-        this.#output[event.output_index] = event.item;
-        this.#done.add(event.output_index);
+        this.#places.set(event.output_index, { item: event.item, done: true });
         return;
       default:
         if ("output_index" in event) this.#grow(event);
@@ -47,14 +46,20 @@ export class ResponseFold {
   }
 
   #grow(event: ItemEvent): void {
-    const item = this.#output[event.output_index];
-    if (item !== undefined) growItem(item, event);
+    const place = this.#places.get(event.output_index);
+    if (place !== undefined && !place.done) growItem(place.item, event);
   }
 
   /** The reference has been seen to end without announcing the end of each item; its last snapshot then knows better. */
   #adoptUnfinished(output: readonly OutputItem[]): void {
-    for (const [index, item] of output.entries()) {
-      if (!this.#done.has(index)) this.#output[index] = item;
+    for (const item of output) {
+      const place = [...this.#places].find(([, known]) => known.item.id === item.id);
+      if (place?.[1].done !== true) this.#places.set(place?.[0] ?? this.#places.size, { item, done: true });
     }
   }
+}
+
+interface Place {
+  readonly item: OutputItem;
+  readonly done: boolean;
 }

@@ -77,6 +77,7 @@ const UNFINISHED: RunFailure = {
 };
 
 function hear(state: Answering, event: ModelEvent, events: UnnumberedEvent[]): Answering {
+  if ("text" in event && event.text === "") return state; // Model servers send empty deltas around other things; they begin nothing.
   switch (event.type) {
     case "model_resolved":
       return isDatedForm(event.model, state.plan.response.model) ? { ...state, model: event.model } : state;

@@ -1,0 +1,85 @@
+import type { InputItem } from "../../../generated/responses-api/types.ts";
+
+/** Of a longer message only the beginning is read. */
+const READ_CHARS_MAX = 100_000;
+
+export interface Attachments {
+  readonly images: number;
+  readonly files: number;
+  readonly audio: number;
+}
+
+export interface ToolOutput {
+  /** The tool's name, or null where the call is not in the context. */
+  readonly tool: string | null;
+  readonly text: string;
+}
+
+/** What the engine understands of its input. */
+export interface Conversation {
+  /** One text for each user message, oldest first. */
+  readonly userTexts: readonly string[];
+  /** The last user message, or nothing. */
+  readonly text: string;
+  readonly attachments: Attachments;
+  /** What tools returned since the last message, oldest first. */
+  readonly toolOutputs: readonly ToolOutput[];
+  /** All messages of developers. */
+  readonly systemTexts: readonly string[];
+}
+
+type Message = Extract<InputItem, { role: string; content: unknown }>;
+type Part = Exclude<Message["content"], string>[number];
+type OutputItem = Extract<InputItem, { type: "function_call_output" | "custom_tool_call_output" }>;
+
+export function readConversation(items: readonly InputItem[]): Conversation {
+  const messages = items.filter(isMessage);
+  const userMessages = messages.filter((message) => message.role === "user");
+  const userTexts = userMessages.map(textOf);
+  return {
+    userTexts,
+    text: userTexts.at(-1) ?? "",
+    attachments: countAttachments(userMessages.at(-1)),
+    toolOutputs: latestOutputs(items),
+    systemTexts: messages.filter((message) => message.role === "system" || message.role === "developer").map(textOf),
+  };
+}
+
+export function isMessage(item: InputItem): item is Message {
+  return "role" in item && "content" in item;
+}
+
+export function isToolOutput(item: InputItem): item is OutputItem {
+  return item.type === "function_call_output" || item.type === "custom_tool_call_output";
+}
+
+function textOf({ content }: Message): string {
+  const text = typeof content === "string" ? content : content.map(partText).filter((part) => part !== "").join("\n");
+  return text.slice(0, READ_CHARS_MAX).trim();
+}
+
+function partText(part: Part): string {
+  return "text" in part ? part.text : "";
+}
+
+function countAttachments(message: Message | undefined): Attachments {
+  const parts = message === undefined || typeof message.content === "string" ? [] : message.content;
+  const count = (type: Part["type"]): number => parts.filter((part) => part.type === type).length;
+  return { images: count("input_image"), files: count("input_file"), audio: count("input_audio") };
+}
+
+function latestOutputs(items: readonly InputItem[]): ToolOutput[] {
+  const lastMessage = items.findLastIndex(isMessage);
+  const outputs = items.slice(lastMessage + 1).filter(isToolOutput);
+  return outputs.map((output) => ({ tool: output.call_id == null ? null : calledTool(items, output.call_id), text: outputText(output) }));
+}
+
+function calledTool(items: readonly InputItem[], callId: string): string | null {
+  const call = items.find((item) => (item.type === "function_call" || item.type === "custom_tool_call") && item.call_id === callId);
+  return call !== undefined && "name" in call && typeof call.name === "string" ? call.name : null;
+}
+
+export function outputText({ output }: OutputItem): string {
+  if (typeof output === "string") return output;
+  return output.map((part) => (part.type === "input_text" ? part.text : part.type === "input_image" ? "[image]" : "[file]")).join("\n");
+}

@@ -1,0 +1,50 @@
+import type { ModelEvent } from "../../runs/ports.ts";
+import { isDelta, type Step } from "./step.ts";
+
+/** Without a delay this many events go out at once; then others get their turn, so that a long answer starves nobody. */
+const BATCH_EVENTS_MAX = 32;
+
+/** Says the steps one after the other, with `tokenDelayMs` between tokens. Ends early and quietly when `signal` aborts. */
+export async function* playSteps(
+  steps: readonly Step[],
+  tokenDelayMs: number,
+  signal: AbortSignal,
+): AsyncGenerator<readonly ModelEvent[], void, undefined> {
+  let batch: ModelEvent[] = [];
+  let spoke = false;
+  for (const step of steps) {
+    const delayMs = step.type === "pause" ? step.ms : spoke && isDelta(step) ? tokenDelayMs : 0;
+    const batchEnds = delayMs > 0 || step.type === "failure" || batch.length === BATCH_EVENTS_MAX;
+    if (batchEnds && batch.length > 0) {
+      yield batch;
+      batch = [];
+      await letOthersRun();
+    }
+    if (delayMs > 0) await sleep(delayMs, signal);
+    if (signal.aborted) return;
+    if (step.type === "failure") throw step.error;
+    if (step.type !== "pause") batch.push(step);
+    spoke ||= isDelta(step);
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function letOthersRun(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+/** Resolves after the time or when `signal` aborts, whichever is first. */
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const wake = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", wake);
+      resolve();
+    };
+    const timer = setTimeout(wake, ms);
+    signal.addEventListener("abort", wake);
+    if (signal.aborted) wake();
+  });
+}

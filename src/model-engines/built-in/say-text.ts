@@ -1,0 +1,23 @@
+import type { ModelEvent } from "../../runs/ports.ts";
+import { logProbOf } from "./logprobs.ts";
+import type { DeltaEvent } from "./step.ts";
+import { splitTokens } from "./tokens.ts";
+
+/** Longer than any answer may be; what is beyond is never made. */
+export const OUTPUT_TOKENS_MAX = 16_384;
+const PIECES_MAX = OUTPUT_TOKENS_MAX + 1;
+
+/** A text, word by word. `topLogprobs` null: without probabilities. */
+export function sayText(text: string, topLogprobs: number | null): ModelEvent[] {
+  return splitTokens(text, PIECES_MAX).map((token) => textDelta(token, topLogprobs));
+}
+
+export function textDelta(text: string, topLogprobs: number | null): ModelEvent {
+  if (topLogprobs === null) return { type: "text_delta", text };
+  return { type: "text_delta", text, logprobs: [logProbOf(text, topLogprobs)] };
+}
+
+/** Deltas of any other kind, word by word. */
+export function sayDeltas(type: Exclude<DeltaEvent["type"], "text_delta">, text: string): ModelEvent[] {
+  return splitTokens(text, PIECES_MAX).map((token) => ({ type, text: token }));
+}

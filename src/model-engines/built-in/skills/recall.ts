@@ -1,0 +1,33 @@
+import { shorten } from "../tokens.ts";
+import type { Question } from "./skill.ts";
+
+const MESSAGE_CHARS_MAX = 2000;
+const ASKS_FOR_MESSAGE = /\bwhat (?:did|have|was it) i (?:just |last )?(?:say|said|tell|told|ask|asked|write|written)\b|\brepeat (?:what i said|my (?:last|previous) message)\b/i;
+const ASKS_FOR_INSTRUCTIONS = /\bwhat (?:are|were|is|was) your (?:instructions?|system prompt|system message)\b/i;
+const ASKS_FOR_FACT = /\b(?:what(?:'s|’s| is| was)|tell me|do you (?:know|remember)) my ((?:[\p{L}\p{N}]+ ?){1,4})/iu;
+
+/** "What did I say": the user message before. It shows that earlier turns are in the context. */
+export function recallMessage({ text, earlierTexts }: Question): string | null {
+  if (!ASKS_FOR_MESSAGE.test(text)) return null;
+  const before = earlierTexts.at(-1);
+  return before === undefined ? "You have not said anything before that." : `You said: "${shorten(before, MESSAGE_CHARS_MAX)}"`;
+}
+
+/** "What are your instructions": all that the request and its developer messages told. */
+export function recallInstructions({ text, instructions }: Question): string | null {
+  if (!ASKS_FOR_INSTRUCTIONS.test(text)) return null;
+  if (instructions.length === 0) return "I have no instructions.";
+  return `My instructions are: "${shorten(instructions.join("\n"), MESSAGE_CHARS_MAX)}"`;
+}
+
+/** "What is my X" after "my X is Y". */
+export function recallFact({ text, earlierTexts }: Question): string | null {
+  const subject = ASKS_FOR_FACT.exec(text)?.[1]?.trim().toLowerCase();
+  if (subject === undefined) return null;
+  const told = new RegExp(`\\bmy ${subject} (?:is|was) ([^.!?,;\\n]{1,200})`, "iu"); // `subject` holds letters, digits and single spaces only.
+  for (const earlier of earlierTexts.toReversed()) {
+    const value = told.exec(earlier)?.[1]?.trim();
+    if (value !== undefined) return `Your ${subject} is ${value}.`;
+  }
+  return `You have not told me your ${subject}.`;
+}

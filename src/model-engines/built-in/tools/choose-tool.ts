@@ -1,0 +1,47 @@
+import type { ToolChoice } from "../../../../generated/responses-api/types.ts";
+import { isRecord } from "../../../base/records.ts";
+import { chosenToolMissing, requiredWithoutTools, unsupportedChoice } from "../model-errors.ts";
+import { fittingTool } from "./fitting-tool.ts";
+import type { OfferedTool } from "./offered-tools.ts";
+
+type ChoiceObject = Exclude<ToolChoice, string>;
+type AllowedTools = Extract<ChoiceObject, { type: "allowed_tools" }>;
+
+/** The tool to call, or null. `mayAnswer`: tools have just returned something, so that nothing but a forced call is due. */
+export function chooseTool(choice: ToolChoice, tools: readonly OfferedTool[], text: string, mayAnswer: boolean): OfferedTool | null {
+  if (typeof choice === "string") return chooseByMode(choice, tools, text, mayAnswer);
+  switch (choice.type) {
+    case "function":
+    case "custom":
+      return namedTool(choice, tools);
+    case "allowed_tools":
+      return chooseByMode(choice.mode, allowedTools(choice, tools), text, mayAnswer);
+    default:
+      throw unsupportedChoice(choice.type);
+  }
+}
+
+function chooseByMode(mode: "none" | "auto" | "required", tools: readonly OfferedTool[], text: string, mayAnswer: boolean): OfferedTool | null {
+  if (mode === "none") return null;
+  if (mode === "auto") return mayAnswer ? null : fittingTool(tools, text);
+  const [first] = tools;
+  if (first === undefined) throw requiredWithoutTools();
+  return fittingTool(tools, text) ?? first;
+}
+
+function namedTool(choice: { readonly type: "function" | "custom"; readonly name: string }, tools: readonly OfferedTool[]): OfferedTool {
+  const tool = tools.find(({ kind, name }) => kind === choice.type && name === choice.name);
+  if (tool === undefined) throw chosenToolMissing(choice.name);
+  return tool;
+}
+
+/** Entries name a tool by type and name; a namespace stands for all its tools. */
+function allowedTools(choice: AllowedTools, tools: readonly OfferedTool[]): OfferedTool[] {
+  return choice.tools.flatMap((entry: unknown) => {
+    if (!isRecord(entry)) return [];
+    const { type, name } = entry;
+    const meant = tools.filter((tool) => (type === "namespace" ? tool.namespace === name : tool.kind === type && tool.name === name));
+    if (meant.length === 0) throw chosenToolMissing(typeof name === "string" ? name : String(type));
+    return meant;
+  });
+}

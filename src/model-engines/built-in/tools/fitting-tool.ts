@@ -1,0 +1,41 @@
+import type { OfferedTool } from "./offered-tools.ts";
+
+/** Words that are in most names and descriptions and so tell nothing about a tool. */
+const COMMON_WORDS = new Set(
+  `a about all also an and any are as at be been but by call can could current data did do does for from function get getting give given gives
+  had has have he her him his how i if in info information into is it its just lets like list made make me my new no not now of on one only or our
+  out please return returned returns set she should so some specified such tell than that the their them then there these they thing this those to
+  tool two up us use used user users using value want was we were what when where which who why will with would you your`.split(/\s+/),
+);
+const NAME_WEIGHT = 3;
+const DESCRIPTION_WORDS_MIN = 2;
+
+/** The tool whose words the message uses most, if one plainly fits: half the words of its name, its whole name, or two of its description. */
+export function fittingTool(tools: readonly OfferedTool[], text: string): OfferedTool | null {
+  const spoken = wordsOf(text);
+  let best: { readonly tool: OfferedTool; readonly score: number } | null = null;
+  for (const tool of tools) {
+    const score = scoreTool(tool, spoken, text);
+    if (score > (best?.score ?? 0)) best = { tool, score };
+  }
+  return best?.tool ?? null;
+}
+
+function scoreTool({ name, description }: OfferedTool, spoken: ReadonlySet<string>, text: string): number {
+  const nameWords = wordsOf(name);
+  const inName = countShared(nameWords, spoken);
+  const inDescription = countShared(wordsOf(description), spoken);
+  const isNamed = name.length > 3 && text.includes(name);
+  const fits = isNamed || (inName > 0 && inName * 2 >= nameWords.size) || inDescription >= DESCRIPTION_WORDS_MIN;
+  return fits ? (isNamed ? 100 : 0) + inName * NAME_WEIGHT + inDescription : 0;
+}
+
+/** Telling words in lower case and without plural endings; `getHTTPStatus` and `get_http_status` have the same. */
+function wordsOf(text: string): ReadonlySet<string> {
+  const words = text.replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2").toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return new Set(words.filter((word) => !COMMON_WORDS.has(word)).map((word) => word.replace(/(?<=\p{L}{3})s$/u, "")));
+}
+
+function countShared(words: ReadonlySet<string>, spoken: ReadonlySet<string>): number {
+  return [...words].filter((word) => spoken.has(word)).length;
+}

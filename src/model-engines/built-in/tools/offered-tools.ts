@@ -1,0 +1,50 @@
+import type { InputItem, Tool } from "../../../../generated/responses-api/types.ts";
+import { unsupportedTool } from "../model-errors.ts";
+
+/** A tool that the client runs, out of its namespace. */
+export type OfferedTool = OfferedFunction | OfferedCustomTool;
+
+interface Named {
+  readonly name: string;
+  readonly namespace: string | null;
+  readonly description: string;
+}
+
+export interface OfferedFunction extends Named {
+  readonly kind: "function";
+  /** The JSON Schema of the arguments. */
+  readonly parameters: unknown;
+}
+
+export interface OfferedCustomTool extends Named {
+  readonly kind: "custom";
+  /** Null: any text will do. */
+  readonly grammar: { readonly syntax: "lark" | "regex"; readonly definition: string } | null;
+}
+
+type AnyTool = Tool | Extract<InputItem, { type: "additional_tools" }>["tools"][number];
+type Callable = Extract<AnyTool, { type: "function" | "custom" }> | Extract<AnyTool, { type: "namespace" }>["tools"][number];
+
+/** The tools of the request and those that joined in mid-conversation. Refuses tools that only a server could run. */
+export function offeredTools(tools: readonly Tool[], items: readonly InputItem[]): OfferedTool[] {
+  const joined = items.flatMap((item) => (item.type === "additional_tools" ? item.tools : []));
+  const known = joined.filter((tool) => tool.type === "function" || tool.type === "custom" || tool.type === "namespace");
+  return [...tools, ...known].flatMap((tool, position) => {
+    switch (tool.type) {
+      case "function":
+      case "custom":
+        return [offeredTool(tool, null)];
+      case "namespace":
+        return tool.tools.map((member) => offeredTool(member, tool.name));
+      default:
+        throw unsupportedTool(tool.type, position);
+    }
+  });
+}
+
+function offeredTool(tool: Callable, namespace: string | null): OfferedTool {
+  const named = { name: tool.name, namespace, description: tool.description ?? "" };
+  if (tool.type === "function") return { kind: "function", ...named, parameters: tool.parameters ?? {} };
+  const { format } = tool;
+  return { kind: "custom", ...named, grammar: format?.type === "grammar" ? { syntax: format.syntax, definition: format.definition } : null };
+}

@@ -1,0 +1,41 @@
+import type { InputItem } from "../../../generated/responses-api/types.ts";
+import type { ModelEvent, ModelRequest } from "../../runs/ports.ts";
+import { isMessage, isToolOutput, outputText } from "./conversation.ts";
+import { isDelta, type Step } from "./step.ts";
+import { countTokens } from "./tokens.ts";
+
+/** What a picture, a file or a recording counts, whatever its size: the engine does not look at it. */
+const ATTACHMENT_TOKENS = 85;
+
+/** Nothing is cached; each delta is one token of output. */
+export function usageOf(request: ModelRequest, steps: readonly Step[]): ModelEvent {
+  const deltas = steps.filter(isDelta);
+  const reasoning = deltas.filter((delta) => delta.type === "reasoning_delta" || delta.type === "reasoning_summary_delta");
+  return {
+    type: "usage",
+    usage: {
+      inputTokens: countInputTokens(request),
+      cachedTokens: 0,
+      cacheWriteTokens: 0,
+      outputTokens: deltas.length,
+      reasoningTokens: reasoning.length,
+    },
+  };
+}
+
+function countInputTokens(request: ModelRequest): number {
+  const tools = request.tools.length === 0 ? 0 : countTokens(JSON.stringify(request.tools));
+  const items = request.items.reduce((sum, item) => sum + countItemTokens(item), 0);
+  return countTokens(request.instructions ?? "") + tools + items;
+}
+
+function countItemTokens(item: InputItem): number {
+  if (isMessage(item)) {
+    if (typeof item.content === "string") return countTokens(item.content);
+    return item.content.reduce((sum, part) => sum + ("text" in part ? countTokens(part.text) : ATTACHMENT_TOKENS), 0);
+  }
+  if (isToolOutput(item)) return countTokens(outputText(item));
+  if (item.type === "function_call") return countTokens(item.name) + countTokens(item.arguments);
+  if (item.type === "custom_tool_call") return countTokens(item.name) + countTokens(item.input);
+  return countTokens(JSON.stringify(item));
+}

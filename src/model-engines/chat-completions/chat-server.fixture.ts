@@ -1,0 +1,75 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { onTestFinished } from "vitest";
+import type { ModelEngine, ModelEvent } from "../../runs/ports.ts";
+import { type ChatCompletionsOptions, createChatCompletionsEngine } from "./engine.ts";
+
+export interface ReceivedCall {
+  readonly path: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+  /** Settles when the connection under the call is closed; calls over one connection share it. */
+  readonly closed: Promise<void>;
+}
+
+export interface ChatServer {
+  readonly origin: string;
+  readonly calls: readonly ReceivedCall[];
+}
+
+type Answer = (response: ServerResponse, call: ReceivedCall) => unknown;
+
+/** A model server of the test's own making, on a real port. Ends with the test. */
+export async function serveChat(answer: Answer): Promise<ChatServer> {
+  const calls: ReceivedCall[] = [];
+  const closings = new WeakMap<Socket, Promise<void>>();
+  const server = createServer((request, response) => {
+    void receive(request, closings.get(request.socket)).then((call) => {
+      calls.push(call);
+      return answer(response, call);
+    });
+  });
+  server.on("connection", (socket) => closings.set(socket, new Promise((resolve) => socket.once("close", () => resolve()))));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the server has no port");
+  return { origin: `http://127.0.0.1:${address.port}`, calls };
+}
+
+async function receive(request: IncomingMessage, closed: Promise<void> = Promise.resolve()): Promise<ReceivedCall> {
+  let body = "";
+  for await (const piece of request.setEncoding("utf8")) body += String(piece);
+  return { path: request.url ?? "", headers: request.headers, body, closed };
+}
+
+export function engineFor(server: { readonly origin: string }, options: Partial<ChatCompletionsOptions> = {}): ModelEngine {
+  return createChatCompletionsEngine({
+    baseUrl: `${server.origin}/v1`,
+    apiKey: "sk-secret-key-of-the-operator",
+    timeouts: { connectMs: 2000, idleMs: 5000, totalMs: 10_000 },
+    ...options,
+  });
+}
+
+export async function collect(batches: AsyncIterable<readonly ModelEvent[]>): Promise<ModelEvent[]> {
+  const events: ModelEvent[] = [];
+  for await (const batch of batches) events.push(...batch);
+  return events;
+}
+
+/** The SSE text of chunks, as a server streams them. */
+export function sse(...chunks: readonly unknown[]): string {
+  return chunks.map((chunk) => `data: ${typeof chunk === "string" ? chunk : JSON.stringify(chunk)}\n\n`).join("");
+}
+
+export function textChunk(content: string): unknown {
+  return { id: "chatcmpl-1", object: "chat.completion.chunk", model: "m", choices: [{ index: 0, delta: { content }, finish_reason: null }] };
+}
+
+export function lastChunk(reason: string): unknown {
+  return { id: "chatcmpl-1", choices: [{ index: 0, delta: {}, finish_reason: reason }] };
+}

@@ -1,0 +1,69 @@
+import { Agent, type Dispatcher } from "undici";
+import type { ModelEngine, ModelEvent, ModelRequest } from "../../runs/ports.ts";
+import { assert } from "../../base/assert.ts";
+import { ChunkReader } from "./chunk-reader.ts";
+import { ModelList } from "./list-models.ts";
+import { mapRequest } from "./map-request.ts";
+import { type BackendProfile, chooseProfile } from "./profile.ts";
+import { UpstreamTurn } from "./upstream-turn.ts";
+
+/** Connections to one model server; each carries one turn at a time, and further turns wait for a free one. */
+const CONNECTIONS_MAX = 512;
+const USER_AGENT = "antiphon";
+
+export interface ChatCompletionsTimeouts {
+  /** Until a connection stands. */
+  readonly connectMs: number;
+  /** Without a single byte, before the answer begins as well as within it. */
+  readonly idleMs: number;
+  /** For the whole turn. */
+  readonly totalMs: number;
+}
+
+export interface ChatCompletionsOptions {
+  /** Such as `http://127.0.0.1:11434/v1`; a query, as Azure wants it, is kept. */
+  readonly baseUrl: string;
+  readonly apiKey: string | null;
+  /** Shown in logs and by the start banner. */
+  readonly name?: string;
+  readonly timeouts: ChatCompletionsTimeouts;
+  /** What the operator knows better than the host name tells. */
+  readonly profile?: Partial<BackendProfile>;
+  /** In place of the engine's own connections; `connectMs` is then the dispatcher's business. */
+  readonly dispatcher?: Dispatcher;
+}
+
+/** Answers turns through any OpenAI-compatible chat-completions server. */
+export function createChatCompletionsEngine(options: ChatCompletionsOptions): ModelEngine {
+  const { apiKey, timeouts } = options;
+  const baseUrl = new URL(options.baseUrl);
+  assert(/^https?:$/.test(baseUrl.protocol), "the base URL of a model server is http or https");
+  const { origin } = baseUrl;
+  const profile = chooseProfile(baseUrl, options.profile);
+  const dispatcher = options.dispatcher ?? new Agent({ connections: CONNECTIONS_MAX, connect: { timeout: timeouts.connectMs } });
+  const headers = { "user-agent": USER_AGENT, ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }) };
+  const turnHeaders = { ...headers, "content-type": "application/json", accept: "text/event-stream" };
+  const turnPath = pathUnder(baseUrl, "chat/completions");
+  const models = new ModelList({ dispatcher, origin, path: pathUnder(baseUrl, "models"), headers, apiKey, timeoutMs: timeouts.connectMs + timeouts.idleMs });
+
+  return {
+    name: options.name ?? `chat-completions at ${origin}`,
+    async sample(request: ModelRequest, signal: AbortSignal): Promise<AsyncIterable<readonly ModelEvent[]>> {
+      const { body, toolNames } = mapRequest(request, profile);
+      const reader = new ChunkReader({ toolNames, reasoningTags: profile.reasoningTags, wantsLogprobs: request.topLogprobs !== null });
+      const context = { model: request.model, origin, apiKey };
+      const turn = new UpstreamTurn({ reader, context, totalMs: timeouts.totalMs, idleMs: timeouts.idleMs, signal });
+      if (!signal.aborted) {
+        const { idleMs } = timeouts;
+        const call = { origin, path: turnPath, method: "POST", headers: turnHeaders, body: JSON.stringify(body), headersTimeout: idleMs, bodyTimeout: idleMs };
+        dispatcher.dispatch(call, turn);
+      }
+      return await turn.accepted;
+    },
+    listModels: (signal) => models.read(signal),
+  };
+}
+
+function pathUnder(baseUrl: URL, name: string): string {
+  return `${baseUrl.pathname.replace(/\/+$/, "")}/${name}${baseUrl.search}`;
+}

@@ -1,0 +1,94 @@
+/** Events that wait for a slow reader before the source is asked to pause. */
+const WAITING_EVENTS_MAX = 4096;
+
+export interface Flow {
+  pause(): void;
+  resume(): void;
+  /** The reader left before the end. */
+  leave(): void;
+}
+
+type Waiter<T> = { resolve(result: IteratorResult<readonly T[], undefined>): void; reject(error: unknown): void };
+
+/** Hands batches from a source that pushes to one reader that pulls. What gathers while the reader is busy becomes one batch. */
+export class EventQueue<T> implements AsyncIterableIterator<readonly T[], undefined> {
+  readonly #flow: Flow;
+  #events: T[] = [];
+  #waiter: Waiter<T> | null = null;
+  #end: { readonly error: unknown } | "clean" | null = null;
+  #isPaused = false;
+
+  constructor(flow: Flow) {
+    this.#flow = flow;
+  }
+
+  /** The array belongs to the queue from now on. Events after the end are dropped: the reader was told that nothing follows. */
+  push(events: T[]): void {
+    if (events.length === 0 || this.#end !== null) return;
+    if (this.#waiter !== null) {
+      const waiter = this.#waiter;
+      this.#waiter = null;
+      waiter.resolve({ value: events, done: false });
+      return;
+    }
+    if (this.#events.length === 0) this.#events = events;
+    else for (const event of events) this.#events.push(event);
+    if (this.#events.length < WAITING_EVENTS_MAX || this.#isPaused) return;
+    this.#isPaused = true;
+    this.#flow.pause();
+  }
+
+  end(): void {
+    this.#finish("clean");
+  }
+
+  /** The reader gets what was pushed before, then the error. */
+  fail(error: unknown): void {
+    this.#finish({ error });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<readonly T[], undefined>> {
+    if (this.#events.length > 0) return Promise.resolve({ value: this.#takeAll(), done: false });
+    const end = this.#end;
+    if (end === null) return new Promise((resolve, reject) => (this.#waiter = { resolve, reject }));
+    if (end === "clean") return Promise.resolve({ value: undefined, done: true });
+    this.#end = "clean";
+    return Promise.reject(end.error);
+  }
+
+  return(): Promise<IteratorResult<readonly T[], undefined>> {
+    this.#events = [];
+    if (this.#end === null) this.#flow.leave();
+    this.#finish("clean");
+    this.#end = "clean";
+    return Promise.resolve({ value: undefined, done: true });
+  }
+
+  #takeAll(): readonly T[] {
+    const events = this.#events;
+    this.#events = [];
+    if (this.#isPaused) {
+      this.#isPaused = false;
+      this.#flow.resume();
+    }
+    return events;
+  }
+
+  #finish(end: { readonly error: unknown } | "clean"): void {
+    if (this.#end !== null) return;
+    this.#end = end;
+    const waiter = this.#waiter;
+    this.#waiter = null;
+    if (waiter === null) return;
+    if (end === "clean") {
+      waiter.resolve({ value: undefined, done: true });
+      return;
+    }
+    this.#end = "clean";
+    waiter.reject(end.error);
+  }
+}

@@ -1,0 +1,29 @@
+import { request, type Dispatcher } from "undici";
+import { isRecord } from "../../base/records.ts";
+import { parseJson, textOrNull } from "./json-values.ts";
+import { readBody } from "./read-body.ts";
+
+const OLLAMA_ORIGIN = "http://127.0.0.1:11434";
+const WAIT_MS = 300;
+const BODY_BYTES_MAX = 4096;
+
+/** A model server that runs on this machine. */
+export interface LocalDaemon {
+  readonly name: string;
+  readonly version: string;
+  /** Where its chat completions are. */
+  readonly baseUrl: string;
+}
+
+/** Looks for Ollama on its usual port. Null if nothing answers like it at once; never an error. */
+export async function findLocalDaemon(origin: string = OLLAMA_ORIGIN, dispatcher?: Dispatcher): Promise<LocalDaemon | null> {
+  const options = { signal: AbortSignal.timeout(WAIT_MS), ...(dispatcher === undefined ? {} : { dispatcher }) };
+  try {
+    const reply = await request(`${origin}/api/version`, options);
+    const answer = parseJson(await readBody(reply.body, BODY_BYTES_MAX));
+    const version = isRecord(answer) ? textOrNull(answer["version"]) : null;
+    return reply.statusCode === 200 && version !== null ? { name: "Ollama", version, baseUrl: `${origin}/v1` } : null;
+  } catch {
+    return null; // Nothing listens there, or something else does: either way no daemon was found.
+  }
+}

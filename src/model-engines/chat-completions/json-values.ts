@@ -1,0 +1,25 @@
+/** What a model server sent, before anyone believed it. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
+}
+
+/** The value if it is a string with something in it. */
+export function textOrNull(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+/** The value if it is a count, else 0. */
+export function countOrZero(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.trunc(value) : 0;
+}
+
+/** The parsed text, or undefined if it is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // JSON itself has no undefined, so callers can tell.
+  }
+}

@@ -1,0 +1,67 @@
+import type { Dispatcher } from "undici";
+import { isRecord } from "../../base/records.ts";
+import { type ModelDescription, ModelError } from "../../runs/ports.ts";
+import { countOrZero, isList, parseJson, textOrNull } from "./json-values.ts";
+import { brokenAnswer, tooSlow } from "./model-errors.ts";
+import { readBody } from "./read-body.ts";
+import { explainTransportError } from "./transport-error.ts";
+import { explainRefusal } from "./upstream-error.ts";
+
+const FRESH_MS = 30_000;
+const BODY_BYTES_MAX = 8 * 1024 * 1024;
+const MODELS_MAX = 10_000;
+
+export interface ModelListOptions {
+  readonly dispatcher: Dispatcher;
+  readonly origin: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly apiKey: string | null;
+  readonly timeoutMs: number;
+}
+
+/** The models of a server, asked for at most once in half a minute. Failures are not remembered. */
+export class ModelList {
+  readonly #options: ModelListOptions;
+  #known: { readonly models: readonly ModelDescription[]; readonly readAtMs: number } | null = null;
+
+  constructor(options: ModelListOptions) {
+    this.#options = options;
+  }
+
+  async read(signal: AbortSignal): Promise<readonly ModelDescription[]> {
+    const nowMs = performance.now();
+    if (this.#known !== null && nowMs - this.#known.readAtMs < FRESH_MS) return this.#known.models;
+    const models = await this.#fetch(signal);
+    this.#known = { models, readAtMs: nowMs };
+    return models;
+  }
+
+  async #fetch(signal: AbortSignal): Promise<readonly ModelDescription[]> {
+    const { dispatcher, origin, path, headers, apiKey, timeoutMs } = this.#options;
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    try {
+      const reply = await dispatcher.request({ origin, path, method: "GET", headers: { ...headers, accept: "application/json" }, signal: limited });
+      const body = await readBody(reply.body, BODY_BYTES_MAX);
+      if (reply.statusCode === 200) return readModels(body);
+      throw explainRefusal({ status: reply.statusCode, headers: reply.headers, body }, { model: "", origin, apiKey }, Date.now());
+    } catch (error) {
+      if (error instanceof ModelError || signal.aborted) throw error;
+      if (limited.aborted) throw tooSlow(origin, `did not list its models within ${timeoutMs / 1000} s`, error);
+      throw explainTransportError(error, origin, timeoutMs);
+    }
+  }
+}
+
+/** Takes `{data: […]}`, `{models: […]}` and a bare list; entries may be objects or names. */
+export function readModels(body: string): readonly ModelDescription[] {
+  const parsed = parseJson(body);
+  const entries = isRecord(parsed) ? (parsed["data"] ?? parsed["models"]) : parsed;
+  if (!isList(entries)) throw brokenAnswer("sent a list of models that could not be read");
+  return entries.slice(0, MODELS_MAX).flatMap((entry) => {
+    const model = typeof entry === "string" ? { id: entry } : entry;
+    const id = isRecord(model) ? (textOrNull(model["id"]) ?? textOrNull(model["name"])) : null;
+    if (id === null || !isRecord(model)) return [];
+    return [{ id, created: countOrZero(model["created"]), ownedBy: textOrNull(model["owned_by"]) ?? "unknown" }];
+  });
+}

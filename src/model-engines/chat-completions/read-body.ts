@@ -1,0 +1,14 @@
+import type { Readable } from "node:stream";
+
+/** The beginning of a body as text, at most so many bytes; the rest is not read. */
+export async function readBody(body: Readable, bytesMax: number): Promise<string> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of body) {
+    if (!Buffer.isBuffer(piece)) continue;
+    pieces.push(piece);
+    bytes += piece.length;
+    if (bytes >= bytesMax) break;
+  }
+  return Buffer.concat(pieces).toString("utf8", 0, bytesMax);
+}

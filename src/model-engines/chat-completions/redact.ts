@@ -1,0 +1,18 @@
+const TEXT_CHARS_MAX = 500;
+const REDACTED = "[redacted]";
+const SECRET_SHAPES: readonly RegExp[] = [
+  /\b(?:sk|pk|rk|gsk|xai|hf|nvapi|api|key)[-_][A-Za-z0-9_*.-]{8,}/g,
+  /\bBearer\s+[^\s"',;]+/gi,
+  /\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_.-]+/g,
+  /\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>)]+/gi, // Addresses tell of the operator's network, and may hold keys.
+];
+
+/** A text of a model server that people may see: on one line, shortened, without addresses, our key or anything shaped like one. */
+export function redact(text: string, apiKey: string | null): string {
+  let shown = text;
+  if (apiKey !== null && apiKey !== "") shown = shown.replaceAll(apiKey, REDACTED);
+  for (const shape of SECRET_SHAPES) shown = shown.replaceAll(shape, REDACTED);
+  // oxlint-disable-next-line no-control-regex -- Control characters are exactly what is removed.
+  shown = shown.replaceAll(/[\u0000-\u001F\u007F\s]+/g, " ").trim();
+  return shown.length <= TEXT_CHARS_MAX ? shown : `${shown.slice(0, TEXT_CHARS_MAX - 1)}…`;
+}

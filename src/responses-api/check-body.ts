@@ -1,0 +1,79 @@
+import type { CreateResponseRequest } from "../../generated/responses-api/types.ts";
+import {
+  createResponseRequestFields,
+  validateCreateResponseRequest,
+} from "../../generated/responses-api/validators.js";
+import { isRecord } from "../base/records.ts";
+import { illFormedId, invalidType, missingParameter, movedParameter, mutuallyExclusive, unknownParameter } from "./errors.ts";
+import { spellingHint } from "./spelling-hint.ts";
+import { validationError } from "./validation-error.ts";
+
+/** Members of chat completions that have another name here. */
+const MOVED: Readonly<Record<string, string>> = { messages: "input", response_format: "text.format" };
+
+/**
+ * The body of a create call, checked in the reference's order, each stage finishing before the next: `model`, presence of `input`, unknown
+ * members, then each member's schema, then what excludes what. State and sense are checked later.
+ */
+export function checkCreateBody(body: unknown): CreateResponseRequest {
+  if (!isRecord(body)) throw invalidType("body", "an object", Array.isArray(body) ? "an array" : typeof body);
+  const request = withReferences(withoutNulls(body));
+  checkPresence(body);
+  checkNames(body);
+  for (const name of createResponseRequestFields.order) {
+    const validate = createResponseRequestFields.properties[name];
+    if (validate === undefined || request[name] === undefined) continue;
+    if (!validate(request[name])) throw validationError(validate.errors ?? [], name);
+  }
+  if (!validateCreateResponseRequest(request)) throw validationError(validateCreateResponseRequest.errors ?? [], "");
+  checkExclusion(request);
+  return request;
+}
+
+/** An explicit null is a member that was not sent. */
+function withoutNulls(body: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+}
+
+/** An element of `input` that has an id and no role is a reference, even without its type. */
+function withReferences(body: Record<string, unknown>): Record<string, unknown> {
+  const { input } = body;
+  if (!Array.isArray(input) || !input.some(isUntypedReference)) return body;
+  return { ...body, input: input.map((item: unknown) => (isUntypedReference(item) ? { ...item, type: "item_reference" } : item)) };
+}
+
+function isUntypedReference(item: unknown): item is Record<string, unknown> {
+  return isRecord(item) && item["type"] == null && typeof item["id"] === "string" && item["role"] === undefined && item["content"] === undefined;
+}
+
+function checkPresence(body: Record<string, unknown>): void {
+  const { model } = body;
+  if (model === undefined) throw missingParameter("model");
+  if (typeof model !== "string") throw invalidType("model", "a string", model === null ? "an object" : wordFor(model));
+  if (body["input"] === null) throw invalidType("input", "a string", "an object");
+  const elsewhere = ["previous_response_id", "prompt", "conversation"].some((name) => body[name] != null);
+  if (body["input"] === undefined && !elsewhere) throw missingParameter("input");
+}
+
+function wordFor(value: unknown): string {
+  if (Array.isArray(value)) return "an array";
+  if (typeof value === "number") return Number.isInteger(value) ? "an integer" : "a decimal";
+  return typeof value === "boolean" ? "a boolean" : "an object";
+}
+
+function checkNames(body: Record<string, unknown>): void {
+  const known = createResponseRequestFields.order;
+  const sent = new Set(Object.keys(body));
+  for (const name of sent) {
+    if (known.includes(name)) continue;
+    const moved = MOVED[name];
+    throw moved === undefined ? unknownParameter(name, spellingHint(name, known, sent)) : movedParameter(name, moved);
+  }
+}
+
+function checkExclusion(request: CreateResponseRequest): void {
+  const previous = request.previous_response_id;
+  if (previous == null) return;
+  if (request.conversation != null) throw mutuallyExclusive("previous_response_id", "conversation");
+  if (!previous.startsWith("resp")) throw illFormedId("previous_response_id", previous, "resp");
+}

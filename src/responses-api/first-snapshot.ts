@@ -1,0 +1,78 @@
+import type { CreateResponseRequest, Response, Tool } from "../../generated/responses-api/types.ts";
+
+/** The snapshot of `response.created`: what was asked for, every default filled in, nothing answered yet. */
+export function firstSnapshot(request: CreateResponseRequest, tools: readonly Tool[], id: string, createdAt: number): Response {
+  return {
+    id,
+    object: "response",
+    created_at: createdAt,
+    status: "in_progress",
+    background: false,
+    completed_at: null,
+    error: null,
+    frequency_penalty: request.frequency_penalty ?? 0,
+    incomplete_details: null,
+    instructions: instructionsText(request),
+    max_output_tokens: request.max_output_tokens ?? null,
+    max_tool_calls: request.max_tool_calls ?? null,
+    model: request.model ?? "",
+    moderation: null,
+    output: [],
+    parallel_tool_calls: request.parallel_tool_calls ?? true,
+    presence_penalty: request.presence_penalty ?? 0,
+    previous_response_id: request.previous_response_id ?? null,
+    prompt_cache_key: request.prompt_cache_key ?? null,
+    ...(request.prompt_cache_options == null ? {} : { prompt_cache_options: request.prompt_cache_options }),
+    prompt_cache_retention: request.prompt_cache_retention ?? null,
+    reasoning: reasoningEcho(request),
+    safety_identifier: request.safety_identifier ?? null,
+    service_tier: "auto",
+    store: request.store ?? true,
+    temperature: request.temperature ?? 1,
+    text: textEcho(request),
+    tool_choice: request.tool_choice ?? "auto",
+    tool_usage: NO_TOOL_USAGE,
+    tools: [...tools],
+    top_logprobs: request.top_logprobs ?? 0,
+    top_p: request.top_p ?? 1,
+    truncation: request.truncation ?? "disabled",
+    usage: null,
+    user: request.user ?? null,
+    metadata: request.metadata ?? {},
+  };
+}
+
+/** An array of instructions is joined by blank lines, and echoed so. */
+export function instructionsText({ instructions }: CreateResponseRequest): string | null {
+  if (!Array.isArray(instructions)) return instructions ?? null;
+  return instructions.map((part) => part.text).join("\n\n");
+}
+
+/** `auto` is echoed as the kind of summary it leads to. */
+function reasoningEcho({ reasoning }: CreateResponseRequest): Response["reasoning"] {
+  const asked = reasoning?.summary ?? (reasoning?.enable_chain_of_thought === true ? "auto" : null);
+  return {
+    ...(reasoning?.context == null ? {} : { context: reasoning.context === "auto" ? "current_turn" : reasoning.context }),
+    effort: reasoning?.effort ?? null,
+    ...(reasoning?.mode == null ? {} : { mode: reasoning.mode }),
+    summary: asked === "auto" ? "detailed" : asked,
+  };
+}
+
+function textEcho({ text }: CreateResponseRequest): Response["text"] {
+  const verbosity = text?.verbosity ?? "medium";
+  const format = text?.format ?? { type: "text" as const };
+  if (format.type !== "json_schema") return { format, verbosity };
+  const { description, name, schema, strict } = format;
+  return { format: { type: "json_schema", description: description ?? null, name, schema, strict: strict ?? false }, verbosity };
+}
+
+const NO_TOKENS = {
+  input_tokens: 0,
+  input_tokens_details: { image_tokens: 0, text_tokens: 0 },
+  output_tokens: 0,
+  output_tokens_details: { image_tokens: 0, text_tokens: 0 },
+  total_tokens: 0,
+};
+
+const NO_TOOL_USAGE: Response["tool_usage"] = { image_gen: NO_TOKENS, web_search: { num_requests: 0 } };

@@ -1,0 +1,175 @@
+import type { ApiError } from "../base/api-error.ts";
+import { assert } from "../base/assert.ts";
+import { isRecord } from "../base/records.ts";
+import { invalidType, invalidValue, missingParameter, outOfBounds, unknownParameter } from "./errors.ts";
+
+/** What a generated validator says about a value it refuses; `parentSchema` is the schema that refused it, `data` the value. */
+export interface Refusal {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly parentSchema?: unknown;
+  readonly data?: unknown;
+}
+
+/** Turns a validator's refusals into the reference's error: the deepest one speaks, wrappers around it do not. `root` is the path of the value. */
+export function validationError(refusals: readonly Refusal[], root: string): ApiError {
+  const refusal = deepest(refusals);
+  const param = joinPath(root, refusal.instancePath);
+  const { params } = refusal;
+  switch (refusal.keyword) {
+    case "additionalProperties":
+      return unknownParameter(member(param, String(params["additionalProperty"])), "");
+    case "required":
+      return missingMember(param, String(params["missingProperty"]));
+    case "type":
+    case "anyOf":
+    case "oneOf":
+      return invalidType(param, expectedWords(refusal.parentSchema), gotWords(refusal.data));
+    case "enum":
+    case "const":
+      return valueError(param, refusal);
+    case "discriminator":
+      return tagError(param, refusal);
+    default:
+      return boundsError(param, refusal);
+  }
+}
+
+const WRAPPERS = new Set(["anyOf", "oneOf", "if"]);
+
+/** Among refusals at the deepest place the last speaks, but a wrapper, or a branch for null, only if nothing else does. */
+function deepest(refusals: readonly Refusal[]): Refusal {
+  const weight = (refusal: Refusal): number => {
+    const wrapped = WRAPPERS.has(refusal.keyword) && expectedOf(refusal.parentSchema) === null;
+    const nullBranch = refusal.keyword === "type" && params(refusal, "type") === "null";
+    return depth(refusal.instancePath) * 4 + (wrapped || nullBranch ? 0 : WRAPPERS.has(refusal.keyword) ? 2 : 1);
+  };
+  const best = [...refusals].sort((a, b) => weight(b) - weight(a))[0];
+  assert(best !== undefined, "a validator that refuses says why");
+  return best;
+}
+
+function params(refusal: Refusal, name: string): unknown {
+  return refusal.params[name];
+}
+
+function depth(instancePath: string): number {
+  return instancePath.split("/").length - 1;
+}
+
+/** `/1/content/0` under `input` is `input[1].content[0]`. */
+function joinPath(root: string, instancePath: string): string {
+  return instancePath
+    .split("/")
+    .slice(1)
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .reduce((path, step) => (/^\d+$/.test(step) ? `${path}[${step}]` : member(path, step)), root);
+}
+
+function member(path: string, name: string): string {
+  return path === "" ? name : `${path}.${name}`;
+}
+
+const ROLES = ["assistant", "system", "developer", "user"];
+
+/** An element of `input` without type or role is taken for a message with an empty role. */
+function missingMember(param: string, name: string): ApiError {
+  if (name === "role" && /^(input|items)\[\d+\]$/.test(param)) return invalidValue(param, "", ROLES);
+  return missingParameter(member(param, name));
+}
+
+function valueError(param: string, refusal: Refusal): ApiError {
+  const allowed = refusal.keyword === "const" ? [params(refusal, "allowedValue")] : params(refusal, "allowedValues");
+  const values = (Array.isArray(allowed) ? allowed : []).filter((value) => value !== null).map(String);
+  if (typeof refusal.data === "string") return invalidValue(param, refusal.data, values);
+  return invalidType(param, expectedOf(refusal.parentSchema) ?? `one of ${orList(values)}`, gotWords(refusal.data));
+}
+
+/** The tag of a union: elements of `input` are named as a whole, other tags by their path. */
+function tagError(param: string, refusal: Refusal): ApiError {
+  const tag = String(params(refusal, "tag"));
+  const value = params(refusal, "tagValue");
+  if (!isRecord(refusal.data)) return invalidType(param, expectedWords(refusal.parentSchema), gotWords(refusal.data));
+  if (value === undefined) return missingMember(param, tag);
+  const where = /^input\[\d+\]$/.test(param) ? param : member(param, tag);
+  return invalidValue(where, typeof value === "string" ? value : "", allowedTags(refusal.parentSchema));
+}
+
+function allowedTags(schema: unknown): readonly string[] {
+  const tags = isRecord(schema) ? schema["x-tags"] : null;
+  return Array.isArray(tags) ? tags.map(String) : [];
+}
+
+function boundsError(param: string, refusal: Refusal): ApiError {
+  const limit = params(refusal, "limit");
+  const got = refusal.data;
+  const number = isRecord(refusal.parentSchema) && types(refusal.parentSchema).includes("integer") ? "integer" : "decimal";
+  switch (refusal.keyword) {
+    case "minimum":
+      return outOfBounds(`${number}_below_min_value`, param, `${number} below minimum value. Expected a value >= ${limit}, but got ${got} instead.`);
+    case "maximum":
+      return outOfBounds(`${number}_above_max_value`, param, `${number} above maximum value. Expected a value <= ${limit}, but got ${got} instead.`);
+    case "maxLength":
+      return outOfBounds("string_above_max_length", param, `string too long. Expected a string with maximum length ${limit}, but got a string with length ${sizeOf(got)} instead.`);
+    case "minLength":
+      return outOfBounds("string_below_min_length", param, `string too short. Expected a string with minimum length ${limit}, but got a string with length ${sizeOf(got)} instead.`);
+    case "maxItems":
+      return outOfBounds("array_above_max_length", param, `array too long. Expected an array with maximum length ${limit}, but got an array with length ${sizeOf(got)} instead.`);
+    case "minItems":
+      return outOfBounds("array_below_min_length", param, `array too short. Expected an array with minimum length ${limit}, but got an array with length ${sizeOf(got)} instead.`);
+    case "maxProperties":
+      return outOfBounds("object_above_max_properties", param, `too many properties. Expected an object with at most ${limit} properties, but got an object with ${sizeOf(got)} properties instead.`);
+    case "pattern":
+      return outOfBounds("invalid_value", param, `string does not match pattern. Expected a string that matches the pattern '${params(refusal, "pattern")}'.`);
+    default:
+      return outOfBounds("invalid_value", param, "the value is not one that is accepted here.");
+  }
+}
+
+function sizeOf(value: unknown): number {
+  if (typeof value === "string" || Array.isArray(value)) return value.length;
+  return isRecord(value) ? Object.keys(value).length : 0;
+}
+
+const TYPE_WORDS: Readonly<Record<string, string>> = {
+  string: "a string",
+  boolean: "a boolean",
+  integer: "an integer",
+  number: "a decimal",
+  object: "an object",
+  array: "an array",
+};
+
+function expectedOf(schema: unknown): string | null {
+  const words = isRecord(schema) ? schema["x-expected"] : null;
+  return typeof words === "string" ? words : null;
+}
+
+function expectedWords(schema: unknown): string {
+  const said = expectedOf(schema);
+  if (said !== null) return said;
+  if (!isRecord(schema)) return "another type";
+  const values = schema["enum"];
+  if (Array.isArray(values)) return `one of ${orList(values.filter((value) => value !== null).map(String))}`;
+  const words = types(schema).flatMap((type) => TYPE_WORDS[type] ?? []);
+  return words.length === 1 && words[0] !== undefined ? words[0] : `one of ${words.join(" or ")}`;
+}
+
+function types(schema: Record<string, unknown>): readonly string[] {
+  const type = schema["type"];
+  return (Array.isArray(type) ? type : [type]).filter((name): name is string => typeof name === "string");
+}
+
+function gotWords(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  if (typeof value === "number") return Number.isInteger(value) ? "an integer" : "a decimal";
+  return TYPE_WORDS[typeof value] ?? "a value";
+}
+
+function orList(values: readonly string[]): string {
+  const quoted = values.map((value) => `'${value}'`);
+  if (quoted.length < 3) return quoted.join(" or ");
+  return `${quoted.slice(0, -1).join(", ")}, or ${quoted.at(-1)}`;
+}

@@ -1,0 +1,306 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { validateInputItem, validateResponse, validateResponseStreamEvent } from "../../generated/responses-api/validators.js";
+import type { Annotation, LogProb, Response, ResponseStreamEvent } from "../../generated/responses-api/types.ts";
+import { verifies } from "../../tests/verifies.ts";
+import { foldEvents } from "./fold-events.ts";
+import type { Phase } from "./message-block.ts";
+import type { ModelEvent } from "./ports.ts";
+import { aPlan } from "./run.fixture.ts";
+import type { FinishReason, RunPlan, RunSignal, RunState } from "./run-state.ts";
+import { transition, waiting } from "./transition.ts";
+import { numberEvent } from "./wire-event.ts";
+
+interface Run {
+  readonly events: readonly ResponseStreamEvent[];
+  readonly state: RunState;
+}
+
+/** Plays signals to a run, and numbers what it shows. */
+function play(signals: readonly RunSignal[], plan: RunPlan = aPlan()): Run {
+  let state = waiting(plan);
+  const events: ResponseStreamEvent[] = [];
+  for (const signal of signals) {
+    const next = transition(state, signal);
+    state = next.state;
+    for (const event of next.events) events.push(numberEvent(event, events.length));
+  }
+  return { events, state };
+}
+
+const accepted: RunSignal = { type: "accepted" };
+const ended: RunSignal = { type: "model_ended", at: 1_800_000_005 };
+const says = (text: string): RunSignal => ({ type: "model", event: { type: "text_delta", text } });
+const hears = (event: ModelEvent): RunSignal => ({ type: "model", event });
+const stops = hears({ type: "finished", reason: "stop" });
+
+/** A run's event types after the two that begin each, without their common prefix. */
+function check(signals: readonly RunSignal[], expected: string, plan?: RunPlan): Run {
+  const run = play([accepted, ...signals], plan);
+  const names = run.events.slice(2).map((event) => event.type.replace("response.", ""));
+  expect(names.join(" ")).toBe(expected);
+  return run;
+}
+
+function finalOf(run: Run): Response {
+  if (run.state.phase !== "ended") throw new Error("the run has not ended");
+  return run.state.response;
+}
+
+const TEXT_BEGIN = "output_item.added content_part.added";
+const TEXT_END = "output_text.done content_part.done output_item.done";
+
+describe("a message", () => {
+  test("is announced, grows, and is closed before the response completes", () => {
+    verifies("responses.stream.text-block-order");
+    const run = check([says("Hel"), says("lo"), stops, ended], `${TEXT_BEGIN} output_text.delta output_text.delta ${TEXT_END} completed`);
+    expect(finalOf(run)).toMatchObject({ status: "completed", completed_at: 1_800_000_005 });
+  });
+
+  test("without any text is still announced and closed", () => {
+    check([stops, ended], `${TEXT_BEGIN} ${TEXT_END} completed`);
+  });
+
+  test("cut by the token limit is incomplete, and so is the response", () => {
+    const run = check(
+      [says("Hel"), hears({ type: "finished", reason: "length" }), ended],
+      `${TEXT_BEGIN} output_text.delta ${TEXT_END} incomplete`,
+    );
+    expect(finalOf(run)).toMatchObject({
+      status: "incomplete",
+      completed_at: null,
+      incomplete_details: { reason: "max_output_tokens" },
+      output: [{ status: "incomplete" }],
+    });
+  });
+
+  test("that turns into a refusal gets a second part", () => {
+    check(
+      [says("I"), hears({ type: "refusal_delta", text: "No." }), stops, ended],
+      `${TEXT_BEGIN} output_text.delta output_text.done content_part.done content_part.added refusal.delta refusal.done content_part.done output_item.done completed`,
+    );
+  });
+
+  test("with phases is two whole blocks", () => {
+    const run = check(
+      [
+        hears({ type: "message_started", phase: "commentary" }),
+        says("Looking."),
+        hears({ type: "message_started", phase: "final_answer" }),
+        says("Found."),
+        stops,
+        ended,
+      ],
+      `${TEXT_BEGIN} output_text.delta ${TEXT_END} ${TEXT_BEGIN} output_text.delta ${TEXT_END} completed`,
+    );
+    expect(finalOf(run).output).toMatchObject([{ phase: "commentary" }, { phase: "final_answer" }]);
+  });
+});
+
+describe("reasoning", () => {
+  const thinks = hears({ type: "reasoning_delta", text: "Hm." });
+
+  test("comes before the message, as text", () => {
+    check(
+      [thinks, says("Yes"), stops, ended],
+      `output_item.added content_part.added reasoning_text.delta reasoning_text.done content_part.done output_item.done ${TEXT_BEGIN} output_text.delta ${TEXT_END} completed`,
+    );
+  });
+
+  test("is shown as a summary when one was asked for", () => {
+    check(
+      [thinks, stops, ended],
+      "output_item.added reasoning_summary_part.added reasoning_summary_text.delta reasoning_summary_text.done reasoning_summary_part.done output_item.done completed",
+      aPlan({ rawReasoningAs: "summary" }),
+    );
+  });
+
+  test("has as many summary parts as the model made", () => {
+    const part = hears({ type: "reasoning_summary_delta", text: "Part." });
+    const run = check(
+      [part, hears({ type: "reasoning_summary_break" }), part, stops, ended],
+      "output_item.added reasoning_summary_part.added reasoning_summary_text.delta reasoning_summary_text.done reasoning_summary_part.done reasoning_summary_part.added reasoning_summary_text.delta reasoning_summary_text.done reasoning_summary_part.done output_item.done completed",
+    );
+    expect(finalOf(run).output).toMatchObject([{ summary: [{ text: "Part." }, { text: "Part." }] }]);
+  });
+});
+
+describe("a call", () => {
+  const calls = (callId: string | null, kind: "function" | "custom" = "function"): RunSignal =>
+    hears({ type: "call_started", kind, callId, name: "look_up" });
+  const writes = (text: string): RunSignal => hears({ type: "call_delta", text });
+  const FUNCTION = "output_item.added function_call_arguments.delta function_call_arguments.done output_item.done";
+
+  test("of a function completes the response", () => {
+    const run = check([calls("call_1"), writes("{}"), stops, ended], `${FUNCTION} completed`);
+    expect(finalOf(run).output).toMatchObject([{ type: "function_call", call_id: "call_1", arguments: "{}", status: "completed" }]);
+  });
+
+  test("without arguments gets an empty object, in one delta", () => {
+    check([calls("call_1"), stops, ended], `${FUNCTION} completed`);
+  });
+
+  test("after another is a block of its own, with an id of its own", () => {
+    const run = check(
+      [calls("same"), writes("{}"), calls("same"), writes("{}"), stops, ended],
+      `${FUNCTION} ${FUNCTION} completed`,
+    );
+    const ids = finalOf(run).output.map((item) => ("call_id" in item ? item.call_id : null));
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  test("of a custom tool streams its input", () => {
+    check(
+      [calls("call_1", "custom"), writes("print(1)"), stops, ended],
+      "output_item.added custom_tool_call_input.delta custom_tool_call_input.done output_item.done completed",
+    );
+  });
+});
+
+describe("an end", () => {
+  const failed: RunSignal = {
+    type: "model_failed",
+    failure: { type: "server_error", code: "server_error", message: "gone", param: null },
+  };
+
+  test("by failure is an error event and then the failed response", () => {
+    const run = check([failed], "error failed");
+    expect(finalOf(run)).toMatchObject({ status: "failed", error: { code: "server_error", message: "gone" }, usage: null });
+  });
+
+  test("by failure closes what was open", () => {
+    check([says("Hel"), failed], `${TEXT_BEGIN} output_text.delta ${TEXT_END} error failed`);
+  });
+
+  test("of a model that just stops talking is a failure", () => {
+    check([says("Hel"), ended], `${TEXT_BEGIN} output_text.delta ${TEXT_END} error failed`);
+  });
+
+  test("by cancelling is a failed event around a cancelled response", () => {
+    const run = check([says("Hel"), { type: "cancelled" }, says("late"), stops, ended], `${TEXT_BEGIN} output_text.delta ${TEXT_END} failed`);
+    expect(finalOf(run).status).toBe("cancelled");
+  });
+});
+
+describe("whatever a model does", () => {
+  const runs = fc.tuple(fc.array(signal(), { maxLength: 60 }), fc.boolean(), fc.boolean());
+
+  function anyRun(check: (run: Run) => void): void {
+    fc.assert(
+      fc.property(runs, ([signals, summarized, sealed]) => {
+        const plan = aPlan({
+          rawReasoningAs: summarized ? "summary" : "text",
+          sealReasoning: sealed ? (text, id) => `sealed:${id}:${text.length}` : null,
+        });
+        check(play([accepted, ...signals, ended], plan));
+      }),
+      { numRuns: 300 },
+    );
+  }
+
+  test("numbers are dense from 0", () => {
+    verifies("responses.stream.sequence-numbers-are-dense");
+    anyRun(({ events }) => expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, index) => index)));
+  });
+
+  test("exactly one event ends the run, and it is the last", () => {
+    const terminal = ["response.completed", "response.incomplete", "response.failed"];
+    anyRun(({ events }) => {
+      const places = events.flatMap((event, index) => (terminal.includes(event.type) ? [index] : []));
+      expect(places).toEqual([events.length - 1]);
+    });
+  });
+
+  test("everything opened is closed, in its place, with its own id", () => {
+    anyRun(({ events }) => {
+      const open = new Map<number, string>();
+      for (const event of events) {
+        if (event.type === "response.output_item.added") {
+          expect(open.size).toBe(0);
+          open.set(event.output_index, event.item.id ?? "");
+        } else if (event.type === "response.output_item.done") {
+          expect(event.item.id).toBe(open.get(event.output_index));
+          open.delete(event.output_index);
+        } else if ("item_id" in event) {
+          expect(open.get(event.output_index)).toBe(event.item_id);
+        }
+      }
+      expect(open.size).toBe(0);
+    });
+  });
+
+  test("the fold of the events is the final response", () => {
+    anyRun((run) => expect(foldEvents(run.events)).toEqual(finalOf(run)));
+  });
+
+  test("the fold of the deltas alone is each item as it was done", () => {
+    anyRun(({ events }) => {
+      const texts = new Map<string, string>();
+      for (const event of events) {
+        if ("delta" in event && "item_id" in event) {
+          const key = `${event.item_id}/${"summary_index" in event ? `s${event.summary_index}` : "content_index" in event ? event.content_index : ""}`;
+          texts.set(key, (texts.get(key) ?? "") + String(event.delta));
+        }
+        if (event.type === "response.output_text.done") expect(texts.get(`${event.item_id}/${event.content_index}`) ?? "").toBe(event.text);
+        if (event.type === "response.function_call_arguments.done") expect(texts.get(`${event.item_id}/`) ?? "").toBe(event.arguments);
+        if (event.type === "response.reasoning_summary_text.done") expect(texts.get(`${event.item_id}/s${event.summary_index}`)).toBe(event.text);
+      }
+    });
+  });
+
+  test("every event and the body are what the contract says", () => {
+    anyRun((run) => {
+      for (const event of run.events) {
+        if (!validateResponseStreamEvent(event)) {
+          expect.fail(`${event.type}: ${JSON.stringify(validateResponseStreamEvent.errors)}`);
+        }
+      }
+      expect(validateResponse(finalOf(run)), JSON.stringify(validateResponse.errors)).toBe(true);
+    });
+  });
+
+  test("any output item is valid as input", () => {
+    anyRun((run) => {
+      for (const item of finalOf(run).output) {
+        expect(validateInputItem(item), JSON.stringify(validateInputItem.errors)).toBe(true);
+      }
+    });
+  });
+});
+
+function signal(): fc.Arbitrary<RunSignal> {
+  const text = fc.string({ maxLength: 12 });
+  const logprob = fc.record({ token: text, logprob: fc.constant(-0.5), bytes: fc.constant([65]), top_logprobs: fc.constant<LogProb["top_logprobs"]>([]) });
+  const event = fc.oneof<fc.Arbitrary<ModelEvent>[]>(
+    fc.record({ type: only("text_delta"), text }),
+    fc.record({ type: only("text_delta"), text, logprobs: fc.array(logprob, { maxLength: 2 }) }),
+    fc.record({ type: only("refusal_delta"), text }),
+    fc.record({ type: only("reasoning_delta"), text }),
+    fc.record({ type: only("reasoning_summary_delta"), text }),
+    fc.constant<ModelEvent>({ type: "reasoning_summary_break" }),
+    fc.record({ type: only("message_started"), phase: fc.constantFrom<Phase[]>("commentary", "final_answer") }),
+    fc.record({
+      type: only("call_started"),
+      kind: fc.constantFrom<("function" | "custom")[]>("function", "custom"),
+      callId: fc.option(fc.constantFrom("call_a", "call_b", "")),
+      name: fc.constantFrom("look_up", "run"),
+    }),
+    fc.record({ type: only("call_delta"), text }),
+    fc.constant<ModelEvent>({ type: "call_finished" }),
+    fc.record({
+      type: only("annotation"),
+      annotation: fc.constant<Annotation>({ type: "url_citation", start_index: 0, end_index: 1, title: "t", url: "https://example.com" }),
+    }),
+    fc.constant<ModelEvent>({ type: "usage", usage: { inputTokens: 5, cachedTokens: 1, cacheWriteTokens: 0, outputTokens: 7, reasoningTokens: 2 } }),
+    fc.record({ type: only("finished"), reason: fc.constantFrom<FinishReason[]>("stop", "length", "content_filter") }),
+  );
+  const failure = { type: "server_error", code: "server_error", message: "gone", param: null };
+  return fc.oneof(
+    { weight: 40, arbitrary: event.map((heard): RunSignal => ({ type: "model", event: heard })) },
+    { weight: 1, arbitrary: fc.constantFrom<RunSignal>(ended, { type: "cancelled" }, { type: "model_failed", failure }) },
+  );
+}
+
+function only<const T extends string>(value: T): fc.Arbitrary<T> {
+  return fc.constant(value);
+}

@@ -1,0 +1,84 @@
+import type { Kysely } from "kysely";
+import { assert, assertNever } from "../base/assert.ts";
+import { jsonOf } from "../base/json-text.ts";
+import type { Response } from "../../generated/responses-api/types.ts";
+import type { ClosedRun, EventLog, OpenedRun, RecordedEvent } from "../runs/ports.ts";
+import type { ItemText, Snapshot, WriteJob, WriteOutcome } from "./commit-plan.ts";
+import type { CommitQueue } from "./commit-queue.ts";
+import { readEvents } from "./read-events.ts";
+import type { RunWriter } from "./run-writer.ts";
+import type { Database } from "./schema.ts";
+
+
+/** The log in the database. What a deleted or ended run still appends is dropped without an error: late signals lose the race. */
+export class StoredEventLog implements EventLog {
+  readonly #db: Kysely<Database>;
+  readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
+
+  readonly #writer: RunWriter;
+
+  constructor(db: Kysely<Database>, queue: CommitQueue<WriteJob, WriteOutcome>, writer: RunWriter) {
+    this.#db = db;
+    this.#queue = queue;
+    this.#writer = writer;
+  }
+
+  async open(run: OpenedRun, events: readonly RecordedEvent[]): Promise<void> {
+    const { owner, response, inputItems } = run;
+    const job: WriteJob = { type: "open", responseId: response.id, owner, snapshot: snapshotOf(response), items: inputItems.map(textOf), events };
+    requireOrder(await this.#queue.add(job, "urgent"));
+  }
+
+  async append(responseId: string, events: readonly RecordedEvent[]): Promise<void> {
+    requireOrder(await this.#queue.add({ type: "append", responseId, events }, "shared"));
+  }
+
+  async close(responseId: string, events: readonly RecordedEvent[], end: ClosedRun): Promise<void> {
+    const job: WriteJob = { type: "close", responseId, snapshot: snapshotOf(end.response), items: end.outputItems.map(textOf), events };
+    requireOrder(await this.#queue.add(job, "urgent"));
+  }
+
+  async *read(responseId: string, after: number): AsyncGenerator<readonly RecordedEvent[], void> {
+    await this.#writer.recover();
+    yield* readEvents(this.#db, responseId, after, this.#writer.findTail(responseId));
+  }
+}
+
+function snapshotOf(response: Response): Snapshot {
+  return {
+    status: response.status,
+    model: response.model,
+    previous_response_id: response.previous_response_id,
+    created_at: response.created_at,
+    completed_at: response.completed_at,
+    body: jsonOf(response),
+  };
+}
+
+function textOf(item: object): ItemText {
+  assert("id" in item && typeof item.id === "string", "a stored item has an id");
+  return { id: item.id, body: jsonOf(item) };
+}
+
+function requireOrder(outcome: WriteOutcome): void {
+  assert(outcome !== "out_of_order", "the events of a run are stored in order and without gaps");
+}
+
+/** Roughly the text a job writes, to bound one commit. */
+export function sizeOfJob(job: WriteJob): number {
+  switch (job.type) {
+    case "open":
+    case "close":
+      return lengthOf(job.events) + job.items.reduce((length, item) => length + item.body.length, 0) + job.snapshot.body.length;
+    case "append":
+      return lengthOf(job.events);
+    case "delete":
+      return 0;
+    default:
+      return assertNever(job);
+  }
+}
+
+function lengthOf(events: readonly RecordedEvent[]): number {
+  return events.reduce((length, event) => length + event.json.length, 0);
+}

@@ -1,0 +1,21 @@
+import type { Kysely } from "kysely";
+import { type Migration, Migrator } from "kysely/migration";
+import { firstTables } from "./migrations/0001-first-tables.ts";
+import type { Database } from "./schema.ts";
+
+/** Every migration there ever was, by name; they run in the order of their names and are never edited once released. */
+const MIGRATIONS: Readonly<Record<string, Migration>> = {
+  "0001-first-tables": firstTables,
+};
+
+/** Brings the tables up to date, all of it or nothing. Throws if the database is newer than this program. */
+export async function migrate(db: Kysely<Database>): Promise<void> {
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: async () => MIGRATIONS },
+    migrationTableName: "migrations",
+    migrationLockTableName: "migrations_lock",
+  });
+  const { error } = await migrator.migrateToLatest();
+  if (error !== undefined) throw new Error("The database could not be migrated.", { cause: error });
+}

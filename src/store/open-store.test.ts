@@ -1,0 +1,91 @@
+import { statSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { Kysely } from "kysely";
+import { expect, test } from "vitest";
+import { migrate } from "./migrate.ts";
+import { openStore } from "./open-store.ts";
+import type { Database } from "./schema.ts";
+import { sqliteDialect } from "./sqlite.ts";
+import { openTestStore, readAll, storeRun, temporaryFile } from "./store-fixtures.ts";
+import { OURS } from "./stored-shapes.ts";
+import { textEvents } from "./text-events.ts";
+
+/** Compiles only while it names every table and column of the schema. */
+const COLUMNS: { readonly [Table in keyof Database]: { readonly [Column in keyof Database[Table]]: "text" | "integer" | "text?" | "integer?" } } = {
+  responses: {
+    id: "text",
+    organization: "text",
+    project: "text",
+    status: "text",
+    model: "text",
+    previous_response_id: "text?",
+    created_at: "integer",
+    completed_at: "integer?",
+    body: "text",
+    version: "integer",
+  },
+  items: { sequence: "integer", id: "text", response_id: "text", organization: "text", project: "text", direction: "text", position: "integer", body: "text" },
+  event_chunks: { response_id: "text", first_number: "integer", last_number: "integer", body: "text" },
+  event_journal: { position: "integer", body: "text" },
+  api_keys: { id: "text", hash: "text", organization: "text", project: "text", name: "text", created_at: "integer" },
+};
+
+function modeOf(path: string): string {
+  return (statSync(path).mode & 0o777).toString(8);
+}
+
+test("the tables are what the schema says", async () => {
+  const db = new Kysely<Database>({ dialect: sqliteDialect(":memory:") });
+  await migrate(db);
+  const tables = (await db.introspection.getTables()).filter((table) => !table.name.startsWith("migrations"));
+  const columnsOf = (table: (typeof tables)[number]) => table.columns.map((column) => [column.name, `${column.dataType.toLowerCase()}${column.isNullable ? "?" : ""}`]);
+  expect(Object.fromEntries(tables.map((table) => [table.name, Object.fromEntries(columnsOf(table))]))).toEqual(COLUMNS);
+  await db.destroy();
+});
+
+test("everything is there after a restart", async () => {
+  const file = temporaryFile();
+  const first = await openStore({ file });
+  await storeRun(first.events, "resp_1", { input: ["msg_1"], output: ["msg_2"], eventCount: 300 });
+  const key = await first.keys.addKey("hash", OURS, "laptop");
+  await first.close();
+
+  const { events, responses, keys } = await openTestStore({ file });
+  expect(await readAll(events, "resp_1")).toEqual(textEvents(0, 300));
+  expect((await responses.findResponse(OURS, "resp_1"))?.status).toBe("completed");
+  expect([...(await responses.findItems(OURS, ["msg_1", "msg_2"])).keys()].sort()).toEqual(["msg_1", "msg_2"]);
+  expect(await keys.findByHash("hash")).toEqual(key);
+});
+
+test("closing stores what was still waiting", async () => {
+  const file = temporaryFile();
+  const first = await openStore({ file, commitIntervalMs: 60_000 });
+  const stored = storeRun(first.events, "resp_1", { eventCount: 5 });
+  const closed = first.close();
+  await expect(stored).rejects.toThrow("closed"); // Its second step came after the store was closed.
+  await closed;
+  const { responses } = await openTestStore({ file });
+  expect((await responses.findResponse(OURS, "resp_1"))?.status).toBe("in_progress");
+});
+
+test("only this user can read the database, its log and the folder made for it", async () => {
+  const file = temporaryFile();
+  await openTestStore({ file });
+  expect([dirname(file), file, `${file}-wal`, `${file}-shm`].map(modeOf)).toEqual(["700", "600", "600", "600"]);
+});
+
+test("a store in memory works like one in a file", async () => {
+  const { events } = await openTestStore({ file: ":memory:" });
+  await storeRun(events, "resp_1", { eventCount: 300 });
+  expect(await readAll(events, "resp_1", 250)).toEqual(textEvents(251, 49));
+});
+
+test("a database made by a newer program is refused", async () => {
+  const file = temporaryFile();
+  await (await openStore({ file })).close();
+  const database = new DatabaseSync(file);
+  database.exec("insert into migrations (name, timestamp) values ('9999-from-the-future', '')");
+  database.close();
+  await expect(openStore({ file })).rejects.toThrow("could not be migrated");
+});

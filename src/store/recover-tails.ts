@@ -1,0 +1,33 @@
+import type { Kysely } from "kysely";
+import { type JournalEntry, readJournal } from "./journal.ts";
+import { RowInserter } from "./row-inserter.ts";
+import { findLiveRun } from "./run-rows.ts";
+import type { Database, EventChunksTable } from "./schema.ts";
+
+/** Makes chunks of what a process that was killed left in the journal, and gives back where the journal ends. The next commit cuts it. */
+export async function recoverTails(db: Kysely<Database>): Promise<number> {
+  return await db.transaction().execute(async (transaction) => {
+    const rows = await transaction.selectFrom("event_journal").selectAll().orderBy("position").execute();
+    const entries = Map.groupBy(
+      rows.flatMap((row) => readJournal(row.body)),
+      (entry) => entry.responseId,
+    );
+    const chunks: EventChunksTable[] = [];
+    for (const [responseId, entriesOfRun] of entries) {
+      const run = await findLiveRun(transaction, responseId); // The events of an ended run are all in chunks, those of a deleted one are of no use.
+      if (run !== null) chunks.push(...chunksOf(entriesOfRun, run.tail.nextNumber));
+    }
+    await new RowInserter().insert(transaction, "event_chunks", chunks);
+    const last = rows.at(-1);
+    return last === undefined ? 0 : last.position + last.body.length;
+  });
+}
+
+/** One chunk of the entries that are in no chunk yet, or none. An entry is in a chunk as a whole or not at all. */
+function chunksOf(entries: readonly JournalEntry[], nextNumber: number): readonly EventChunksTable[] {
+  const missing = entries.filter((entry) => entry.firstNumber >= nextNumber);
+  const last = missing.at(-1);
+  if (last === undefined) return [];
+  const body = missing.map((entry) => entry.body).join("\n");
+  return [{ response_id: last.responseId, first_number: nextNumber, last_number: last.lastNumber, body }];
+}

@@ -1,0 +1,64 @@
+import type { Kysely } from "kysely";
+import type { Response } from "../../generated/responses-api/types.ts";
+import type { CommitPlan, LiveRun } from "./commit-plan.ts";
+import { emptyTail } from "./run-tail.ts";
+import type { Database } from "./schema.ts";
+
+/** The statuses a response can still leave. */
+const LIVE_STATUSES: readonly Response["status"][] = ["queued", "in_progress"];
+
+/** Stores the final snapshots. Gives back the runs that had ended before: the first end wins. */
+export async function endResponses(db: Kysely<Database>, ends: CommitPlan["ends"]): Promise<ReadonlySet<string>> {
+  const lost = new Set<string>();
+  for (const { responseId, snapshot } of ends) {
+    const { numUpdatedRows } = await db
+      .updateTable("responses")
+      .set({ ...snapshot, version: (expression) => expression("version", "+", 1) })
+      .where("id", "=", responseId)
+      .where("status", "in", LIVE_STATUSES)
+      .executeTakeFirstOrThrow();
+    if (numUpdatedRows === 0n) lost.add(responseId);
+  }
+  return lost;
+}
+
+/** Gives back what was really deleted, by job. */
+export async function deleteResponses(db: Kysely<Database>, deletions: CommitPlan["deletions"]): Promise<ReadonlyMap<number, string>> {
+  const deleted = new Map<number, string>();
+  for (const { job, responseId, owner } of deletions) {
+    const { numDeletedRows } = await db
+      .deleteFrom("responses")
+      .where("id", "=", responseId)
+      .where("organization", "=", owner.organization)
+      .where("project", "=", owner.project)
+      .executeTakeFirstOrThrow();
+    if (numDeletedRows === 0n) continue;
+    await db.deleteFrom("items").where("response_id", "=", responseId).execute();
+    await db.deleteFrom("event_chunks").where("response_id", "=", responseId).execute();
+    deleted.set(job, responseId);
+  }
+  return deleted;
+}
+
+/** A run that has begun and not ended, as its chunks tell it. */
+export async function findLiveRun(db: Kysely<Database>, responseId: string): Promise<LiveRun | null> {
+  const owner = await db
+    .selectFrom("responses")
+    .select(["organization", "project"])
+    .where("id", "=", responseId)
+    .where("status", "in", LIVE_STATUSES)
+    .executeTakeFirst();
+  return owner === undefined ? null : { owner, tail: emptyTail(await findNextNumber(db, responseId)) };
+}
+
+/** The number that follows the chunks of a run. */
+async function findNextNumber(db: Kysely<Database>, responseId: string): Promise<number> {
+  const newest = await db
+    .selectFrom("event_chunks")
+    .select("last_number")
+    .where("response_id", "=", responseId)
+    .orderBy("last_number", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return newest === undefined ? 0 : newest.last_number + 1;
+}

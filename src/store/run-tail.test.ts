@@ -1,0 +1,86 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { BURST_CHARACTERS, CHUNK_CHARACTERS, CHUNK_EVENTS, type Chunk, emptyTail, extendTail, type TailStep } from "./run-tail.ts";
+import { textEvents } from "./text-events.ts";
+
+interface Append {
+  readonly count: number;
+  readonly text: string;
+}
+
+const appends = fc.array(fc.record({ count: fc.oneof({ weight: 4, arbitrary: fc.nat(20) }, fc.nat(700)), text: fc.constantFrom("a", "two\nlines", "x".repeat(3_000)) }), { maxLength: 30 });
+
+/** The steps of one run; the last one finishes if asked to. */
+function stepsOf(sizes: readonly Append[], finish: boolean): readonly TailStep[] {
+  const steps: TailStep[] = [];
+  for (const [index, { count, text }] of sizes.entries()) {
+    const tail = steps.at(-1)?.tail ?? emptyTail(0);
+    steps.push(extendTail(tail, textEvents(tail.nextNumber, count, text), finish && index === sizes.length - 1));
+  }
+  return steps;
+}
+
+function numbersOf(chunk: Chunk): readonly unknown[] {
+  const numbers = chunk.body === "" ? [] : chunk.body.split("\n").map((json) => JSON.parse(json).sequence_number);
+  expect(numbers).toHaveLength(chunk.lastNumber - chunk.firstNumber + 1);
+  return numbers;
+}
+
+function asChunk(tail: TailStep["tail"]): Chunk {
+  return { firstNumber: tail.firstNumber, lastNumber: tail.nextNumber - 1, body: tail.body };
+}
+
+function upTo(end: number): readonly number[] {
+  return Array.from({ length: end }, (_, number) => number);
+}
+
+test("after each step the chunks and the tail hold every event once and in order", () => {
+  fc.assert(
+    fc.property(appends, fc.boolean(), (sizes, finish) => {
+      const chunks: Chunk[] = [];
+      for (const step of stepsOf(sizes, finish)) {
+        chunks.push(...step.chunks);
+        expect([...chunks, asChunk(step.tail)].flatMap(numbersOf)).toEqual(upTo(step.tail.nextNumber));
+      }
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("what is in no chunk is in the journal", () => {
+  fc.assert(
+    fc.property(appends, fc.boolean(), (sizes, finish) => {
+      const steps = stepsOf(sizes, finish);
+      const journaled = steps.flatMap((step) => (step.journaled === null ? [] : numbersOf(step.journaled)));
+      for (const number of numbersOf(asChunk(steps.at(-1)?.tail ?? emptyTail(0)))) expect(journaled).toContain(number);
+      expect(new Set(journaled).size).toBe(journaled.length);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("a finished run has no tail, and its chunks are full but for bursts and the last", () => {
+  fc.assert(
+    fc.property(appends, (sizes) => {
+      const steps = stepsOf(sizes, true);
+      const tail = steps.at(-1)?.tail ?? emptyTail(0);
+      expect(tail.body).toBe("");
+      const chunks = steps.flatMap((step) => step.chunks);
+      for (const chunk of chunks.slice(0, -1)) expect(chunk.lastNumber - chunk.firstNumber + 1 >= CHUNK_EVENTS || chunk.body.length >= BURST_CHARACTERS).toBe(true);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test.each([
+  { title: "small appends make no chunk", appended: [3, 4], text: "a", chunks: [] },
+  { title: "a chunk is full at its number of events", appended: [10, 20, CHUNK_EVENTS], text: "a", chunks: [[0, 255]] },
+  { title: "a chunk is full at its number of characters", appended: [1], text: "x".repeat(CHUNK_CHARACTERS), chunks: [[0, 0]] },
+  { title: "a burst becomes a chunk together with the tail", appended: [2, 3], text: "x".repeat(BURST_CHARACTERS / 3), chunks: [[0, 4]] },
+])("$title", ({ appended, text, chunks }) => {
+  const steps = stepsOf(
+    appended.map((count) => ({ count, text })),
+    false,
+  );
+  expect(steps.flatMap((step) => step.chunks.map((chunk) => [chunk.firstNumber, chunk.lastNumber]))).toEqual(chunks);
+});

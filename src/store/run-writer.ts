@@ -1,0 +1,125 @@
+import type { Kysely } from "kysely";
+import { type CommitContext, type CommitPlan, type LiveRun, planCommit, type WriteJob, type WriteOutcome } from "./commit-plan.ts";
+import { JournalSpan, writeJournal } from "./journal.ts";
+import { recoverTails } from "./recover-tails.ts";
+import { isOneInsert, RowInserter } from "./row-inserter.ts";
+import { deleteResponses, endResponses, findLiveRun } from "./run-rows.ts";
+import type { RunTail } from "./run-tail.ts";
+import type { Database } from "./schema.ts";
+
+/** How much of the journal a quiet run may keep before its tail becomes a chunk all the same. Bounds the journal, and what is read after a crash. */
+const JOURNAL_CHARACTERS_MAX = 4 * 1024 * 1024;
+
+const NONE: ReadonlySet<string> = new Set();
+
+/**
+ * Writes what runs ask for, all jobs of a commit in one transaction. The only writer of responses, items and events.
+ * Events of live runs go to the journal, one row for all runs, because a row for each would cost a page of the database each; what fills a chunk is stored under its run.
+ */
+export class RunWriter {
+  readonly #db: Kysely<Database>;
+  readonly #inserter = new RowInserter();
+  readonly #journal = new JournalSpan();
+  /** One entry for each run that has begun and not ended; each holds less than one chunk of text. */
+  readonly #runs = new Map<string, LiveRun>();
+  #recovery: Promise<void> | null = null;
+
+  constructor(db: Kysely<Database>) {
+    this.#db = db;
+  }
+
+  /** Makes chunks of what a killed process left in the journal. Happens once, before events are read or written; not when a store is opened for its keys alone. */
+  recover(): Promise<void> {
+    this.#recovery ??= this.#recoverTails();
+    return this.#recovery;
+  }
+
+  /** What is durable of a run and in no chunk. */
+  findTail(responseId: string): RunTail | null {
+    return this.#runs.get(responseId)?.tail ?? null;
+  }
+
+  /** One call at a time. What is known of the runs changes only once the database has it. */
+  async commit(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
+    await this.recover();
+    await this.#adoptRuns(jobs);
+    const plan = planCommit(jobs, this.#context(NONE));
+    if (!isOnlyEvents(plan)) return await this.#commitAll(jobs, plan);
+    const journal = writeJournal(plan.journal);
+    await this.#insertJournal(this.#db, journal);
+    await this.#inserter.insert(this.#db, "event_chunks", plan.chunks);
+    return this.#learn(plan, journal, new Map());
+  }
+
+  async #commitAll(jobs: readonly WriteJob[], first: CommitPlan): Promise<readonly WriteOutcome[]> {
+    const { plan, journal, lost, deleted } = await this.#db.transaction().execute(async (transaction) => {
+      await this.#inserter.insert(transaction, "responses", first.responses);
+      const lost = await endResponses(transaction, first.ends);
+      const plan = lost.size === 0 ? first : planCommit(jobs, this.#context(lost));
+      const journal = writeJournal(plan.journal);
+      await transaction.deleteFrom("event_journal").where("position", "<", this.#journal.start).execute();
+      await this.#insertJournal(transaction, journal);
+      await this.#inserter.insert(transaction, "event_chunks", plan.chunks);
+      await this.#inserter.insert(transaction, "items", plan.items);
+      return { plan, journal, lost, deleted: await deleteResponses(transaction, plan.deletions) };
+    });
+    for (const responseId of lost) this.#forget(responseId);
+    return this.#learn(plan, journal, deleted);
+  }
+
+  async #insertJournal(db: Kysely<Database>, body: string): Promise<void> {
+    if (body !== "") await this.#inserter.insert(db, "event_journal", [{ position: this.#journal.end, body }]);
+  }
+
+  #context(lost: ReadonlySet<string>): CommitContext {
+    return { runs: this.#runs, overdue: this.#journal.findOverdue(JOURNAL_CHARACTERS_MAX), lost };
+  }
+
+  #learn(plan: CommitPlan, journal: string, deleted: ReadonlyMap<number, string>): readonly WriteOutcome[] {
+    for (const [responseId, run] of plan.runs) {
+      if (run === null) this.#forget(responseId);
+      else this.#remember(responseId, run);
+    }
+    this.#journal.advance(journal.length);
+    for (const responseId of deleted.values()) this.#forget(responseId);
+    return plan.outcomes.map((outcome, index) => (deleted.has(index) ? "written" : outcome));
+  }
+
+  #remember(responseId: string, run: LiveRun): void {
+    const before = this.#runs.get(responseId);
+    if (before?.tail.firstNumber !== run.tail.firstNumber) this.#journal.endTail(responseId);
+    if (run.tail.body !== "") this.#journal.beginTail(responseId);
+    this.#runs.set(responseId, run);
+  }
+
+  #forget(responseId: string): void {
+    this.#runs.delete(responseId);
+    this.#journal.endTail(responseId);
+  }
+
+  async #recoverTails(): Promise<void> {
+    try {
+      this.#journal.advance(await recoverTails(this.#db));
+    } catch (error) {
+      this.#recovery = null; // The next who needs it tries again.
+      throw error;
+    }
+  }
+
+  /** Takes up runs that this process did not begin, such as those of a process that was killed. */
+  async #adoptRuns(jobs: readonly WriteJob[]): Promise<void> {
+    const opened = new Set(jobs.flatMap((job) => (job.type === "open" ? [job.responseId] : [])));
+    for (const job of jobs) {
+      if (job.type !== "append" && job.type !== "close") continue;
+      if (this.#runs.has(job.responseId) || opened.has(job.responseId)) continue;
+      const run = await findLiveRun(this.#db, job.responseId);
+      if (run !== null) this.#runs.set(job.responseId, run);
+    }
+  }
+}
+
+/** Whether a plan is one insert at most, which is atomic by itself. */
+function isOnlyEvents(plan: CommitPlan): boolean {
+  const others = plan.responses.length + plan.ends.length + plan.items.length + plan.deletions.length;
+  return others === 0 && (plan.chunks.length === 0 || (plan.journal.length === 0 && isOneInsert(plan.chunks)));
+}

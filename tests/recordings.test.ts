@@ -1,0 +1,88 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { readResponse, readResponseStreamEvent } from "../generated/responses-api/validators.js";
+import type { ResponseStreamEvent } from "../generated/responses-api/types.ts";
+import { foldEvents } from "../src/runs/index.ts";
+import { verifies } from "./verifies.ts";
+
+/** Streams and bodies recorded from the reference: `NAME.chunks.txt` with one event a line, `NAME.json` with a plain body. */
+const folder = process.env["REFERENCE_RECORDINGS"];
+const files = folder === undefined ? [] : readdirSync(folder);
+
+describe.skipIf(folder === undefined)("streams recorded from the reference (REFERENCE_RECORDINGS)", () => {
+  const streams = files.filter((file) => file.endsWith(".chunks.txt")).flatMap((file) => streamsOf(file));
+
+  test("there are some", () => expect(streams.length).toBeGreaterThan(5));
+
+  test.each(streams)("$name: every event is one that our contract knows", ({ lines }) => {
+    verifies("contract.parity.superset-of-reference");
+    for (const line of lines) {
+      const valid = readResponseStreamEvent(line);
+      expect(valid, `${JSON.stringify(line).slice(0, 200)}: ${JSON.stringify(readResponseStreamEvent.errors?.slice(0, 3))}`).toBe(true);
+    }
+  });
+
+  test.each(streams)("$name: its fold is its final response", ({ lines }) => {
+    verifies("contract.parity.reference-recordings-fold");
+    const events = lines.filter((line): line is ResponseStreamEvent => readResponseStreamEvent(line));
+    const last = events.at(-1);
+    if (last === undefined || !("response" in last)) throw new Error("the stream does not end with a snapshot");
+    expect(withoutCiphertext(foldEvents(events))).toEqual(withoutCiphertext(last.response));
+  });
+
+  test.each(streams)("$name: its items, grown from deltas alone, are the items as they were done", ({ lines }) => {
+    const events = lines.filter((line): line is ResponseStreamEvent => readResponseStreamEvent(line));
+    const texts = foldEvents(events.filter(({ type }) => type !== "response.output_item.done" && !isTerminal(type))).output.map(textOf);
+    const done = foldEvents(events).output.map(textOf);
+    expect(texts).toEqual(done);
+  });
+});
+
+describe.skipIf(folder === undefined)("bodies recorded from the reference (REFERENCE_RECORDINGS)", () => {
+  const bodies = files.filter((file) => file.endsWith(".json") && !file.includes("error"));
+  test.each(bodies)("%s is a response that our contract knows", (file) => {
+    const body: unknown = JSON.parse(readFileSync(join(folder ?? "", file), "utf8"));
+    expect(readResponse(body), JSON.stringify(readResponse.errors?.slice(0, 3))).toBe(true);
+  });
+});
+
+/** A file may hold several streams one after the other. */
+function streamsOf(file: string): { name: string; lines: unknown[] }[] {
+  const streams: { name: string; lines: unknown[] }[] = [];
+  for (const text of readFileSync(join(folder ?? "", file), "utf8").split("\n").filter((line) => line.trim() !== "")) {
+    if (text.includes('"type":"response.created"')) streams.push({ name: `${file} #${streams.length + 1}`, lines: [] });
+    streams.at(-1)?.lines.push(JSON.parse(text));
+  }
+  return streams;
+}
+
+function isTerminal(type: string): boolean {
+  return ["response.completed", "response.incomplete", "response.failed"].includes(type);
+}
+
+/** The reference encrypts anew each time it shows a ciphertext. */
+function withoutCiphertext(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value, (key, member: unknown) => (key === "encrypted_content" ? null : member)));
+}
+
+/** What deltas build of an item; what only its last event tells is left out. */
+function textOf(item: ReturnType<typeof foldEvents>["output"][number]): unknown {
+  switch (item.type) {
+    case "message":
+      return item.content.map((part) => (part.type === "output_text" ? [part.text, part.annotations] : part));
+    case "reasoning":
+      return [item.summary, item.content];
+    case "function_call":
+    case "mcp_call":
+      return item.arguments;
+    case "code_interpreter_call":
+      return item.code;
+    case "custom_tool_call":
+      return item.input;
+    case "shell_call":
+      return item.action.commands;
+    default:
+      return item.type;
+  }
+}

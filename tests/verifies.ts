@@ -1,0 +1,1 @@
+export function verifies(..._ids: string[]): void {}
