@@ -7,6 +7,7 @@ export function firstSnapshot(request: CreateResponseRequest, tools: readonly To
     object: "response",
     created_at: createdAt,
     status: "in_progress",
+    access_programs: null,
     background: false,
     completed_at: null,
     error: null,
@@ -22,7 +23,7 @@ export function firstSnapshot(request: CreateResponseRequest, tools: readonly To
     presence_penalty: request.presence_penalty ?? 0,
     previous_response_id: request.previous_response_id ?? null,
     prompt_cache_key: request.prompt_cache_key ?? null,
-    ...(request.prompt_cache_options == null ? {} : { prompt_cache_options: request.prompt_cache_options }),
+    ...promptCacheEcho(request),
     prompt_cache_retention: request.prompt_cache_retention ?? null,
     reasoning: reasoningEcho(request),
     safety_identifier: request.safety_identifier ?? null,
@@ -46,6 +47,11 @@ export function firstSnapshot(request: CreateResponseRequest, tools: readonly To
 export function instructionsText({ instructions }: CreateResponseRequest): string | null {
   if (!Array.isArray(instructions)) return instructions ?? null;
   return instructions.map((part) => part.text).join("\n\n");
+}
+
+function promptCacheEcho({ prompt_cache_options: options }: CreateResponseRequest): Pick<Response, "prompt_cache_options"> {
+  if (options == null) return {};
+  return { prompt_cache_options: { mode: options.mode ?? "implicit", ttl: options.ttl ?? "30m" } };
 }
 
 /** `auto` is echoed as the kind of summary it leads to. */

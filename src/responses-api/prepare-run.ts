@@ -42,7 +42,7 @@ export async function prepareRun(
     plan: {
       response,
       ids: stem,
-      rawReasoningAs: response.reasoning.summary == null ? "text" : "summary",
+      rawReasoningAs: response.reasoning?.summary == null ? "text" : "summary",
       sealReasoning: sealFor(sources, owner, request),
       inputTokensEstimate: estimateInputTokens(asked),
     },

@@ -36,18 +36,30 @@ export function validationError(refusals: readonly Refusal[], root: string): Api
   }
 }
 
-const WRAPPERS = new Set(["anyOf", "oneOf", "if"]);
-
-/** Among refusals at the deepest place the last speaks, but a wrapper, or a branch for null, only if nothing else does. */
+/** Among refusals the deepest speaks; at one depth the most telling. */
 function deepest(refusals: readonly Refusal[]): Refusal {
-  const weight = (refusal: Refusal): number => {
-    const wrapped = WRAPPERS.has(refusal.keyword) && expectedOf(refusal.parentSchema) === null;
-    const nullBranch = refusal.keyword === "type" && params(refusal, "type") === "null";
-    return depth(refusal.instancePath) * 4 + (wrapped || nullBranch ? 0 : WRAPPERS.has(refusal.keyword) ? 2 : 1);
-  };
+  const weight = (refusal: Refusal): number => depth(refusal.instancePath) * 4 + telling(refusal);
   const best = [...refusals].sort((a, b) => weight(b) - weight(a))[0];
   assert(best !== undefined, "a validator that refuses says why");
   return best;
+}
+
+/** 0: a wrapper, or a branch for null. 1: the wrong type. 2: a wrapper that knows what was expected. 3: the right type, a wrong value. */
+function telling(refusal: Refusal): 0 | 1 | 2 | 3 {
+  switch (refusal.keyword) {
+    case "if":
+      return 0;
+    case "anyOf":
+    case "oneOf":
+      return expectedOf(refusal.parentSchema) === null ? 0 : 2;
+    case "type":
+      return params(refusal, "type") === "null" ? 0 : 1;
+    case "enum":
+    case "const":
+      return typeof refusal.data === "string" ? 3 : 1;
+    default:
+      return 3;
+  }
 }
 
 function params(refusal: Refusal, name: string): unknown {
@@ -81,9 +93,15 @@ function missingMember(param: string, name: string): ApiError {
 
 function valueError(param: string, refusal: Refusal): ApiError {
   const allowed = refusal.keyword === "const" ? [params(refusal, "allowedValue")] : params(refusal, "allowedValues");
-  const values = (Array.isArray(allowed) ? allowed : []).filter((value) => value !== null).map(String);
+  const values = listedValues(refusal.parentSchema) ?? (Array.isArray(allowed) ? allowed : []).filter((value) => value !== null).map(String);
   if (typeof refusal.data === "string") return invalidValue(param, refusal.data, values);
   return invalidType(param, expectedOf(refusal.parentSchema) ?? `one of ${orList(values)}`, gotWords(refusal.data));
+}
+
+/** The values the reference names in its messages, where they are not all it accepts. */
+function listedValues(schema: unknown): readonly string[] | null {
+  const listed = isRecord(schema) ? schema["x-listed-values"] : null;
+  return Array.isArray(listed) ? listed.map(String) : null;
 }
 
 /** The tag of a union: elements of `input` are named as a whole, other tags by their path. */

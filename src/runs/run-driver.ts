@@ -1,3 +1,4 @@
+import { validateResponseErrorInfo } from "../../generated/responses-api/validators.js";
 import { createRecorder, type EventRecorder } from "./event-recorder.ts";
 import { LiveFeed } from "./live-feed.ts";
 import { ModelError, type EventLog, type ModelEvent, type OpenedRun, type RecordedEvent } from "./ports.ts";
@@ -101,11 +102,17 @@ class RunDriver {
 
   #failureOf(fault: unknown): RunFailure {
     if (fault instanceof ModelError) {
-      return { type: fault.type, code: fault.code ?? fault.type, message: fault.message, param: fault.param };
+      return modelFailure(fault);
     }
     this.#start.onFault(fault);
     return INTERNAL_FAILURE;
   }
+}
+
+function modelFailure({ type, code, message, param }: ModelError): RunFailure {
+  const info: unknown = { code, message };
+  const responseCode = validateResponseErrorInfo(info) ? info.code : "server_error";
+  return { type, code: code ?? type, message, param, responseCode };
 }
 
 const INTERNAL_FAILURE: RunFailure = {
@@ -113,6 +120,7 @@ const INTERNAL_FAILURE: RunFailure = {
   code: "server_error",
   message: "An error occurred while processing your request. You can retry your request.",
   param: null,
+  responseCode: "server_error",
 };
 
 const STORAGE_FAILURE: RunFailure = {

@@ -20,7 +20,7 @@ export function failedResponse(state: Answering, failure: RunFailure): Response 
   return {
     ...state.plan.response,
     status: "failed",
-    error: { code: failure.code, message: failure.message },
+    error: { code: failure.responseCode, message: failure.message },
     output: [...state.output],
   };
 }

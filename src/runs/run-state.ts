@@ -1,4 +1,4 @@
-import type { OutputItem, Response } from "../../generated/responses-api/types.ts";
+import type { OutputItem, Response, ResponseErrorInfo } from "../../generated/responses-api/types.ts";
 import type { IdStem } from "../base/ids.ts";
 import type { CallBlock } from "./call-block.ts";
 import type { MessageBlock } from "./message-block.ts";
@@ -45,6 +45,8 @@ export interface RunFailure {
   readonly code: string;
   readonly message: string;
   readonly param: string | null;
+  /** What the failed response says, out of the reference's closed list. */
+  readonly responseCode: ResponseErrorInfo["code"];
 }
 
 /** Everything that can happen to a run. `at` is in Unix seconds. */

@@ -19,6 +19,7 @@ export function aResponse(changes: Partial<Response> = {}): Response {
     object: "response",
     created_at: 1_800_000_000,
     status: "in_progress",
+    access_programs: null,
     background: false,
     completed_at: null,
     error: null,

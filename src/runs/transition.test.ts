@@ -160,7 +160,7 @@ describe("a call", () => {
 describe("an end", () => {
   const failed: RunSignal = {
     type: "model_failed",
-    failure: { type: "server_error", code: "server_error", message: "gone", param: null },
+    failure: { type: "server_error", code: "server_error", message: "gone", param: null, responseCode: "server_error" as const },
   };
 
   test("by failure is an error event and then the failed response", () => {
@@ -270,8 +270,8 @@ describe("whatever a model does", () => {
 
 function signal(): fc.Arbitrary<RunSignal> {
   const text = fc.string({ maxLength: 12 });
-  const logprob = fc.record({ token: text, logprob: fc.constant(-0.5), bytes: fc.constant([65]), top_logprobs: fc.constant<LogProb["top_logprobs"]>([]) });
-  const event = fc.oneof<fc.Arbitrary<ModelEvent>[]>(
+  const logprob = fc.record({ token: text, logprob: fc.constant<number>(-0.5), bytes: fc.constant<number[]>([65]), top_logprobs: fc.constant<LogProb["top_logprobs"]>([]) });
+  const events: fc.Arbitrary<ModelEvent>[] = [
     fc.record({ type: only("text_delta"), text }),
     fc.record({ type: only("text_delta"), text, logprobs: fc.array(logprob, { maxLength: 2 }) }),
     fc.record({ type: only("refusal_delta"), text }),
@@ -282,7 +282,7 @@ function signal(): fc.Arbitrary<RunSignal> {
     fc.record({
       type: only("call_started"),
       kind: fc.constantFrom<("function" | "custom")[]>("function", "custom"),
-      callId: fc.option(fc.constantFrom("call_a", "call_b", "")),
+      callId: fc.constantFrom<(string | null)[]>("call_a", "call_b", "", null),
       name: fc.constantFrom("look_up", "run"),
     }),
     fc.record({ type: only("call_delta"), text }),
@@ -293,10 +293,10 @@ function signal(): fc.Arbitrary<RunSignal> {
     }),
     fc.constant<ModelEvent>({ type: "usage", usage: { inputTokens: 5, cachedTokens: 1, cacheWriteTokens: 0, outputTokens: 7, reasoningTokens: 2 } }),
     fc.record({ type: only("finished"), reason: fc.constantFrom<FinishReason[]>("stop", "length", "content_filter") }),
-  );
-  const failure = { type: "server_error", code: "server_error", message: "gone", param: null };
+  ];
+  const failure = { type: "server_error", code: "server_error", message: "gone", param: null, responseCode: "server_error" as const };
   return fc.oneof(
-    { weight: 40, arbitrary: event.map((heard): RunSignal => ({ type: "model", event: heard })) },
+    { weight: 40, arbitrary: fc.oneof(...events).map((heard): RunSignal => ({ type: "model", event: heard })) },
     { weight: 1, arbitrary: fc.constantFrom<RunSignal>(ended, { type: "cancelled" }, { type: "model_failed", failure }) },
   );
 }

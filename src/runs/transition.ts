@@ -74,6 +74,7 @@ const UNFINISHED: RunFailure = {
   code: "server_error",
   message: "The model stopped before it finished its answer.",
   param: null,
+  responseCode: "server_error",
 };
 
 function hear(state: Answering, event: ModelEvent, events: UnnumberedEvent[]): Answering {

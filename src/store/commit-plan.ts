@@ -26,7 +26,10 @@ export type WriteJob =
   | { readonly type: "delete"; readonly responseId: string; readonly owner: Owner };
 
 /** A response's columns, but for those that say which it is and whose. */
-export type Snapshot = Pick<ResponsesTable, "status" | "model" | "previous_response_id" | "created_at" | "completed_at" | "body">;
+export type Snapshot = Pick<
+  ResponsesTable,
+  "status" | "model" | "previous_response_id" | "created_at" | "completed_at" | "body"
+>;
 
 export interface ItemText {
   readonly id: string;
@@ -76,7 +79,8 @@ interface RunDraft {
   readonly before: LiveRun;
   readonly events: RecordedEvent[];
   nextNumber: number;
-  ended: boolean;
+  /** A deleted run leaves nothing to be written. */
+  state: "live" | "ended" | "deleted";
 }
 
 class CommitDraft {
@@ -94,7 +98,13 @@ class CommitDraft {
   add(job: WriteJob, index: number): WriteOutcome {
     switch (job.type) {
       case "open":
-        this.#responses.push({ id: job.responseId, organization: job.owner.organization, project: job.owner.project, ...job.snapshot, version: 1 });
+        this.#responses.push({
+          id: job.responseId,
+          organization: job.owner.organization,
+          project: job.owner.project,
+          ...job.snapshot,
+          version: 1,
+        });
         this.#addItems(job.responseId, job.owner, "input", job.items);
         return addEvents(this.#begin(job.responseId, { owner: job.owner, tail: emptyTail(0) }), job.events);
       case "append":
@@ -102,8 +112,7 @@ class CommitDraft {
       case "close":
         return this.#close(job);
       case "delete":
-        this.#deletions.push({ job: index, responseId: job.responseId, owner: job.owner });
-        return "unchanged"; // Until the database has said that there was something to delete.
+        return this.#delete(job, index);
       default:
         return assertNever(job);
     }
@@ -121,46 +130,75 @@ class CommitDraft {
     const chunks: CommitPlan["chunks"][number][] = [];
     const journal: JournalEntry[] = [];
     const runs = new Map<string, LiveRun | null>();
-    for (const [responseId, { before, events, ended }] of this.#runs) {
-      const step = extendTail(before.tail, events, ended || this.#context.overdue.has(responseId));
+    for (const [responseId, { before, events, state }] of this.#runs) {
+      if (state !== "live") runs.set(responseId, null);
+      if (state === "deleted") continue;
+      const step = extendTail(before.tail, events, state === "ended" || this.#context.overdue.has(responseId));
       for (const { firstNumber, lastNumber, body } of step.chunks) {
         chunks.push({ response_id: responseId, first_number: firstNumber, last_number: lastNumber, body });
       }
       if (step.journaled !== null) journal.push({ responseId, ...step.journaled });
-      runs.set(responseId, ended ? null : { owner: before.owner, tail: step.tail });
+      if (state === "live") runs.set(responseId, { owner: before.owner, tail: step.tail });
     }
-    return { responses: this.#responses, ends: this.#ends, items: this.#items, deletions: this.#deletions, chunks, journal, runs };
+    return {
+      responses: this.#responses,
+      ends: this.#ends,
+      items: this.#items,
+      deletions: this.#deletions,
+      chunks,
+      journal,
+      runs,
+    };
   }
 
   #close(job: Extract<WriteJob, { type: "close" }>): WriteOutcome {
     const run = this.find(job.responseId);
     const outcome = addEvents(run, job.events);
     if (run === null || outcome !== "written") return outcome;
-    run.ended = true;
+    run.state = "ended";
     this.#ends.push({ responseId: job.responseId, snapshot: job.snapshot });
     this.#addItems(job.responseId, run.before.owner, "output", job.items);
     return outcome;
   }
 
+  #delete(job: Extract<WriteJob, { type: "delete" }>, index: number): WriteOutcome {
+    this.#deletions.push({ job: index, responseId: job.responseId, owner: job.owner });
+    const run = this.find(job.responseId);
+    if (run !== null && isSameOwner(run.before.owner, job.owner)) run.state = "deleted";
+    return "unchanged"; // Until the database has said that there was something to delete.
+  }
+
   #begin(responseId: string, before: LiveRun): RunDraft {
-    const run = { before, events: [], nextNumber: before.tail.nextNumber, ended: false };
+    const run: RunDraft = { before, events: [], nextNumber: before.tail.nextNumber, state: "live" };
     this.#runs.set(responseId, run);
     return run;
   }
 
   #addItems(responseId: string, owner: Owner, direction: ItemDirection, items: readonly ItemText[]): void {
     for (const [position, { id, body }] of items.entries()) {
-      this.#items.push({ id, response_id: responseId, organization: owner.organization, project: owner.project, direction, position, body });
+      this.#items.push({
+        id,
+        response_id: responseId,
+        organization: owner.organization,
+        project: owner.project,
+        direction,
+        position,
+        body,
+      });
     }
   }
 }
 
 /** Takes all of these events or none. */
 function addEvents(run: RunDraft | null, events: readonly RecordedEvent[]): WriteOutcome {
-  if (run === null || run.ended) return "unchanged";
+  if (run === null || run.state !== "live") return "unchanged";
   const { nextNumber } = run;
   if (events.some((event, index) => event.number !== nextNumber + index)) return "out_of_order";
   for (const event of events) run.events.push(event);
   run.nextNumber += events.length;
   return "written";
+}
+
+function isSameOwner(one: Owner, other: Owner): boolean {
+  return one.organization === other.organization && one.project === other.project;
 }

@@ -52,7 +52,10 @@ test("an urgent job takes all waiting jobs along at the end of its tick", async 
 test("a commit takes no more than its size, and the rest follows at once", async () => {
   const { queue, commits } = recordingQueue({ intervalMs: 60_000, commitSizeMax: 10 });
   await Promise.all([6, 6, 6, 1].map((job) => queue.add(job, "shared")));
-  expect(commits).toEqual([[6, 6], [6, 1]]);
+  expect(commits).toEqual([
+    [6, 6],
+    [6, 1],
+  ]);
 });
 
 test("a full queue does not wait for the interval", async () => {

@@ -26,15 +26,21 @@ function lastNumber(output: string): number {
   return complete === "" ? -1 : Number(complete.split("\n").at(-1));
 }
 
-test.each([100, 1_000, 3_000])("everything a killed process had promised is there, and the run can be ended (%i events)", async (atLeast) => {
-  const file = temporaryFile();
-  const promised = await killWhileAppending(file, atLeast);
-  const { events, responses } = await openTestStore({ file });
-  const numbers = await readNumbers(events, "resp_1");
-  expect(numbers.length - 1).toBeGreaterThanOrEqual(promised);
-  expect(numbers).toEqual(numbersFrom(0, numbers.length - 1));
+test.each([100, 1_000, 3_000])(
+  "everything a killed process had promised is there, and the run can be ended (%i events)",
+  async (atLeast) => {
+    const file = temporaryFile();
+    const promised = await killWhileAppending(file, atLeast);
+    const { events, responses } = await openTestStore({ file });
+    const numbers = await readNumbers(events, "resp_1");
+    expect(numbers.length - 1).toBeGreaterThanOrEqual(promised);
+    expect(numbers).toEqual(numbersFrom(0, numbers.length - 1));
 
-  await events.close("resp_1", textEvents(numbers.length, 1), { response: aResponse("resp_1", { status: "failed" }), outputItems: [] });
-  expect(await readNumbers(events, "resp_1")).toEqual(numbersFrom(0, numbers.length));
-  expect((await responses.findResponse(OURS, "resp_1"))?.status).toBe("failed");
-});
+    await events.close("resp_1", textEvents(numbers.length, 1), {
+      response: aResponse("resp_1", { status: "failed" }),
+      outputItems: [],
+    });
+    expect(await readNumbers(events, "resp_1")).toEqual(numbersFrom(0, numbers.length));
+    expect((await responses.findResponse(OURS, "resp_1"))?.status).toBe("failed");
+  },
+);

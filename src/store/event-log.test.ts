@@ -7,7 +7,7 @@ import type { CommitReport } from "./commit-queue.ts";
 import { openStore } from "./open-store.ts";
 import { CHUNK_CHARACTERS, CHUNK_EVENTS } from "./run-tail.ts";
 import { numbersFrom, openTestStore, readAll, readNumbers, storeRun, temporaryFile } from "./store-fixtures.ts";
-import { aResponse, anItem, OURS } from "./stored-shapes.ts";
+import { anItem, aResponse, OURS } from "./stored-shapes.ts";
 import { textEvents } from "./text-events.ts";
 
 const RUN = "resp_1";
@@ -20,12 +20,15 @@ function ending(status: string, id = RUN) {
   return { response: aResponse(id, { status }), outputItems: [anItem(`out_${status}`)] };
 }
 
-/** The rows of events as they lie in the file: `[first, last]`. */
-function rowsIn(file: string, responseId = RUN): readonly unknown[] {
+/** How events lie in the file: the chunks of a run, `[first, last]` each, and the number of rows in the journal. */
+function layoutOf(file: string, responseId = RUN): { readonly chunks: readonly unknown[]; readonly journal: unknown } {
   const database = new DatabaseSync(file, { readOnly: true });
-  const rows = database.prepare("select first_number, last_number from event_chunks where response_id = ? order by last_number").all(responseId);
+  const chunks = database
+    .prepare("select first_number, last_number from event_chunks where response_id = ? order by last_number")
+    .all(responseId);
+  const journal = database.prepare("select count(*) as rows from event_journal").get();
   database.close();
-  return rows.map((row) => [row["first_number"], row["last_number"]]);
+  return { chunks: chunks.map((row) => [row["first_number"], row["last_number"]]), journal: journal?.["rows"] };
 }
 
 test("a stored event reads back with its number, its value and its very JSON", async () => {
@@ -67,20 +70,55 @@ test("more rows than one statement can hold are stored all the same", async () =
   expect(await readNumbers(events, "resp_8999")).toEqual([0]);
 });
 
-test("a live run leaves small rows until they fill a chunk, and an ended run leaves chunks only", async () => {
+test("events lie in the journal until they fill a chunk, and an ended run leaves chunks only", async () => {
   const file = temporaryFile();
   const { events } = await openTestStore({ file, commitIntervalMs: 0 });
   await events.open(opening(), textEvents(0, 1));
   await events.append(RUN, textEvents(1, 2));
-  expect(rowsIn(file)).toEqual([[0, 0], [1, 2]]);
+  expect(layoutOf(file)).toEqual({ chunks: [], journal: 2 });
   await events.append(RUN, textEvents(3, CHUNK_EVENTS));
-  expect(rowsIn(file)).toEqual([[0, CHUNK_EVENTS - 1], [CHUNK_EVENTS, CHUNK_EVENTS + 2]]);
-  await events.append(RUN, textEvents(CHUNK_EVENTS + 3, 1, "x".repeat(CHUNK_CHARACTERS)));
-  expect(rowsIn(file)).toEqual([[0, CHUNK_EVENTS - 1], [CHUNK_EVENTS, CHUNK_EVENTS + 3]]);
-  await events.append(RUN, textEvents(CHUNK_EVENTS + 4, 1));
-  await events.append(RUN, textEvents(CHUNK_EVENTS + 5, 1));
-  await events.close(RUN, textEvents(CHUNK_EVENTS + 6, 1), ending("completed"));
-  expect(rowsIn(file)).toEqual([[0, CHUNK_EVENTS - 1], [CHUNK_EVENTS, CHUNK_EVENTS + 3], [CHUNK_EVENTS + 4, CHUNK_EVENTS + 6]]);
+  expect(layoutOf(file)).toEqual({ chunks: [[0, 255]], journal: 1 });
+  await events.append(RUN, textEvents(259, 1, "x".repeat(CHUNK_CHARACTERS)));
+  expect(layoutOf(file)).toEqual({
+    chunks: [
+      [0, 255],
+      [256, 259],
+    ],
+    journal: 1,
+  }); // A single insert needs no transaction, so the journal is cut later.
+  await events.append(RUN, textEvents(260, 1));
+  await events.close(RUN, textEvents(261, 1), ending("completed"));
+  expect(layoutOf(file)).toEqual({
+    chunks: [
+      [0, 255],
+      [256, 259],
+      [260, 261],
+    ],
+    journal: 0,
+  });
+});
+
+test.each([32, 40])("the journal of one endless run that appends %i events at a time stays short", async (count) => {
+  const file = temporaryFile();
+  const { events } = await openTestStore({ file, commitIntervalMs: 0 });
+  await events.open(opening(), []);
+  for (let round = 0; round < 2_000; round++) await events.append(RUN, textEvents(round * count, count));
+  expect(layoutOf(file).journal).toBeLessThan(1_000);
+  expect((await readNumbers(events, RUN)).length).toBe(2_000 * count);
+});
+
+test("a quiet run does not keep the journal from being cut", async () => {
+  const file = temporaryFile();
+  const { events } = await openTestStore({ file, commitIntervalMs: 0 });
+  await events.open(opening("resp_quiet"), textEvents(0, 1));
+  await events.open(opening(), []);
+  const [count, rounds] = [40, 800];
+  for (let round = 0; round < rounds; round++) await events.append(RUN, textEvents(round * count, count));
+  expect(layoutOf(file, "resp_quiet").chunks).toEqual([[0, 0]]);
+  expect(layoutOf(file).journal).toBeLessThan(rounds / 4);
+  expect(await readNumbers(events, "resp_quiet")).toEqual([0]);
+  await events.append("resp_quiet", textEvents(1, 1));
+  expect(await readNumbers(events, "resp_quiet")).toEqual([0, 1]);
 });
 
 test("a reader has every event exactly once, whatever the appends were and wherever it starts", async () => {
@@ -144,7 +182,10 @@ test("the first end wins: a second one changes nothing", async () => {
 test("of two ends in one tick the first wins", async () => {
   const { events, responses } = await openTestStore();
   await events.open(opening(), []);
-  await Promise.all([events.close(RUN, textEvents(0, 1), ending("failed")), events.close(RUN, textEvents(1, 1), ending("completed"))]);
+  await Promise.all([
+    events.close(RUN, textEvents(0, 1), ending("failed")),
+    events.close(RUN, textEvents(1, 1), ending("completed")),
+  ]);
   expect((await responses.findResponse(OURS, RUN))?.status).toBe("failed");
   expect(await readNumbers(events, RUN)).toEqual([0]);
 });
@@ -154,7 +195,10 @@ test("an end that another process stored first wins as well", async () => {
   const [one, other] = [await openTestStore({ file }), await openTestStore({ file })];
   await one.events.open(opening(), textEvents(0, 1));
   await other.events.close(RUN, textEvents(1, 1), ending("cancelled"));
-  await Promise.all([one.events.append(RUN, textEvents(1, 3)), one.events.close(RUN, textEvents(4, 1), ending("completed"))]);
+  await Promise.all([
+    one.events.append(RUN, textEvents(1, 3)),
+    one.events.close(RUN, textEvents(4, 1), ending("completed")),
+  ]);
   expect((await one.responses.findResponse(OURS, RUN))?.status).toBe("cancelled");
   expect(await readNumbers(one.events, RUN)).toEqual([0, 1]);
   expect((await one.responses.findItems(OURS, ["out_completed"])).size).toBe(0);
@@ -162,7 +206,11 @@ test("an end that another process stored first wins as well", async () => {
 
 test("a run may begin and end within one tick", async () => {
   const { events, responses } = await openTestStore();
-  await Promise.all([events.open(opening(), textEvents(0, 1)), events.append(RUN, textEvents(1, 5)), events.close(RUN, textEvents(6, 1), ending("completed"))]);
+  await Promise.all([
+    events.open(opening(), textEvents(0, 1)),
+    events.append(RUN, textEvents(1, 5)),
+    events.close(RUN, textEvents(6, 1), ending("completed")),
+  ]);
   expect((await responses.findResponse(OURS, RUN))?.status).toBe("completed");
   expect(await readNumbers(events, RUN)).toEqual(numbersFrom(0, 6));
 });
@@ -170,7 +218,12 @@ test("a run may begin and end within one tick", async () => {
 test("events that do not follow the stored ones are refused, and only they", async () => {
   const { events } = await openTestStore();
   await Promise.all([events.open(opening(), textEvents(0, 1)), events.open(opening("resp_2"), [])]);
-  const settled = await Promise.allSettled([events.append(RUN, textEvents(2, 1)), events.append(RUN, textEvents(0, 1)), events.append(RUN, textEvents(1, 1)), events.append("resp_2", textEvents(0, 1))]);
+  const settled = await Promise.allSettled([
+    events.append(RUN, textEvents(2, 1)),
+    events.append(RUN, textEvents(0, 1)),
+    events.append(RUN, textEvents(1, 1)),
+    events.append("resp_2", textEvents(0, 1)),
+  ]);
   expect(settled.map((result) => result.status)).toEqual(["rejected", "rejected", "fulfilled", "fulfilled"]);
   expect(await readNumbers(events, RUN)).toEqual([0, 1]);
 });
@@ -179,11 +232,15 @@ test("what a run stores after its response was deleted is dropped", async () => 
   const file = temporaryFile();
   const { events, responses } = await openTestStore({ file });
   await events.open(opening(), textEvents(0, 3));
-  await Promise.all([events.append(RUN, textEvents(3, 1)), responses.deleteResponse(OURS, RUN), events.append(RUN, textEvents(4, 1))]);
+  await Promise.all([
+    events.append(RUN, textEvents(3, 1)),
+    responses.deleteResponse(OURS, RUN),
+    events.append(RUN, textEvents(4, 1)),
+  ]);
   await events.append(RUN, textEvents(5, 1));
   await events.close(RUN, textEvents(6, 1), ending("completed"));
   expect(await responses.findResponse(OURS, RUN)).toBeNull();
-  expect(rowsIn(file)).toEqual([]);
+  expect(layoutOf(file)).toEqual({ chunks: [], journal: 0 });
   expect((await responses.findItems(OURS, ["msg_resp_1", "out_completed"])).size).toBe(0);
 });
 
@@ -204,11 +261,12 @@ test("a commit that fails rejects its callers, stores nothing of it and leaves t
   const { events } = await openTestStore({ file });
   await events.open(opening(), textEvents(0, 200));
   const database = new DatabaseSync(file);
-  database.exec("create trigger refuse before insert on event_chunks begin select raise(abort, 'refused'); end");
+  for (const table of ["event_chunks", "event_journal"])
+    database.exec(`create trigger refuse_${table} before insert on ${table} begin select raise(abort, 'refused'); end`);
   await expect(events.append(RUN, textEvents(200, 1))).rejects.toThrow("refused");
   const both = await Promise.allSettled([events.open(opening("resp_2"), []), events.append(RUN, textEvents(200, 100))]);
   expect(both.map((result) => result.status)).toEqual(["rejected", "rejected"]);
-  database.exec("drop trigger refuse");
+  for (const table of ["event_chunks", "event_journal"]) database.exec(`drop trigger refuse_${table}`);
   database.close();
   await Promise.all([events.open(opening("resp_2"), []), events.append(RUN, textEvents(200, 100))]);
   expect(await readNumbers(events, RUN)).toEqual(numbersFrom(0, 299));
@@ -225,15 +283,26 @@ test("a response id can be opened once only", async () => {
 test("a run goes on after a restart where its events ended", async () => {
   const file = temporaryFile();
   const first = await openStore({ file, commitIntervalMs: 0 });
-  await first.events.open(opening(), textEvents(0, 300));
-  await first.events.append(RUN, textEvents(300, 10));
+  await first.events.open(opening(), textEvents(0, 280));
+  await first.events.open(opening("resp_2"), textEvents(0, 3));
+  await first.events.append(RUN, textEvents(280, 10));
+  await first.events.close("resp_2", [], ending("completed", "resp_2"));
   await first.close();
 
   const { events, responses } = await openTestStore({ file, commitIntervalMs: 0 });
   await expect(events.append(RUN, textEvents(9, 1))).rejects.toThrow("in order");
-  await events.append(RUN, textEvents(310, 1));
-  await events.close(RUN, textEvents(311, 1), ending("failed"));
-  expect(rowsIn(file)).toEqual([[0, 255], [256, 311]]);
+  await events.append(RUN, textEvents(290, 1));
+  await events.close(RUN, textEvents(291, 1), ending("failed"));
+  expect(layoutOf(file)).toEqual({
+    chunks: [
+      [0, 255],
+      [256, 289],
+      [290, 291],
+    ],
+    journal: 0,
+  });
+  expect(await readNumbers(events, RUN)).toEqual(numbersFrom(0, 291));
+  expect(await readNumbers(events, "resp_2")).toEqual([0, 1, 2]);
   expect((await responses.findResponse(OURS, RUN))?.status).toBe("failed");
   expect([...(await responses.findItems(OURS, ["out_failed"])).keys()]).toEqual(["out_failed"]);
 });

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
+import type { Response } from "../../generated/responses-api/types.ts";
 import { assert, assertNever } from "../base/assert.ts";
 import { jsonOf } from "../base/json-text.ts";
-import type { Response } from "../../generated/responses-api/types.ts";
 import type { ClosedRun, EventLog, OpenedRun, RecordedEvent } from "../runs/ports.ts";
 import type { ItemText, Snapshot, WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue } from "./commit-queue.ts";
@@ -9,12 +9,10 @@ import { readEvents } from "./read-events.ts";
 import type { RunWriter } from "./run-writer.ts";
 import type { Database } from "./schema.ts";
 
-
 /** The log in the database. What a deleted or ended run still appends is dropped without an error: late signals lose the race. */
 export class StoredEventLog implements EventLog {
   readonly #db: Kysely<Database>;
   readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
-
   readonly #writer: RunWriter;
 
   constructor(db: Kysely<Database>, queue: CommitQueue<WriteJob, WriteOutcome>, writer: RunWriter) {
@@ -25,7 +23,14 @@ export class StoredEventLog implements EventLog {
 
   async open(run: OpenedRun, events: readonly RecordedEvent[]): Promise<void> {
     const { owner, response, inputItems } = run;
-    const job: WriteJob = { type: "open", responseId: response.id, owner, snapshot: snapshotOf(response), items: inputItems.map(textOf), events };
+    const job: WriteJob = {
+      type: "open",
+      responseId: response.id,
+      owner,
+      snapshot: snapshotOf(response),
+      items: inputItems.map(textOf),
+      events,
+    };
     requireOrder(await this.#queue.add(job, "urgent"));
   }
 
@@ -34,7 +39,13 @@ export class StoredEventLog implements EventLog {
   }
 
   async close(responseId: string, events: readonly RecordedEvent[], end: ClosedRun): Promise<void> {
-    const job: WriteJob = { type: "close", responseId, snapshot: snapshotOf(end.response), items: end.outputItems.map(textOf), events };
+    const job: WriteJob = {
+      type: "close",
+      responseId,
+      snapshot: snapshotOf(end.response),
+      items: end.outputItems.map(textOf),
+      events,
+    };
     requireOrder(await this.#queue.add(job, "urgent"));
   }
 
@@ -69,7 +80,11 @@ export function sizeOfJob(job: WriteJob): number {
   switch (job.type) {
     case "open":
     case "close":
-      return lengthOf(job.events) + job.items.reduce((length, item) => length + item.body.length, 0) + job.snapshot.body.length;
+      return (
+        lengthOf(job.events) +
+        job.items.reduce((length, item) => length + item.body.length, 0) +
+        job.snapshot.body.length
+      );
     case "append":
       return lengthOf(job.events);
     case "delete":

@@ -8,7 +8,9 @@ export interface JournalEntry extends Chunk {
 
 /** One row of the journal: for each entry a line that says what follows, then the JSON of its events, one a line. */
 export function writeJournal(entries: readonly JournalEntry[]): string {
-  return entries.map((entry) => `${entry.responseId} ${entry.firstNumber} ${entry.lastNumber}\n${entry.body}`).join("\n");
+  return entries
+    .map((entry) => `${entry.responseId} ${entry.firstNumber} ${entry.lastNumber}\n${entry.body}`)
+    .join("\n");
 }
 
 export function readJournal(body: string): readonly JournalEntry[] {
@@ -25,10 +27,13 @@ export function readJournal(body: string): readonly JournalEntry[] {
   return entries;
 }
 
+const NONE: ReadonlySet<string> = new Set();
+
 /** Which part of the journal is still needed: it begins where the oldest tail does. */
 export class JournalSpan {
   /** Where each run's tail begins. A map keeps the order of insertion, so the oldest is first. */
   readonly #starts = new Map<string, number>();
+  #cut = 0;
   #end = 0;
 
   /** Where the next row goes. */
@@ -36,10 +41,22 @@ export class JournalSpan {
     return this.#end;
   }
 
-  /** What lies before this position is in chunks, or of no use any more. */
-  get start(): number {
-    for (const start of this.#starts.values()) return start;
+  /** What lies before this position is in chunks, or of no use any more, once these tails are too. */
+  findStart(endedTails: ReadonlySet<string>): number {
+    for (const [responseId, start] of this.#starts) {
+      if (!endedTails.has(responseId)) return start;
+    }
     return this.#end;
+  }
+
+  /** How much of the journal could be thrown away. */
+  get excess(): number {
+    return this.findStart(NONE) - this.#cut;
+  }
+
+  /** Everything before this position has been thrown away. */
+  cutAt(position: number): void {
+    this.#cut = position;
   }
 
   /** Call before `advance`, for each run of the row that is about to be added. */

@@ -27,7 +27,14 @@ export class StoredKeys implements KeyStore {
 
   async addKey(hash: string, owner: Owner, name: string): Promise<ApiKey> {
     const createdAt = Math.floor(Date.now() / 1000);
-    const row = { id: newId("key", createdAt), hash, organization: owner.organization, project: owner.project, name, created_at: createdAt };
+    const row = {
+      id: newId("key", createdAt),
+      hash,
+      organization: owner.organization,
+      project: owner.project,
+      name,
+      created_at: createdAt,
+    };
     await this.#db.insertInto("api_keys").values(row).execute();
     return apiKey(row);
   }
@@ -47,5 +54,10 @@ export class StoredKeys implements KeyStore {
 }
 
 function apiKey(row: Selectable<ApiKeysTable>): ApiKey {
-  return { id: row.id, owner: { organization: row.organization, project: row.project }, name: row.name, createdAt: row.created_at };
+  return {
+    id: row.id,
+    owner: { organization: row.organization, project: row.project },
+    name: row.name,
+    createdAt: row.created_at,
+  };
 }

@@ -12,7 +12,11 @@ import { OURS } from "./stored-shapes.ts";
 import { textEvents } from "./text-events.ts";
 
 /** Compiles only while it names every table and column of the schema. */
-const COLUMNS: { readonly [Table in keyof Database]: { readonly [Column in keyof Database[Table]]: "text" | "integer" | "text?" | "integer?" } } = {
+const COLUMNS: {
+  readonly [Table in keyof Database]: {
+    readonly [Column in keyof Database[Table]]: "text" | "integer" | "text?" | "integer?";
+  };
+} = {
   responses: {
     id: "text",
     organization: "text",
@@ -25,7 +29,16 @@ const COLUMNS: { readonly [Table in keyof Database]: { readonly [Column in keyof
     body: "text",
     version: "integer",
   },
-  items: { sequence: "integer", id: "text", response_id: "text", organization: "text", project: "text", direction: "text", position: "integer", body: "text" },
+  items: {
+    sequence: "integer",
+    id: "text",
+    response_id: "text",
+    organization: "text",
+    project: "text",
+    direction: "text",
+    position: "integer",
+    body: "text",
+  },
   event_chunks: { response_id: "text", first_number: "integer", last_number: "integer", body: "text" },
   event_journal: { position: "integer", body: "text" },
   api_keys: { id: "text", hash: "text", organization: "text", project: "text", name: "text", created_at: "integer" },
@@ -39,8 +52,11 @@ test("the tables are what the schema says", async () => {
   const db = new Kysely<Database>({ dialect: sqliteDialect(":memory:") });
   await migrate(db);
   const tables = (await db.introspection.getTables()).filter((table) => !table.name.startsWith("migrations"));
-  const columnsOf = (table: (typeof tables)[number]) => table.columns.map((column) => [column.name, `${column.dataType.toLowerCase()}${column.isNullable ? "?" : ""}`]);
-  expect(Object.fromEntries(tables.map((table) => [table.name, Object.fromEntries(columnsOf(table))]))).toEqual(COLUMNS);
+  const columnsOf = (table: (typeof tables)[number]) =>
+    table.columns.map((column) => [column.name, `${column.dataType.toLowerCase()}${column.isNullable ? "?" : ""}`]);
+  expect(Object.fromEntries(tables.map((table) => [table.name, Object.fromEntries(columnsOf(table))]))).toEqual(
+    COLUMNS,
+  );
   await db.destroy();
 });
 
@@ -54,7 +70,7 @@ test("everything is there after a restart", async () => {
   const { events, responses, keys } = await openTestStore({ file });
   expect(await readAll(events, "resp_1")).toEqual(textEvents(0, 300));
   expect((await responses.findResponse(OURS, "resp_1"))?.status).toBe("completed");
-  expect([...(await responses.findItems(OURS, ["msg_1", "msg_2"])).keys()].sort()).toEqual(["msg_1", "msg_2"]);
+  expect([...(await responses.findItems(OURS, ["msg_1", "msg_2"])).keys()].toSorted()).toEqual(["msg_1", "msg_2"]);
   expect(await keys.findByHash("hash")).toEqual(key);
 });
 

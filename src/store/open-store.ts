@@ -3,7 +3,7 @@ import type { ResponseStore } from "../responses-api/ports.ts";
 import type { EventLog } from "../runs/ports.ts";
 import type { WriteJob, WriteOutcome } from "./commit-plan.ts";
 import { CommitQueue, type CommitReport } from "./commit-queue.ts";
-import { sizeOfJob, StoredEventLog } from "./event-log.ts";
+import { StoredEventLog, sizeOfJob } from "./event-log.ts";
 import { type KeyStore, StoredKeys } from "./key-store.ts";
 import { migrate } from "./migrate.ts";
 import { StoredResponses } from "./response-store.ts";

@@ -12,7 +12,12 @@ const PAGE_CHUNKS = 16;
  * Reads the chunks of a run, page by page, then the tail as it was before the first page: the chunks reach at least to where that tail begins, so there is no gap,
  * and what became a chunk meanwhile is skipped by its number. A reader whose response is deleted just ends.
  */
-export async function* readEvents(db: Kysely<Database>, responseId: string, after: number, tail: RunTail | null): AsyncGenerator<readonly RecordedEvent[], void> {
+export async function* readEvents(
+  db: Kysely<Database>,
+  responseId: string,
+  after: number,
+  tail: RunTail | null,
+): AsyncGenerator<readonly RecordedEvent[], void> {
   let cursor = after;
   let mayHaveMore = true;
   while (mayHaveMore) {
@@ -30,7 +35,8 @@ export async function* readEvents(db: Kysely<Database>, responseId: string, afte
     }
     mayHaveMore = chunks.length === PAGE_CHUNKS;
   }
-  if (tail !== null && tail.nextNumber > Math.max(cursor + 1, tail.firstNumber)) yield eventsOf(tail.body, tail.firstNumber, cursor);
+  if (tail !== null && tail.nextNumber > Math.max(cursor + 1, tail.firstNumber))
+    yield eventsOf(tail.body, tail.firstNumber, cursor);
 }
 
 function eventsOf(body: string, firstNumber: number, after: number): readonly RecordedEvent[] {

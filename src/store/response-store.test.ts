@@ -11,7 +11,11 @@ function idsOf(items: readonly object[] | undefined): readonly unknown[] | undef
 }
 
 /** The ids of every page, as a client that turns pages sees them. */
-async function pagesOf(responses: ResponseStore, responseId: string, page: PageRequest): Promise<readonly (readonly unknown[])[]> {
+async function pagesOf(
+  responses: ResponseStore,
+  responseId: string,
+  page: PageRequest,
+): Promise<readonly (readonly unknown[])[]> {
   const pages: (readonly unknown[])[] = [];
   let after: string | null = null;
   for (;;) {
@@ -27,7 +31,12 @@ test("a response is found as it was stored last, with its JSON", async () => {
   const { events, responses } = await openTestStore();
   await events.open({ owner: OURS, response: aResponse("resp_1"), inputItems: [] }, []);
   expect(await responses.findResponse(OURS, "resp_1")).toEqual(aResponse("resp_1"));
-  const response = aResponse("resp_1", { status: "completed", model: "m-2", completed_at: 1_760_000_003, output: [anItem("msg_1", "done")] });
+  const response = aResponse("resp_1", {
+    status: "completed",
+    model: "m-2",
+    completed_at: 1_760_000_003,
+    output: [anItem("msg_1", "done")],
+  });
   await events.close("resp_1", [], { response, outputItems: [] });
   const found = await responses.findResponse(OURS, "resp_1");
   expect(found).toEqual(response);
@@ -39,7 +48,11 @@ test("what belongs to another owner is unknown to every method", async () => {
   await storeRun(events, "resp_1", { input: ["msg_1", "msg_2", "msg_3"], output: ["msg_4"] });
   await storeRun(events, "resp_2", { previous: "resp_1", input: ["msg_5"] });
   for (const other of OTHERS) {
-    await storeRun(events, `resp_of_${other.organization}_${other.project}`, { owner: other, previous: "resp_1", input: ["msg_6"] });
+    await storeRun(events, `resp_of_${other.organization}_${other.project}`, {
+      owner: other,
+      previous: "resp_1",
+      input: ["msg_6"],
+    });
     expect(await responses.findResponse(other, "resp_1")).toBeNull();
     expect(await responses.loadChain(other, "resp_2")).toBeNull();
     expect(await responses.loadChain(other, `resp_of_${other.organization}_${other.project}`)).toBeNull();
@@ -98,23 +111,40 @@ test("a chain with an unknown link is no chain", async () => {
 test("a chain of 200 responses loads in well under a tenth of a second", async () => {
   const { events, responses } = await openTestStore({ commitIntervalMs: 0 });
   for (const link of numbersFrom(0, 199)) {
-    await storeRun(events, `resp_${link}`, { ...(link > 0 && { previous: `resp_${link - 1}` }), input: [`msg_in_${link}`], output: [`msg_out_${link}`] });
+    await storeRun(events, `resp_${link}`, {
+      ...(link > 0 && { previous: `resp_${link - 1}` }),
+      input: [`msg_in_${link}`],
+      output: [`msg_out_${link}`],
+    });
   }
   const startedAt = performance.now();
   const chain = await responses.loadChain(OURS, "resp_199");
   expect(performance.now() - startedAt).toBeLessThan(100);
   expect(chain?.map((link) => link.responseId)).toEqual(numbersFrom(0, 199).map((link) => `resp_${link}`));
-  expect(idsOf(chain?.flatMap((link) => link.items))).toEqual(numbersFrom(0, 199).flatMap((link) => [`msg_in_${link}`, `msg_out_${link}`]));
+  expect(idsOf(chain?.flatMap((link) => link.items))).toEqual(
+    numbersFrom(0, 199).flatMap((link) => [`msg_in_${link}`, `msg_out_${link}`]),
+  );
 });
 
 test.each([
   { order: "asc", limit: 2, pages: [["msg_1", "msg_2"], ["msg_3", "msg_4"], ["msg_5"]] },
-  { order: "desc", limit: 3, pages: [["msg_5", "msg_4", "msg_3"], ["msg_2", "msg_1"]] },
+  {
+    order: "desc",
+    limit: 3,
+    pages: [
+      ["msg_5", "msg_4", "msg_3"],
+      ["msg_2", "msg_1"],
+    ],
+  },
   { order: "asc", limit: 5, pages: [["msg_1", "msg_2", "msg_3", "msg_4", "msg_5"]] },
 ] as const)("input items come in pages of $limit in order $order", async ({ order, limit, pages }) => {
   const { events, responses } = await openTestStore();
   await storeRun(events, "resp_0", { input: ["msg_0"], output: ["msg_00"] });
-  await storeRun(events, "resp_1", { previous: "resp_0", input: ["msg_1", "msg_2", "msg_3", "msg_4", "msg_5"], output: ["msg_6"] });
+  await storeRun(events, "resp_1", {
+    previous: "resp_0",
+    input: ["msg_1", "msg_2", "msg_3", "msg_4", "msg_5"],
+    output: ["msg_6"],
+  });
   expect(await pagesOf(responses, "resp_1", { order, limit, after: null })).toEqual(pages);
 });
 
@@ -131,11 +161,14 @@ test("a response without input has an empty page", async () => {
   expect(await responses.listInputItems(OURS, "resp_1", FIRST_PAGE)).toEqual({ items: [], hasMore: false });
 });
 
-test.each(["asc", "desc"] as const)("an id that stands twice in the input cannot make the pages go round in order %s", async (order) => {
-  const { events, responses } = await openTestStore();
-  await storeRun(events, "resp_1", { input: ["msg_1", "msg_2", "msg_1", "msg_3"] });
-  expect((await pagesOf(responses, "resp_1", { order, limit: 1, after: null })).length).toBeLessThanOrEqual(4);
-});
+test.each(["asc", "desc"] as const)(
+  "an id that stands twice in the input cannot make the pages go round in order %s",
+  async (order) => {
+    const { events, responses } = await openTestStore();
+    await storeRun(events, "resp_1", { input: ["msg_1", "msg_2", "msg_1", "msg_3"] });
+    expect((await pagesOf(responses, "resp_1", { order, limit: 1, after: null })).length).toBeLessThanOrEqual(4);
+  },
+);
 
 test("of several items with one id the one stored last is found", async () => {
   const { events, responses } = await openTestStore();
@@ -144,7 +177,10 @@ test("of several items with one id the one stored last is found", async () => {
   const [other = OURS] = OTHERS;
   await storeRun(events, "resp_3", { owner: other, input: ["msg_1"] });
   const found = await responses.findItems(OURS, ["msg_1", "msg_2", "msg_1", "msg_unknown"]);
-  expect(Object.fromEntries(found)).toEqual({ msg_1: anItem("msg_1", "in resp_2"), msg_2: anItem("msg_2", "in resp_2") });
+  expect(Object.fromEntries(found)).toEqual({
+    msg_1: anItem("msg_1", "in resp_2"),
+    msg_2: anItem("msg_2", "in resp_2"),
+  });
 });
 
 test("any number of ids can be looked up at once", async () => {

@@ -92,7 +92,12 @@ export class StoredResponses implements ResponseStore {
   }
 
   /** Where an id stands more than once, its last place in this order counts: otherwise a client would turn pages in a circle. */
-  async #findPosition(owner: Owner, responseId: string, itemId: string, order: PageRequest["order"]): Promise<number | null> {
+  async #findPosition(
+    owner: Owner,
+    responseId: string,
+    itemId: string,
+    order: PageRequest["order"],
+  ): Promise<number | null> {
     const row = await this.#db
       .selectFrom("items")
       .select("position")
@@ -120,7 +125,12 @@ export class StoredResponses implements ResponseStore {
             db
               .selectFrom("chain")
               .innerJoin("responses", "responses.id", "chain.previousResponseId")
-              .select(["responses.id", "responses.status", "responses.previous_response_id as previousResponseId", sql<number>`chain.depth + 1`.as("depth")])
+              .select([
+                "responses.id",
+                "responses.status",
+                "responses.previous_response_id as previousResponseId",
+                sql<number>`chain.depth + 1`.as("depth"),
+              ])
               .where("organization", "=", owner.organization)
               .where("project", "=", owner.project)
               .where("depth", "<", CHAIN_LINKS_MAX),
@@ -132,7 +142,10 @@ export class StoredResponses implements ResponseStore {
       .execute();
   }
 
-  async #findItemsOf(owner: Owner, responseIds: readonly string[]): Promise<ReadonlyMap<string, readonly StoredItem[]>> {
+  async #findItemsOf(
+    owner: Owner,
+    responseIds: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly StoredItem[]>> {
     const items = new Map<string, StoredItem[]>(responseIds.map((id) => [id, []]));
     const rows = await this.#db
       .selectFrom("items")

@@ -10,15 +10,26 @@ export class RowInserter {
   readonly #queries = new Map<string, CompiledQuery>();
 
   /** The rows of one table always have the same columns in the same order. */
-  async insert<Table extends keyof Database & string>(db: Kysely<Database>, table: Table, rows: readonly InsertObject<Database, Table>[]): Promise<void> {
+  async insert<Table extends keyof Database>(
+    db: Kysely<Database>,
+    table: Table,
+    rows: readonly InsertObject<Database, Table>[],
+  ): Promise<void> {
     const rowsMax = rowsMaxOf(rows);
     for (let start = 0; start < rows.length; start += rowsMax) {
       const slice = rows.slice(start, start + rowsMax);
-      await db.executeQuery({ ...this.#queryFor(db, table, slice), parameters: slice.flatMap((row) => Object.values(row)) });
+      await db.executeQuery({
+        ...this.#queryFor(db, table, slice),
+        parameters: slice.flatMap((row) => Object.values(row)),
+      });
     }
   }
 
-  #queryFor<Table extends keyof Database & string>(db: Kysely<Database>, table: Table, rows: readonly InsertObject<Database, Table>[]): CompiledQuery {
+  #queryFor<Table extends keyof Database>(
+    db: Kysely<Database>,
+    table: Table,
+    rows: readonly InsertObject<Database, Table>[],
+  ): CompiledQuery {
     const name = `${table} ${rows.length}`;
     const known = this.#queries.get(name);
     if (known !== undefined) return known;

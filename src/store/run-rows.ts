@@ -23,7 +23,10 @@ export async function endResponses(db: Kysely<Database>, ends: CommitPlan["ends"
 }
 
 /** Gives back what was really deleted, by job. */
-export async function deleteResponses(db: Kysely<Database>, deletions: CommitPlan["deletions"]): Promise<ReadonlyMap<number, string>> {
+export async function deleteResponses(
+  db: Kysely<Database>,
+  deletions: CommitPlan["deletions"],
+): Promise<ReadonlyMap<number, string>> {
   const deleted = new Map<number, string>();
   for (const { job, responseId, owner } of deletions) {
     const { numDeletedRows } = await db

@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { BURST_CHARACTERS, CHUNK_CHARACTERS, CHUNK_EVENTS, type Chunk, emptyTail, extendTail, type TailStep } from "./run-tail.ts";
+import {
+  BURST_CHARACTERS,
+  CHUNK_CHARACTERS,
+  CHUNK_EVENTS,
+  type Chunk,
+  emptyTail,
+  extendTail,
+  type TailStep,
+} from "./run-tail.ts";
 import { textEvents } from "./text-events.ts";
 
 interface Append {
@@ -8,7 +16,13 @@ interface Append {
   readonly text: string;
 }
 
-const appends = fc.array(fc.record({ count: fc.oneof({ weight: 4, arbitrary: fc.nat(20) }, fc.nat(700)), text: fc.constantFrom("a", "two\nlines", "x".repeat(3_000)) }), { maxLength: 30 });
+const appends = fc.array(
+  fc.record({
+    count: fc.oneof({ weight: 4, arbitrary: fc.nat(20) }, fc.nat(700)),
+    text: fc.constantFrom("a", "two\nlines", "x".repeat(3_000)),
+  }),
+  { maxLength: 30 },
+);
 
 /** The steps of one run; the last one finishes if asked to. */
 function stepsOf(sizes: readonly Append[], finish: boolean): readonly TailStep[] {
@@ -66,7 +80,10 @@ test("a finished run has no tail, and its chunks are full but for bursts and the
       const tail = steps.at(-1)?.tail ?? emptyTail(0);
       expect(tail.body).toBe("");
       const chunks = steps.flatMap((step) => step.chunks);
-      for (const chunk of chunks.slice(0, -1)) expect(chunk.lastNumber - chunk.firstNumber + 1 >= CHUNK_EVENTS || chunk.body.length >= BURST_CHARACTERS).toBe(true);
+      for (const chunk of chunks.slice(0, -1))
+        expect(chunk.lastNumber - chunk.firstNumber + 1 >= CHUNK_EVENTS || chunk.body.length >= BURST_CHARACTERS).toBe(
+          true,
+        );
     }),
     { numRuns: 50 },
   );
@@ -75,8 +92,18 @@ test("a finished run has no tail, and its chunks are full but for bursts and the
 test.each([
   { title: "small appends make no chunk", appended: [3, 4], text: "a", chunks: [] },
   { title: "a chunk is full at its number of events", appended: [10, 20, CHUNK_EVENTS], text: "a", chunks: [[0, 255]] },
-  { title: "a chunk is full at its number of characters", appended: [1], text: "x".repeat(CHUNK_CHARACTERS), chunks: [[0, 0]] },
-  { title: "a burst becomes a chunk together with the tail", appended: [2, 3], text: "x".repeat(BURST_CHARACTERS / 3), chunks: [[0, 4]] },
+  {
+    title: "a chunk is full at its number of characters",
+    appended: [1],
+    text: "x".repeat(CHUNK_CHARACTERS),
+    chunks: [[0, 0]],
+  },
+  {
+    title: "a burst becomes a chunk together with the tail",
+    appended: [2, 3],
+    text: "x".repeat(BURST_CHARACTERS / 3),
+    chunks: [[0, 4]],
+  },
 ])("$title", ({ appended, text, chunks }) => {
   const steps = stepsOf(
     appended.map((count) => ({ count, text })),

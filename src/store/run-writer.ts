@@ -1,5 +1,12 @@
 import type { Kysely } from "kysely";
-import { type CommitContext, type CommitPlan, type LiveRun, planCommit, type WriteJob, type WriteOutcome } from "./commit-plan.ts";
+import {
+  type CommitContext,
+  type CommitPlan,
+  type LiveRun,
+  planCommit,
+  type WriteJob,
+  type WriteOutcome,
+} from "./commit-plan.ts";
 import { JournalSpan, writeJournal } from "./journal.ts";
 import { recoverTails } from "./recover-tails.ts";
 import { isOneInsert, RowInserter } from "./row-inserter.ts";
@@ -44,7 +51,8 @@ export class RunWriter {
     await this.recover();
     await this.#adoptRuns(jobs);
     const plan = planCommit(jobs, this.#context(NONE));
-    if (!isOnlyEvents(plan)) return await this.#commitAll(jobs, plan);
+    if (!isOneStatement(plan) || this.#journal.excess > JOURNAL_CHARACTERS_MAX)
+      return await this.#commitAll(jobs, plan);
     const journal = writeJournal(plan.journal);
     await this.#insertJournal(this.#db, journal);
     await this.#inserter.insert(this.#db, "event_chunks", plan.chunks);
@@ -52,19 +60,25 @@ export class RunWriter {
   }
 
   async #commitAll(jobs: readonly WriteJob[], first: CommitPlan): Promise<readonly WriteOutcome[]> {
-    const { plan, journal, lost, deleted } = await this.#db.transaction().execute(async (transaction) => {
-      await this.#inserter.insert(transaction, "responses", first.responses);
-      const lost = await endResponses(transaction, first.ends);
-      const plan = lost.size === 0 ? first : planCommit(jobs, this.#context(lost));
-      const journal = writeJournal(plan.journal);
-      await transaction.deleteFrom("event_journal").where("position", "<", this.#journal.start).execute();
-      await this.#insertJournal(transaction, journal);
-      await this.#inserter.insert(transaction, "event_chunks", plan.chunks);
-      await this.#inserter.insert(transaction, "items", plan.items);
-      return { plan, journal, lost, deleted: await deleteResponses(transaction, plan.deletions) };
-    });
+    const { plan, journal, cut, lost, deleted } = await this.#db
+      .transaction()
+      .execute((transaction) => this.#writeAll(transaction, jobs, first));
+    this.#journal.cutAt(cut);
     for (const responseId of lost) this.#forget(responseId);
     return this.#learn(plan, journal, deleted);
+  }
+
+  async #writeAll(transaction: Kysely<Database>, jobs: readonly WriteJob[], first: CommitPlan) {
+    await this.#inserter.insert(transaction, "responses", first.responses);
+    const lost = await endResponses(transaction, first.ends);
+    const plan = lost.size === 0 ? first : planCommit(jobs, this.#context(lost));
+    const journal = writeJournal(plan.journal);
+    const cut = this.#journal.findStart(this.#endedTails(plan));
+    await transaction.deleteFrom("event_journal").where("position", "<", cut).execute();
+    await this.#insertJournal(transaction, journal);
+    await this.#inserter.insert(transaction, "event_chunks", plan.chunks);
+    await this.#inserter.insert(transaction, "items", plan.items);
+    return { plan, journal, cut, lost, deleted: await deleteResponses(transaction, plan.deletions) };
   }
 
   async #insertJournal(db: Kysely<Database>, body: string): Promise<void> {
@@ -75,7 +89,17 @@ export class RunWriter {
     return { runs: this.#runs, overdue: this.#journal.findOverdue(JOURNAL_CHARACTERS_MAX), lost };
   }
 
+  /** The runs whose stored tails are in chunks with this plan. */
+  #endedTails(plan: CommitPlan): ReadonlySet<string> {
+    const ended = new Set<string>();
+    for (const [responseId, run] of plan.runs) {
+      if (run?.tail.firstNumber !== this.#runs.get(responseId)?.tail.firstNumber) ended.add(responseId);
+    }
+    return ended;
+  }
+
   #learn(plan: CommitPlan, journal: string, deleted: ReadonlyMap<number, string>): readonly WriteOutcome[] {
+    for (const responseId of this.#endedTails(plan)) this.#journal.endTail(responseId);
     for (const [responseId, run] of plan.runs) {
       if (run === null) this.#forget(responseId);
       else this.#remember(responseId, run);
@@ -86,10 +110,8 @@ export class RunWriter {
   }
 
   #remember(responseId: string, run: LiveRun): void {
-    const before = this.#runs.get(responseId);
-    if (before?.tail.firstNumber !== run.tail.firstNumber) this.#journal.endTail(responseId);
-    if (run.tail.body !== "") this.#journal.beginTail(responseId);
     this.#runs.set(responseId, run);
+    if (run.tail.body !== "") this.#journal.beginTail(responseId);
   }
 
   #forget(responseId: string): void {
@@ -119,7 +141,7 @@ export class RunWriter {
 }
 
 /** Whether a plan is one insert at most, which is atomic by itself. */
-function isOnlyEvents(plan: CommitPlan): boolean {
+function isOneStatement(plan: CommitPlan): boolean {
   const others = plan.responses.length + plan.ends.length + plan.items.length + plan.deletions.length;
   return others === 0 && (plan.chunks.length === 0 || (plan.journal.length === 0 && isOneInsert(plan.chunks)));
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { EventLog, Owner, RecordedEvent } from "../runs/ports.ts";
 import { openStore, type Store, type StoreOptions } from "./open-store.ts";
-import { aResponse, anItem, OURS } from "./stored-shapes.ts";
+import { anItem, aResponse, OURS } from "./stored-shapes.ts";
 import { textEvents } from "./text-events.ts";
 
 /** A path for a database in a folder of its own, removed when the test is over. */
@@ -24,12 +24,28 @@ export async function openTestStore(options: Partial<StoreOptions> = {}): Promis
 export async function storeRun(
   events: EventLog,
   id: string,
-  run: { owner?: Owner; previous?: string; input?: readonly string[]; output?: readonly string[]; eventCount?: number } = {},
+  run: {
+    owner?: Owner;
+    previous?: string;
+    input?: readonly string[];
+    output?: readonly string[];
+    eventCount?: number;
+  } = {},
 ): Promise<void> {
   const fields = { previous_response_id: run.previous ?? null };
-  await events.open({ owner: run.owner ?? OURS, response: aResponse(id, fields), inputItems: (run.input ?? []).map((item) => anItem(item, `in ${id}`)) }, []);
+  await events.open(
+    {
+      owner: run.owner ?? OURS,
+      response: aResponse(id, fields),
+      inputItems: (run.input ?? []).map((item) => anItem(item, `in ${id}`)),
+    },
+    [],
+  );
   const response = aResponse(id, { ...fields, status: "completed", completed_at: 1_760_000_009 });
-  await events.close(id, textEvents(0, run.eventCount ?? 1), { response, outputItems: (run.output ?? []).map((item) => anItem(item, `out ${id}`)) });
+  await events.close(id, textEvents(0, run.eventCount ?? 1), {
+    response,
+    outputItems: (run.output ?? []).map((item) => anItem(item, `out ${id}`)),
+  });
 }
 
 export async function readAll(events: EventLog, responseId: string, after = -1): Promise<readonly RecordedEvent[]> {

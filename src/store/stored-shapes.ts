@@ -10,10 +10,22 @@ export const OTHERS: readonly Owner[] = [
 
 /** As much of a response as the store looks at. */
 export function aResponse(id: string, fields: Readonly<Record<string, unknown>> = {}): Response {
-  const response = { id, object: "response", created_at: 1_760_000_000, completed_at: null, status: "in_progress", model: "m", previous_response_id: null, output: [], ...fields };
+  const response = {
+    id,
+    object: "response",
+    created_at: 1_760_000_000,
+    completed_at: null,
+    status: "in_progress",
+    model: "m",
+    previous_response_id: null,
+    output: [],
+    ...fields,
+  };
   return JSON.parse(JSON.stringify(response));
 }
 
 export function anItem(id: string, text = ""): StoredItem & OutputItem {
-  return JSON.parse(JSON.stringify({ id, type: "message", role: "user", status: "completed", content: [{ type: "input_text", text }] }));
+  return JSON.parse(
+    JSON.stringify({ id, type: "message", role: "user", status: "completed", content: [{ type: "input_text", text }] }),
+  );
 }

@@ -15,7 +15,9 @@ const CALL_ID_CHARS_MAX = 40;
 export function arrangeMessages(instructions: string | null, steps: readonly HistoryStep[], profile: BackendProfile): ChatMessage[] {
   const firstTurn = steps.findIndex((step) => step.type !== "instruction");
   const leading = firstTurn === -1 ? steps : steps.slice(0, firstTurn);
-  const system = [instructions ?? "", ...leading.map((step) => (step.type === "instruction" ? step.text : ""))].filter((text) => text !== "");
+  const system = [instructions ?? "", ...leading.map((step) => (step.type === "instruction" ? step.text : ""))].filter(
+    (text) => text !== "",
+  );
   const arrangement = new Arrangement(steps, profile);
   if (system.length > 0) arrangement.messages.push({ role: "system", content: system.join("\n\n") });
   for (const step of steps.slice(leading.length)) arrangement.add(step);
@@ -115,5 +117,8 @@ function shownParts(output: CallOutput): readonly ChatPart[] {
 
 function wireCallId(callId: string): string {
   if (callId.length <= CALL_ID_CHARS_MAX) return callId;
-  return `call_${createHash("sha256").update(callId).digest("hex").slice(0, CALL_ID_CHARS_MAX - 5)}`;
+  return `call_${createHash("sha256")
+    .update(callId)
+    .digest("hex")
+    .slice(0, CALL_ID_CHARS_MAX - 5)}`;
 }

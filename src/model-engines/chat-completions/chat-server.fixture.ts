@@ -67,7 +67,12 @@ export function sse(...chunks: readonly unknown[]): string {
 }
 
 export function textChunk(content: string): unknown {
-  return { id: "chatcmpl-1", object: "chat.completion.chunk", model: "m", choices: [{ index: 0, delta: { content }, finish_reason: null }] };
+  return {
+    id: "chatcmpl-1",
+    object: "chat.completion.chunk",
+    model: "m",
+    choices: [{ index: 0, delta: { content }, finish_reason: null }],
+  };
 }
 
 export function lastChunk(reason: string): unknown {

@@ -26,7 +26,12 @@ export interface ChatRequest {
 export type ChatMessage =
   | { readonly role: "system"; readonly content: string }
   | { readonly role: "user"; readonly content: string | readonly ChatPart[] }
-  | { readonly role: "assistant"; readonly content: string | null; readonly reasoning_content?: string; readonly tool_calls?: readonly ChatToolCall[] }
+  | {
+      readonly role: "assistant";
+      readonly content: string | null;
+      readonly reasoning_content?: string;
+      readonly tool_calls?: readonly ChatToolCall[];
+    }
   | { readonly role: "tool"; readonly tool_call_id: string; readonly content: string };
 
 export type ChatPart =
@@ -50,4 +55,7 @@ export type ChatToolChoice = "none" | "auto" | "required" | { readonly type: "fu
 
 export type ChatResponseFormat =
   | { readonly type: "json_object" }
-  | { readonly type: "json_schema"; readonly json_schema: { readonly name: string; readonly schema: unknown; readonly strict?: boolean; readonly description?: string } };
+  | {
+      readonly type: "json_schema";
+      readonly json_schema: { readonly name: string; readonly schema: unknown; readonly strict?: boolean; readonly description?: string };
+    };

@@ -26,7 +26,9 @@ function play(chunks: readonly Readonly<Record<string, unknown>>[], options: Opt
 }
 
 /** A chunk with one delta. */
-const delta = (members: Readonly<Record<string, unknown>>, rest: Readonly<Record<string, unknown>> = {}) => ({ choices: [{ index: 0, delta: members, ...rest }] });
+const delta = (members: Readonly<Record<string, unknown>>, rest: Readonly<Record<string, unknown>> = {}) => ({
+  choices: [{ index: 0, delta: members, ...rest }],
+});
 const says = (content: string) => delta({ content });
 const calls = (...entries: readonly unknown[]) => delta({ tool_calls: entries });
 const ends = (reason: string) => delta({}, { finish_reason: reason });
@@ -60,7 +62,10 @@ describe("text", () => {
   });
   test("citations come after the text that they belong to", () => {
     const annotations = [{ type: "url_citation", url_citation: { url: "https://a.test", title: "A", start_index: 0, end_index: 2 } }];
-    check([delta({ annotations }), says("Hi"), delta({ annotations }), ends("stop")], "Hi | cites https://a.test | cites https://a.test | stop");
+    check(
+      [delta({ annotations }), says("Hi"), delta({ annotations }), ends("stop")],
+      "Hi | cites https://a.test | cites https://a.test | stop",
+    );
   });
   test("log probabilities carry bytes, made from the token where the server leaves them out", () => {
     const content = [{ token: "é", logprob: -0.5, bytes: null, top_logprobs: [{ token: "e", logprob: -1, bytes: [101] }] }];
@@ -88,11 +93,26 @@ describe("reasoning", () => {
     check([delta(thought), says("Hi"), ends("stop")], "think: Hm | Hi | stop");
   });
   test("details hold thoughts and summaries", () => {
-    const details = [{ type: "reasoning.summary", summary: "S" }, { type: "reasoning.text", text: "T" }, { type: "reasoning.encrypted", data: "x" }];
+    const details = [
+      { type: "reasoning.summary", summary: "S" },
+      { type: "reasoning.text", text: "T" },
+      { type: "reasoning.encrypted", data: "x" },
+    ];
     check([delta({ reasoning_details: details }), says("Hi"), ends("stop")], "summary: S | think: T | Hi | stop");
   });
   test("content in parts is read, thoughts apart", () => {
-    check([delta({ content: [{ type: "thinking", thinking: [{ type: "text", text: "Hm" }] }, { type: "text", text: "Hi" }] }), ends("stop")], "think: Hm | Hi | stop");
+    check(
+      [
+        delta({
+          content: [
+            { type: "thinking", thinking: [{ type: "text", text: "Hm" }] },
+            { type: "text", text: "Hi" },
+          ],
+        }),
+        ends("stop"),
+      ],
+      "think: Hm | Hi | stop",
+    );
   });
 
   const tagged = "\n<think>\nA < b, </thin </b>\n</think>\n\nHi <think> there";
@@ -133,7 +153,15 @@ describe("reasoning", () => {
 describe("tool calls", () => {
   const done = ends("tool_calls");
   test("a call in pieces", () => {
-    check([calls(part(0, "c1", "get_time", "")), calls(part(0, undefined, undefined, '{"z":')), calls(part(0, undefined, undefined, "1}")), done], 'get_time#c1({"z":1}) | stop');
+    check(
+      [
+        calls(part(0, "c1", "get_time", "")),
+        calls(part(0, undefined, undefined, '{"z":')),
+        calls(part(0, undefined, undefined, "1}")),
+        done,
+      ],
+      'get_time#c1({"z":1}) | stop',
+    );
   });
   test("a call starts as soon as its name is known", () => {
     const toolNames = new ToolNames();
@@ -148,10 +176,16 @@ describe("tool calls", () => {
     check([says("One"), calls(part(0, "c1", "get_time", "{}")), says("Two"), done], "One | get_time#c1({}) | Two | stop");
   });
   test("white space before a call is no message", () => {
-    check([delta({ reasoning_content: "Hm" }), says("\n\n"), calls(part(0, "c1", "get_time", "{}")), done], "think: Hm | get_time#c1({}) | stop");
+    check(
+      [delta({ reasoning_content: "Hm" }), says("\n\n"), calls(part(0, "c1", "get_time", "{}")), done],
+      "think: Hm | get_time#c1({}) | stop",
+    );
   });
   test("several calls in one delta", () => {
-    check([calls(part(0, "c1", "get_time", "{}"), part(1, "c2", "get_weather", '{"a":1}')), done], 'get_time#c1({}) | get_weather#c2({"a":1}) | stop');
+    check(
+      [calls(part(0, "c1", "get_time", "{}"), part(1, "c2", "get_weather", '{"a":1}')), done],
+      'get_time#c1({}) | get_weather#c2({"a":1}) | stop',
+    );
   });
   test("interleaved calls are put one after the other", () => {
     const chunks = [
@@ -162,13 +196,22 @@ describe("tool calls", () => {
     check([...chunks, done], 'get_time#c1({"a":1}) | get_weather#c2({"b":2}) | stop');
   });
   test("text inside an unfinished call waits for its end", () => {
-    check([calls(part(0, "c1", "get_time", '{"a"')), says("Hi"), calls(part(0, undefined, undefined, ":1}")), done], 'get_time#c1({"a":1}) | Hi | stop');
+    check(
+      [calls(part(0, "c1", "get_time", '{"a"')), says("Hi"), calls(part(0, undefined, undefined, ":1}")), done],
+      'get_time#c1({"a":1}) | Hi | stop',
+    );
   });
   test("a further id and name on index 0 is a further call", () => {
-    check([calls(part(0, "c1", "get_time", '{"a":1}')), calls(part(0, "c2", "get_weather", '{"b":2}')), done], 'get_time#c1({"a":1}) | get_weather#c2({"b":2}) | stop');
+    check(
+      [calls(part(0, "c1", "get_time", '{"a":1}')), calls(part(0, "c2", "get_weather", '{"b":2}')), done],
+      'get_time#c1({"a":1}) | get_weather#c2({"b":2}) | stop',
+    );
   });
   test("a fresh id on each delta is the same call", () => {
-    check([calls(part(0, "c1", "get_time", "")), calls(part(0, "x2", undefined, '{"a"')), calls(part(0, "x3", undefined, ":1}")), done], 'get_time#c1({"a":1}) | stop');
+    check(
+      [calls(part(0, "c1", "get_time", "")), calls(part(0, "x2", undefined, '{"a"')), calls(part(0, "x3", undefined, ":1}")), done],
+      'get_time#c1({"a":1}) | stop',
+    );
   });
   test("calls without index are told apart by id", () => {
     check(
@@ -181,17 +224,31 @@ describe("tool calls", () => {
       [calls(part(undefined, undefined, "get_time", '{"a":1}'), part(undefined, undefined, "get_weather", '{"b":2}')), done],
       'get_time#none({"a":1}) | get_weather#none({"b":2}) | stop',
     );
-    check([calls(part(undefined, undefined, "get_time", ""), part(undefined, undefined, "get_weather", '{"b":2}')), done], 'get_time#none({}) | get_weather#none({"b":2}) | stop');
     check(
-      [calls(part(undefined, undefined, "get_time", "")), calls(part(undefined, undefined, undefined, '{"a":')), calls(part(undefined, undefined, undefined, "1}")), done],
+      [calls(part(undefined, undefined, "get_time", ""), part(undefined, undefined, "get_weather", '{"b":2}')), done],
+      'get_time#none({}) | get_weather#none({"b":2}) | stop',
+    );
+    check(
+      [
+        calls(part(undefined, undefined, "get_time", "")),
+        calls(part(undefined, undefined, undefined, '{"a":')),
+        calls(part(undefined, undefined, undefined, "1}")),
+        done,
+      ],
       'get_time#none({"a":1}) | stop',
     );
   });
   test("equal names without ids are several calls once each is whole", () => {
-    check([calls(part(0, undefined, "get_time", '{"a":1}')), calls(part(0, undefined, "get_time", '{"a":2}')), done], 'get_time#none({"a":1}) | get_time#none({"a":2}) | stop');
+    check(
+      [calls(part(0, undefined, "get_time", '{"a":1}')), calls(part(0, undefined, "get_time", '{"a":2}')), done],
+      'get_time#none({"a":1}) | get_time#none({"a":2}) | stop',
+    );
   });
   test("one call under several indexes is one call", () => {
-    check([calls(part(0, "c1", "get_time", "")), calls(part(1, "c1", undefined, '{"a":1}')), calls(part(2, "c1", "get_time", '{"a":1}')), done], 'get_time#c1({"a":1}) | stop');
+    check(
+      [calls(part(0, "c1", "get_time", "")), calls(part(1, "c1", undefined, '{"a":1}')), calls(part(2, "c1", "get_time", '{"a":1}')), done],
+      'get_time#c1({"a":1}) | stop',
+    );
   });
   test("arguments under an index that nobody named belong to the call before", () => {
     check([calls(part(0, "c1", "get_time", "")), calls(part(1, undefined, "", '{"a":1}')), done], 'get_time#c1({"a":1}) | stop');
@@ -203,18 +260,51 @@ describe("tool calls", () => {
     check([calls(part(0, "c1", "get_time", undefined)), done], "get_time#c1({}) | stop");
   });
   test("a placeholder for arguments gives way to the arguments", () => {
-    check([calls(part(0, "c1", "get_time", "{}")), calls(part(0, undefined, undefined, '{"a":')), calls(part(0, undefined, undefined, "1}")), done], 'get_time#c1({"a":1}) | stop');
+    check(
+      [
+        calls(part(0, "c1", "get_time", "{}")),
+        calls(part(0, undefined, undefined, '{"a":')),
+        calls(part(0, undefined, undefined, "1}")),
+        done,
+      ],
+      'get_time#c1({"a":1}) | stop',
+    );
   });
   test("white space and a repetition after the arguments are dropped", () => {
-    check([calls(part(0, "c1", "get_time", '{"a":1}')), calls(part(0, undefined, undefined, " \n")), calls(part(0, "c1", undefined, '{"a":1}')), done], 'get_time#c1({"a":1}) | stop');
+    check(
+      [
+        calls(part(0, "c1", "get_time", '{"a":1}')),
+        calls(part(0, undefined, undefined, " \n")),
+        calls(part(0, "c1", undefined, '{"a":1}')),
+        done,
+      ],
+      'get_time#c1({"a":1}) | stop',
+    );
   });
   test("a name may be repeated, grow, or come in pieces", () => {
-    check([calls(part(0, "c1", "get_time", "")), calls(part(0, undefined, "get_time", '{"a":')), calls(part(0, undefined, "get_time", "1}")), done], 'get_time#c1({"a":1}) | stop');
-    check([calls(part(0, "c1", "get", "")), calls(part(0, undefined, "get_time", "")), calls(part(0, undefined, undefined, "{}")), done], "get_time#c1({}) | stop");
-    check([calls(part(0, "c1", "get_", "")), calls(part(0, undefined, "time", "")), calls(part(0, undefined, undefined, "{}")), done], "get_time#c1({}) | stop");
+    check(
+      [
+        calls(part(0, "c1", "get_time", "")),
+        calls(part(0, undefined, "get_time", '{"a":')),
+        calls(part(0, undefined, "get_time", "1}")),
+        done,
+      ],
+      'get_time#c1({"a":1}) | stop',
+    );
+    check(
+      [calls(part(0, "c1", "get", "")), calls(part(0, undefined, "get_time", "")), calls(part(0, undefined, undefined, "{}")), done],
+      "get_time#c1({}) | stop",
+    );
+    check(
+      [calls(part(0, "c1", "get_", "")), calls(part(0, undefined, "time", "")), calls(part(0, undefined, undefined, "{}")), done],
+      "get_time#c1({}) | stop",
+    );
   });
   test("brackets inside strings do not end the arguments", () => {
-    check([calls(part(0, "c1", "get_time", '{"a":"}\\"}')), says("Hi"), calls(part(0, undefined, undefined, '"}')), done], 'get_time#c1({"a":"}\\"}"}) | Hi | stop');
+    check(
+      [calls(part(0, "c1", "get_time", '{"a":"}\\"}')), says("Hi"), calls(part(0, undefined, undefined, '"}')), done],
+      'get_time#c1({"a":"}\\"}"}) | Hi | stop',
+    );
   });
   test("a call that the limit cut is passed on as it is", () => {
     check([calls(part(0, "c1", "get_time", '{"a":')), ends("length")], 'get_time#c1({"a":) | length');
@@ -223,7 +313,14 @@ describe("tool calls", () => {
     check([calls(part(0, "x".repeat(65), "get_time", "{}")), done], "get_time#none({}) | stop");
   });
   test("the older function_call is a call", () => {
-    check([delta({ function_call: { name: "get_time", arguments: "" } }), delta({ function_call: { arguments: '{"a":1}' } }), ends("function_call")], 'get_time#none({"a":1}) | stop');
+    check(
+      [
+        delta({ function_call: { name: "get_time", arguments: "" } }),
+        delta({ function_call: { arguments: '{"a":1}' } }),
+        ends("function_call"),
+      ],
+      'get_time#none({"a":1}) | stop',
+    );
   });
   test("a tool of a namespace gets its own name back", () => {
     check([calls(part(0, "c1", "crm__search", "{}")), done], "crm.search#c1({}) | stop");
@@ -247,7 +344,14 @@ describe("custom tools", () => {
   });
   test("escapes are decoded when each character comes alone", () => {
     const escaped = '{ "input" : "\\u00e9\\ud83d\\ude00\\n\\/" }';
-    check([calls(part(0, "c1", "patch", "")), ...[...escaped].map((character) => calls(part(0, undefined, undefined, character))), ends("tool_calls")], "~patch#c1(é\u{1F600}\n/) | stop");
+    check(
+      [
+        calls(part(0, "c1", "patch", "")),
+        ...[...escaped].map((character) => calls(part(0, undefined, undefined, character))),
+        ends("tool_calls"),
+      ],
+      "~patch#c1(é\u{1F600}\n/) | stop",
+    );
   });
   test("the input streams before it is whole", () => {
     const toolNames = new ToolNames();
@@ -287,15 +391,30 @@ describe("the end", () => {
     expect(() => play([says("Hi"), ends("error")])).toThrow("gave up in the middle");
   });
   test("token counts come before the end, with their details", () => {
-    const usage = { prompt_tokens: 9, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 1 }, completion_tokens_details: { reasoning_tokens: 2 } };
+    const usage = {
+      prompt_tokens: 9,
+      completion_tokens: 5,
+      prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 1 },
+      completion_tokens_details: { reasoning_tokens: 2 },
+    };
     check([says("Hi"), ends("stop"), { choices: [], usage }], "Hi | usage 9/4/1 5/2 | stop");
   });
   test("the last of several token counts holds", () => {
-    check([{ ...says("Hi"), usage: { prompt_tokens: 9, completion_tokens: 1 } }, { ...ends("stop"), usage: { prompt_tokens: 9, completion_tokens: 2 } }], "Hi | usage 9/0/0 2/0 | stop");
+    check(
+      [
+        { ...says("Hi"), usage: { prompt_tokens: 9, completion_tokens: 1 } },
+        { ...ends("stop"), usage: { prompt_tokens: 9, completion_tokens: 2 } },
+      ],
+      "Hi | usage 9/0/0 2/0 | stop",
+    );
   });
   for (const [server, chunk, expected] of [
     ["DeepSeek", { choices: [], usage: { prompt_tokens: 9, completion_tokens: 1, prompt_cache_hit_tokens: 3 } }, "usage 9/3/0 1/0"],
-    ["Moonshot", { choices: [{ index: 0, delta: {}, usage: { prompt_tokens: 9, completion_tokens: 1, cached_tokens: 3 } }] }, "usage 9/3/0 1/0"],
+    [
+      "Moonshot",
+      { choices: [{ index: 0, delta: {}, usage: { prompt_tokens: 9, completion_tokens: 1, cached_tokens: 3 } }] },
+      "usage 9/3/0 1/0",
+    ],
     ["Groq", { choices: [], x_groq: { usage: { prompt_tokens: 9, completion_tokens: 1 } } }, "usage 9/0/0 1/0"],
   ] as const) {
     test(`token counts of ${server} are understood`, () => check([says("Hi"), ends("stop"), chunk], `Hi | ${expected} | stop`));

@@ -3,7 +3,7 @@ import { isRecord } from "../../base/records.ts";
 import type { ModelEvent, ModelUsage } from "../../runs/ports.ts";
 import { CallSequencer } from "./call-sequencer.ts";
 import { ContentReader } from "./content-reader.ts";
-import { readFinishReason, type FinishReason } from "./finish-reason.ts";
+import { type FinishReason, readFinishReason } from "./finish-reason.ts";
 import { countOrZero, isList, type JsonObject, textOrNull } from "./json-values.ts";
 import type { ReasoningTags } from "./profile.ts";
 import { readLogprobs } from "./read-logprobs.ts";
@@ -104,7 +104,8 @@ export class ChunkReader {
     for (const part of parts) {
       if (!isRecord(part)) continue;
       if (typeof part["text"] === "string") this.#readText(part["text"], undefined);
-      else if (isList(part["thinking"])) for (const thought of part["thinking"]) this.#addReasoning(isRecord(thought) ? thought["text"] : thought);
+      else if (isList(part["thinking"]))
+        for (const thought of part["thinking"]) this.#addReasoning(isRecord(thought) ? thought["text"] : thought);
       else this.#addReasoning(part["thinking"]);
     }
   }

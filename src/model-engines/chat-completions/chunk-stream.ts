@@ -1,7 +1,7 @@
 import { StringDecoder } from "node:string_decoder";
 import { createParser, type EventSourceParser } from "eventsource-parser";
 import { isRecord } from "../../base/records.ts";
-import type { ModelEvent } from "../../runs/ports.ts";
+import type { ModelError, ModelEvent } from "../../runs/ports.ts";
 import type { ChunkReader } from "./chunk-reader.ts";
 import { type JsonObject, parseJson } from "./json-values.ts";
 import { brokenAnswer } from "./model-errors.ts";
@@ -81,10 +81,14 @@ export class ChunkStream {
 /** Errors after the reply began: `{"error": …}`, an SSE event of that name, or the bare object of older vLLM. */
 export function isError(chunk: JsonObject, eventName?: string): boolean {
   const error = chunk["error"];
-  return (error !== undefined && error !== null && error !== false) || chunk["object"] === "error" || (eventName === "error" && chunk["choices"] === undefined);
+  return (
+    (error !== undefined && error !== null && error !== false) ||
+    chunk["object"] === "error" ||
+    (eventName === "error" && chunk["choices"] === undefined)
+  );
 }
 
-export function explainStreamError(chunk: JsonObject, context: ErrorContext) {
+export function explainStreamError(chunk: JsonObject, context: ErrorContext): ModelError {
   const error = isRecord(chunk["error"]) ? chunk["error"] : chunk;
   const status = [error["code"], error["status"], error["status_code"]].map(Number).find((code) => code >= 400 && code <= 599);
   return explainRefusal({ status: status ?? STREAM_ERROR_STATUS, headers: {}, body: chunk }, context, 0);

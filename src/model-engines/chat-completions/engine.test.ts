@@ -51,7 +51,13 @@ async function refusal(options: Partial<ChatCompletionsOptions>, origin: string)
   throw new Error("the turn was accepted");
 }
 
-const whole = sse(textChunk("Hé"), textChunk(" \u{1F600}"), lastChunk("stop"), { choices: [], usage: { prompt_tokens: 3, completion_tokens: 2 } }, "[DONE]");
+const whole = sse(
+  textChunk("Hé"),
+  textChunk(" \u{1F600}"),
+  lastChunk("stop"),
+  { choices: [], usage: { prompt_tokens: 3, completion_tokens: 2 } },
+  "[DONE]",
+);
 const expected = "model m | Hé \u{1F600} | usage 3/0/0 2/0 | stop";
 
 describe("the call", () => {
@@ -94,8 +100,13 @@ describe("the stream", () => {
       expect(transcript(events), `cut at ${cut}`).toBe(expected);
     }
   });
-  test("reads the same with each byte alone", () => check([...Buffer.from(whole)].map((byte) => Buffer.of(byte)), expected));
-  test("reads the same with other line ends, comments and a byte order mark", () => check([`\uFEFF: hello\r\n\r\n${whole.replaceAll("\n", "\r\n")}`], expected));
+  test("reads the same with each byte alone", () =>
+    check(
+      [...Buffer.from(whole)].map((byte) => Buffer.of(byte)),
+      expected,
+    ));
+  test("reads the same with other line ends, comments and a byte order mark", () =>
+    check([`\uFEFF: hello\r\n\r\n${whole.replaceAll("\n", "\r\n")}`], expected));
   test("reads the same without a media type", () => check([whole], expected, {}));
   test("passes on what arrived before the rest is there", async () => {
     const server = await serveChat((response) => response.writeHead(200, SSE_HEADERS).write(sse(textChunk("Hi"))));
@@ -108,7 +119,11 @@ describe("the stream", () => {
   test("needs no end mark if it has a finish reason", () => check([sse(textChunk("Hi"), lastChunk("length"))], "model m | Hi | length"));
   test("may lack its last empty line", () => check([sse(textChunk("Hi"), lastChunk("stop")).trimEnd()], "model m | Hi | stop"));
   test("may be one JSON object", async () => {
-    const answer = { model: "m", choices: [{ index: 0, message: { content: "Hi" }, finish_reason: "stop" }], usage: { prompt_tokens: 1, completion_tokens: 1 } };
+    const answer = {
+      model: "m",
+      choices: [{ index: 0, message: { content: "Hi" }, finish_reason: "stop" }],
+      usage: { prompt_tokens: 1, completion_tokens: 1 },
+    };
     await check([JSON.stringify(answer)], "model m | Hi | usage 1/0/0 1/0 | stop", { "content-type": "application/json" });
   });
   test("ends the turn at its end mark even if the connection stays open", async () => {
@@ -146,7 +161,10 @@ describe("an upstream that dies", () => {
   });
   test("before its headers is a refusal", async () => {
     const server = await serveChat((response) => response.socket?.resetAndDestroy());
-    expect(await refusal({}, server.origin)).toMatchObject({ status: 502, message: `Cannot reach the model server at ${server.origin}: it closed the connection.` });
+    expect(await refusal({}, server.origin)).toMatchObject({
+      status: 502,
+      message: `Cannot reach the model server at ${server.origin}: it closed the connection.`,
+    });
   });
 });
 
@@ -167,10 +185,24 @@ describe("errors inside the stream", () => {
   }
   test("something that is no chunk fails the turn", async () => {
     const server = await serveChat((response) => response.writeHead(200, SSE_HEADERS).end(sse(textChunk("Hi"), "oops")));
-    expect((await fault(await engineFor(server).sample(aRequest(), unaborted()))).error.message).toBe("The model server sent something that is no chat-completions chunk.");
+    expect((await fault(await engineFor(server).sample(aRequest(), unaborted()))).error.message).toBe(
+      "The model server sent something that is no chat-completions chunk.",
+    );
+  });
+  test("an event without end fails the turn before it fills the memory", async () => {
+    const server = await serveChat((response) => {
+      response.on("error", () => {}).writeHead(200, SSE_HEADERS);
+      response.end(`${sse(textChunk("Hi"))}data: ${"x".repeat(17 * 1024 * 1024)}`);
+    });
+    const { said, error } = await fault(await engineFor(server).sample(aRequest(), unaborted()));
+    expect(said).toBe("model m | Hi");
+    expect(error).toMatchObject({ status: 502, message: "The model server sent an event that is too large." });
+    await server.calls[0]?.closed;
   });
   test("a JSON error with status 200 is a refusal", async () => {
-    const server = await serveChat((response) => response.writeHead(200, { "content-type": "application/json" }).end('{"error":{"message":"Slow down","code":429}}'));
+    const server = await serveChat((response) =>
+      response.writeHead(200, { "content-type": "application/json" }).end('{"error":{"message":"Slow down","code":429}}'),
+    );
     expect(await refusal({}, server.origin)).toMatchObject({ status: 429, code: "rate_limit_exceeded", message: "Slow down" });
   });
 });
@@ -199,7 +231,10 @@ describe("refusals", () => {
   test("an address where nothing listens is told by its origin only", async () => {
     const port = await freePort();
     const error = await refusal({ baseUrl: `http://127.0.0.1:${port}/secret/v1` }, "");
-    expect(error).toMatchObject({ status: 502, message: `Cannot reach the model server at http://127.0.0.1:${port}: the connection was refused.` });
+    expect(error).toMatchObject({
+      status: 502,
+      message: `Cannot reach the model server at http://127.0.0.1:${port}: the connection was refused.`,
+    });
   });
 });
 
@@ -276,7 +311,9 @@ describe("leaving", () => {
   });
   test("a slow reader loses nothing of a long answer", async () => {
     const pieces = Array.from({ length: 20_000 }, (_, position) => `${position} `);
-    const server = await serveChat((response) => response.writeHead(200, SSE_HEADERS).end(sse(...pieces.map(textChunk), lastChunk("stop"), "[DONE]")));
+    const server = await serveChat((response) =>
+      response.writeHead(200, SSE_HEADERS).end(sse(...pieces.map(textChunk), lastChunk("stop"), "[DONE]")),
+    );
     const events: ModelEvent[] = [];
     for await (const batch of await engineFor(server).sample(aRequest(), unaborted())) {
       events.push(...batch);

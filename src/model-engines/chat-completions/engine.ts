@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher } from "undici";
-import type { ModelEngine, ModelEvent, ModelRequest } from "../../runs/ports.ts";
 import { assert } from "../../base/assert.ts";
+import type { ModelEngine, ModelEvent, ModelRequest } from "../../runs/ports.ts";
 import { ChunkReader } from "./chunk-reader.ts";
 import { ModelList } from "./list-models.ts";
 import { mapRequest } from "./map-request.ts";
@@ -30,7 +30,7 @@ export interface ChatCompletionsOptions {
   /** What the operator knows better than the host name tells. */
   readonly profile?: Partial<BackendProfile>;
   /** In place of the engine's own connections; `connectMs` is then the dispatcher's business. */
-  readonly dispatcher?: Dispatcher;
+  readonly fetchDispatcher?: Dispatcher;
 }
 
 /** Answers turns through any OpenAI-compatible chat-completions server. */
@@ -40,11 +40,18 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
   assert(/^https?:$/.test(baseUrl.protocol), "the base URL of a model server is http or https");
   const { origin } = baseUrl;
   const profile = chooseProfile(baseUrl, options.profile);
-  const dispatcher = options.dispatcher ?? new Agent({ connections: CONNECTIONS_MAX, connect: { timeout: timeouts.connectMs } });
+  const dispatcher = options.fetchDispatcher ?? new Agent({ connections: CONNECTIONS_MAX, connect: { timeout: timeouts.connectMs } });
   const headers = { "user-agent": USER_AGENT, ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }) };
   const turnHeaders = { ...headers, "content-type": "application/json", accept: "text/event-stream" };
   const turnPath = pathUnder(baseUrl, "chat/completions");
-  const models = new ModelList({ dispatcher, origin, path: pathUnder(baseUrl, "models"), headers, apiKey, timeoutMs: timeouts.connectMs + timeouts.idleMs });
+  const models = new ModelList({
+    dispatcher,
+    origin,
+    path: pathUnder(baseUrl, "models"),
+    headers,
+    apiKey,
+    timeoutMs: timeouts.connectMs + timeouts.idleMs,
+  });
 
   return {
     name: options.name ?? `chat-completions at ${origin}`,
@@ -55,7 +62,15 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
       const turn = new UpstreamTurn({ reader, context, totalMs: timeouts.totalMs, idleMs: timeouts.idleMs, signal });
       if (!signal.aborted) {
         const { idleMs } = timeouts;
-        const call = { origin, path: turnPath, method: "POST", headers: turnHeaders, body: JSON.stringify(body), headersTimeout: idleMs, bodyTimeout: idleMs };
+        const call = {
+          origin,
+          path: turnPath,
+          method: "POST",
+          headers: turnHeaders,
+          body: JSON.stringify(body),
+          headersTimeout: idleMs,
+          bodyTimeout: idleMs,
+        };
         dispatcher.dispatch(call, turn);
       }
       return await turn.accepted;

@@ -1,4 +1,4 @@
-import { request, type Dispatcher } from "undici";
+import { type Dispatcher, request } from "undici";
 import { isRecord } from "../../base/records.ts";
 import { parseJson, textOrNull } from "./json-values.ts";
 import { readBody } from "./read-body.ts";

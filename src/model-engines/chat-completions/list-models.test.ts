@@ -13,7 +13,9 @@ test("models are asked for once in a while, with the key", async () => {
   const models = [{ id: "m", created: 5, ownedBy: "us" }];
   expect(await engine.listModels(unaborted())).toEqual(models);
   expect(await engine.listModels(unaborted())).toEqual(models);
-  expect(server.calls.map((call) => [call.path, call.headers.authorization])).toEqual([["/v1/models", "Bearer sk-secret-key-of-the-operator"]]);
+  expect(server.calls.map((call) => [call.path, call.headers.authorization])).toEqual([
+    ["/v1/models", "Bearer sk-secret-key-of-the-operator"],
+  ]);
 });
 
 for (const [shape, body, expected] of [

@@ -41,7 +41,13 @@ export class ModelList {
     const { dispatcher, origin, path, headers, apiKey, timeoutMs } = this.#options;
     const limited = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     try {
-      const reply = await dispatcher.request({ origin, path, method: "GET", headers: { ...headers, accept: "application/json" }, signal: limited });
+      const reply = await dispatcher.request({
+        origin,
+        path,
+        method: "GET",
+        headers: { ...headers, accept: "application/json" },
+        signal: limited,
+      });
       const body = await readBody(reply.body, BODY_BYTES_MAX);
       if (reply.statusCode === 200) return readModels(body);
       throw explainRefusal({ status: reply.statusCode, headers: reply.headers, body }, { model: "", origin, apiKey }, Date.now());

@@ -8,7 +8,8 @@ type ImagePart = Pick<Extract<InputPart, { type: "input_image" }>, "image_url" |
 type FilePart = Extract<InputPart, { type: "input_file" }>;
 type AudioPart = Extract<InputPart, { type: "input_audio" }>;
 
-const TEXT_TYPES = /^(?:text\/|application\/(?:json|[\w.-]+\+json|xml|[\w.-]+\+xml|yaml|x-yaml|toml|javascript|typescript|sql|x-sh|csv|x-ndjson))/i;
+const TEXT_TYPES =
+  /^(?:text\/|application\/(?:json|[\w.-]+\+json|xml|[\w.-]+\+xml|yaml|x-yaml|toml|javascript|typescript|sql|x-sh|csv|x-ndjson))/i;
 
 /** Content of a user message; one text alone becomes a plain string, the form that every server knows. */
 export function mapContent(content: string | readonly InputPart[], path: string): string | readonly ChatPart[] {
@@ -35,7 +36,8 @@ export function mapPart(part: InputPart, path: string): ChatPart {
 
 export function mapImage(part: ImagePart, path: string): ChatPart {
   const url = part.image_url;
-  if (url === null || url === undefined) throw unreadable(path, "Images by 'file_id' are not available with this model server; send 'image_url'");
+  if (url === null || url === undefined)
+    throw unreadable(path, "Images by 'file_id' are not available with this model server; send 'image_url'");
   const detail = part.detail === "original" ? "high" : (part.detail ?? "auto");
   return { type: "image_url", image_url: detail === "auto" ? { url } : { url, detail } };
 }
@@ -43,17 +45,20 @@ export function mapImage(part: ImagePart, path: string): ChatPart {
 /** Files of text are read here, because few servers read files; others are passed on as they are. */
 function mapFile(part: FilePart, path: string): ChatPart {
   const fileData = part.file_data;
-  if (fileData === null || fileData === undefined) throw unreadable(path, "Files by 'file_id' or 'file_url' are not available with this model server; send 'file_data'");
+  if (fileData === null || fileData === undefined)
+    throw unreadable(path, "Files by 'file_id' or 'file_url' are not available with this model server; send 'file_data'");
   const filename = part.filename ?? "file";
   const file = readDataUrl(fileData);
   if (file === null) throw unreadable(path, "Expected 'file_data' to be a base64-encoded data URL");
-  if (TEXT_TYPES.test(file.mimeType)) return { type: "text", text: `File ${filename}:\n${Buffer.from(file.base64, "base64").toString("utf8")}` };
+  if (TEXT_TYPES.test(file.mimeType))
+    return { type: "text", text: `File ${filename}:\n${Buffer.from(file.base64, "base64").toString("utf8")}` };
   return { type: "file", file: { filename, file_data: fileData } };
 }
 
 function mapAudio(part: AudioPart, path: string): ChatPart {
   const { data, format } = part.input_audio;
-  if (format !== "wav" && format !== "mp3") throw unreadable(path, `Audio in the format '${format}' is not available with this model server; send wav or mp3`);
+  if (format !== "wav" && format !== "mp3")
+    throw unreadable(path, `Audio in the format '${format}' is not available with this model server; send wav or mp3`);
   return { type: "input_audio", input_audio: { data, format } };
 }
 

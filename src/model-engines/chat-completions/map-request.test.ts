@@ -61,8 +61,18 @@ describe("instructions", () => {
   });
   test("later ones keep their place, in the role that the profile wants", () => {
     const items: ModelRequest["items"] = [user("Hi"), { type: "message", role: "developer", content: "Be brief" }];
-    check(items, [{ role: "user", content: "Hi" }, { role: "system", content: "Be brief" }]);
-    check(items, [{ role: "user", content: "Hi" }, { role: "user", content: "Be brief" }], { ...GENERIC, lateSystemRole: "user" });
+    check(items, [
+      { role: "user", content: "Hi" },
+      { role: "system", content: "Be brief" },
+    ]);
+    check(
+      items,
+      [
+        { role: "user", content: "Hi" },
+        { role: "user", content: "Be brief" },
+      ],
+      { ...GENERIC, lateSystemRole: "user" },
+    );
   });
 });
 
@@ -103,7 +113,8 @@ describe("user messages", () => {
     ["sound without a known format", { type: "input_audio", input_audio: { data: "AAAA", format: "ogg" } }],
   ];
   for (const [what, part] of unreadable) {
-    test(`${what} is refused, and the error names the part`, () => checkRefused({ items: [says(part)] }, { code: "unsupported_value", param: "input[0].content[0]" }));
+    test(`${what} is refused, and the error names the part`, () =>
+      checkRefused({ items: [says(part)] }, { code: "unsupported_value", param: "input[0].content[0]" }));
   }
 });
 
@@ -156,10 +167,13 @@ describe("assistant turns", () => {
     expect(messages.flatMap((message) => (message.role === "tool" ? [message.content] : []))).toEqual(["first", "second"]);
   });
   test("a refusal is text, and reasoning that led to nothing is left out", () => {
-    check([{ type: "message", role: "assistant", content: [{ type: "refusal", refusal: "No" }] }, thinks("Hm"), user("Hi")], [
-      { role: "assistant", content: "No", reasoning_content: "Hm" },
-      { role: "user", content: "Hi" },
-    ]);
+    check(
+      [{ type: "message", role: "assistant", content: [{ type: "refusal", refusal: "No" }] }, thinks("Hm"), user("Hi")],
+      [
+        { role: "assistant", content: "No", reasoning_content: "Hm" },
+        { role: "user", content: "Hi" },
+      ],
+    );
     check([thinks("Hm"), user("Hi")], [{ role: "user", content: "Hi" }]);
   });
   test("a summary stands in for reasoning that is not shown", () => {
@@ -169,13 +183,19 @@ describe("assistant turns", () => {
   });
   test("a call without output and an output without call are refused", () => {
     checkRefused({ items: [call("c1")] }, { param: "input", message: "No tool output found for function call c1." });
-    checkRefused({ items: [output("c1", "1")] }, { param: "input", message: "No tool call found for function call output with call_id c1." });
+    checkRefused(
+      { items: [output("c1", "1")] },
+      { param: "input", message: "No tool call found for function call output with call_id c1." },
+    );
   });
   test("pictures in a tool's output follow in a user message", () => {
     const shows: InputItem = {
       type: "function_call_output",
       call_id: "c1",
-      output: [{ type: "input_text", text: "Look" }, { type: "input_image", image_url: PNG, detail: "low" }],
+      output: [
+        { type: "input_text", text: "Look" },
+        { type: "input_image", image_url: PNG, detail: "low" },
+      ],
     };
     check(
       [call("c1"), call("c2"), shows, output("c2", "2")],
@@ -183,7 +203,13 @@ describe("assistant turns", () => {
         { role: "assistant", content: null, tool_calls: [chatCall("c1"), chatCall("c2")] },
         { role: "tool", tool_call_id: "c1", content: "Look\nThe pictures and files of this output follow in the next message." },
         { role: "tool", tool_call_id: "c2", content: "2" },
-        { role: "user", content: [{ type: "text", text: "Output of the tool call c1:" }, { type: "image_url", image_url: { url: PNG, detail: "low" } }] },
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "Output of the tool call c1:" },
+            { type: "image_url", image_url: { url: PNG, detail: "low" } },
+          ],
+        },
       ],
     );
   });
@@ -198,15 +224,27 @@ describe("assistant turns", () => {
       ],
     }).messages;
     expect(messages[0]).toEqual({ role: "assistant", content: null, tool_calls: [chatCall("c1", '{"input":"a\\"b"}', "patch")] });
-    expect(messages[2]).toMatchObject({ tool_calls: [{ id: expect.stringMatching(/^call_.{35}$/), function: { name: "crm__search", arguments: "{}" } }] });
+    expect(messages[2]).toMatchObject({
+      tool_calls: [{ id: expect.stringMatching(/^call_.{35}$/), function: { name: "crm__search", arguments: "{}" } }],
+    });
     expect(messages[3]).toMatchObject({ tool_call_id: expect.stringMatching(/^call_.{35}$/) });
   });
 });
 
 describe("items of hosted tools", () => {
   const pairs: readonly (readonly [ModelRequest["items"], string, string, string])[] = [
-    [[{ type: "file_search_call", id: "fs_1", queries: ["q"], results: null }], "file_search", '{"queries":["q"]}', "The results were not kept."],
-    [[{ type: "code_interpreter_call", id: "ci_1", container_id: "c", code: "1+1", outputs: [{ type: "logs", logs: "2" }] }], "code_interpreter", '{"code":"1+1"}', "2"],
+    [
+      [{ type: "file_search_call", id: "fs_1", queries: ["q"], results: null }],
+      "file_search",
+      '{"queries":["q"]}',
+      "The results were not kept.",
+    ],
+    [
+      [{ type: "code_interpreter_call", id: "ci_1", container_id: "c", code: "1+1", outputs: [{ type: "logs", logs: "2" }] }],
+      "code_interpreter",
+      '{"code":"1+1"}',
+      "2",
+    ],
     [[{ type: "mcp_call", id: "mcp_1", server_label: "dm", name: "roll", arguments: '{"n":1}', output: "4" }], "dm__roll", '{"n":1}', "4"],
     [
       [
@@ -257,23 +295,36 @@ describe("items of hosted tools", () => {
       { type: "computer_call", call_id: "c1", actions: [{ type: "screenshot" }] },
       { type: "computer_call_output", call_id: "c1", output: { type: "computer_screenshot", image_url: PNG } },
     ];
-    expect(bodyOf({ items }).messages.at(-1)).toMatchObject({ role: "user", content: [{ type: "text" }, { type: "image_url", image_url: { url: PNG } }] });
+    expect(bodyOf({ items }).messages.at(-1)).toMatchObject({
+      role: "user",
+      content: [{ type: "text" }, { type: "image_url", image_url: { url: PNG } }],
+    });
   });
   const notes: readonly (readonly [InputItem, string])[] = [
     [{ type: "web_search_call", action: { type: "search", query: "cats" } }, '[Searched the web for "cats"]'],
     [{ type: "web_search_call", action: { type: "open_page", url: "https://a.test" } }, "[Opened the page https://a.test]"],
     [{ type: "image_generation_call", revised_prompt: "a cat", result: "AAAA" }, '[Generated a picture for "a cat"]'],
     [{ type: "mcp_list_tools", server_label: "dm", tools: [{ name: "roll", input_schema: {} }] }, "[The MCP server dm offers: roll]"],
-    [{ type: "mcp_approval_request", server_label: "dm", name: "roll", arguments: "{}" }, "[Asked for approval to call roll of the MCP server dm with {}]"],
+    [
+      { type: "mcp_approval_request", server_label: "dm", name: "roll", arguments: "{}" },
+      "[Asked for approval to call roll of the MCP server dm with {}]",
+    ],
   ];
   for (const [item, text] of notes) {
     test(`${item.type} is told in a sentence: ${text}`, () => check([item], [{ role: "assistant", content: text }]));
   }
-  for (const item of [{ type: "compaction", encrypted_content: "x" }, { type: "compaction_trigger" }, { type: "configuration_update" }] as const) {
+  for (const item of [
+    { type: "compaction", encrypted_content: "x" },
+    { type: "compaction_trigger" },
+    { type: "configuration_update" },
+  ] as const) {
     test(`${item.type} is refused`, () => checkRefused({ items: [user("Hi"), item] }, { param: "input[1]" }));
   }
   test("reasoning that only its maker can read is refused", () => {
-    checkRefused({ items: [{ type: "reasoning", id: "rs_1", summary: [], encrypted_content: "x" }] }, { code: "invalid_encrypted_content" });
+    checkRefused(
+      { items: [{ type: "reasoning", id: "rs_1", summary: [], encrypted_content: "x" }] },
+      { code: "invalid_encrypted_content" },
+    );
   });
 });
 
@@ -286,8 +337,18 @@ describe("tools", () => {
     strict: true,
     output_schema: null,
   };
-  const patch: Tool = { type: "custom", name: "patch", description: "Patches", format: { type: "grammar", syntax: "lark", definition: "start: /x/" } };
-  const crm: Extract<Tool, { type: "namespace" }> = { type: "namespace", name: "crm", description: "Customers", tools: [{ ...getTime, name: "search", strict: null }] };
+  const patch: Tool = {
+    type: "custom",
+    name: "patch",
+    description: "Patches",
+    format: { type: "grammar", syntax: "lark", definition: "start: /x/" },
+  };
+  const crm: Extract<Tool, { type: "namespace" }> = {
+    type: "namespace",
+    name: "crm",
+    description: "Customers",
+    tools: [{ ...getTime, name: "search", strict: null }],
+  };
   const tools = [getTime, patch, crm];
 
   test("functions, custom tools and namespaces become functions", () => {
@@ -323,26 +384,47 @@ describe("tools", () => {
     checkRefused({ tools: [getTime, { type: "local_shell" }] }, { code: "unsupported_parameter", param: "tools[1]" });
   });
   test("tools that joined in mid-conversation are offered", () => {
-    const items: ModelRequest["items"] = [{ type: "additional_tools", role: "developer", tools: [{ type: "function", name: "late" }] }, user("Hi")];
+    const items: ModelRequest["items"] = [
+      { type: "additional_tools", role: "developer", tools: [{ type: "function", name: "late" }] },
+      user("Hi"),
+    ];
     expect(bodyOf({ items }).tools?.map((tool) => tool.function.name)).toEqual(["late"]);
   });
   const choices: readonly (readonly [ModelRequest["toolChoice"], unknown])[] = [
     ["none", "none"],
     ["auto", undefined],
     ["required", "required"],
-    [{ type: "function", name: "get_time" }, { type: "function", function: { name: "get_time" } }],
-    [{ type: "custom", name: "patch" }, { type: "function", function: { name: "patch" } }],
+    [
+      { type: "function", name: "get_time" },
+      { type: "function", function: { name: "get_time" } },
+    ],
+    [
+      { type: "custom", name: "patch" },
+      { type: "function", function: { name: "patch" } },
+    ],
   ];
   for (const [choice, expected] of choices) {
-    test(`tool_choice ${JSON.stringify(choice)} is said as ${JSON.stringify(expected)}`, () => expect(bodyOf({ tools, toolChoice: choice }).tool_choice).toEqual(expected));
+    test(`tool_choice ${JSON.stringify(choice)} is said as ${JSON.stringify(expected)}`, () =>
+      expect(bodyOf({ tools, toolChoice: choice }).tool_choice).toEqual(expected));
   }
   test("allowed_tools leaves the other tools out", () => {
     const body = bodyOf({ tools, toolChoice: { type: "allowed_tools", mode: "required", tools: [{ type: "custom", name: "patch" }] } });
     expect(body.tools?.map((tool) => tool.function.name)).toEqual(["patch"]);
     expect(body.tool_choice).toBe("required");
   });
+  test("tools of a namespace can be chosen by their own name, and allowed by the namespace", () => {
+    expect(bodyOf({ tools, toolChoice: { type: "function", name: "search" } }).tool_choice).toEqual({
+      type: "function",
+      function: { name: "crm__search" },
+    });
+    const body = bodyOf({ tools, toolChoice: { type: "allowed_tools", mode: "auto", tools: [{ type: "namespace", name: "crm" }] } });
+    expect(body.tools?.map((tool) => tool.function.name)).toEqual(["crm__search"]);
+  });
   test("a choice of a tool that is not offered, or of a hosted one, is refused", () => {
-    checkRefused({ tools, toolChoice: { type: "function", name: "x" } }, { param: "tool_choice", message: "Tool choice 'x' not found in 'tools' parameter." });
+    checkRefused(
+      { tools, toolChoice: { type: "function", name: "x" } },
+      { param: "tool_choice", message: "Tool choice 'x' not found in 'tools' parameter." },
+    );
     checkRefused({ tools, toolChoice: { type: "web_search" } }, { code: "unsupported_parameter", param: "tool_choice" });
   });
   test("parallel calls are mentioned with tools only", () => {
@@ -356,16 +438,30 @@ describe("settings", () => {
   test("formats of text", () => {
     const schema = { type: "object" };
     const format = { type: "json_schema", name: "n", schema, strict: true, description: "d" } as const;
-    checkFields({ text: { format, verbosity: "medium" } }, { response_format: { type: "json_schema", json_schema: { name: "n", schema, strict: true, description: "d" } } });
-    checkFields({ text: { format: { ...format, strict: null, description: null }, verbosity: "low" } }, {
-      response_format: { type: "json_schema", json_schema: { name: "n", schema } },
-      verbosity: "low",
-    });
+    checkFields(
+      { text: { format, verbosity: "medium" } },
+      { response_format: { type: "json_schema", json_schema: { name: "n", schema, strict: true, description: "d" } } },
+    );
+    checkFields(
+      { text: { format: { ...format, strict: null, description: null }, verbosity: "low" } },
+      {
+        response_format: { type: "json_schema", json_schema: { name: "n", schema } },
+        verbosity: "low",
+      },
+    );
     checkFields({ text: { format: { type: "json_object" }, verbosity: "medium" } }, { response_format: { type: "json_object" } });
   });
   test("sampling", () => {
     checkFields(
-      { temperature: 1, topP: 0.5, presencePenalty: 0.1, frequencyPenalty: 0, topLogprobs: 2, reasoning: { effort: "low", summary: "auto" }, user: "u" },
+      {
+        temperature: 1,
+        topP: 0.5,
+        presencePenalty: 0.1,
+        frequencyPenalty: 0,
+        topLogprobs: 2,
+        reasoning: { effort: "low", summary: "auto" },
+        user: "u",
+      },
       { temperature: 1, top_p: 0.5, presence_penalty: 0.1, logprobs: true, top_logprobs: 2, reasoning_effort: "low", user: "u" },
     );
     checkFields({ topLogprobs: 0 }, { logprobs: true });

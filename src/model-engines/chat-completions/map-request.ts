@@ -40,7 +40,7 @@ export function mapRequest(request: ModelRequest, profile: BackendProfile): Mapp
 function toolFields(request: ModelRequest, names: ToolNames): Partial<ChatRequest> {
   const all = [...mapTools(request.tools, names), ...request.items.flatMap((item, position) => mapAddedTools(item, position, names))];
   if (all.length === 0) return {};
-  const { tools, choice } = mapToolChoice(request.toolChoice, uniqueByName(all));
+  const { tools, choice } = mapToolChoice(request.toolChoice, uniqueByName(all), names);
   return {
     tools,
     ...(choice === "auto" ? {} : { tool_choice: choice }), // What servers assume; some refuse to hear it said.
@@ -77,7 +77,10 @@ function mapFormat(format: NonNullable<ModelRequest["text"]["format"]>): ChatRes
       const { name, schema, strict, description } = format;
       const hasStrict = strict !== null && strict !== undefined;
       const hasDescription = description !== null && description !== undefined;
-      return { type: "json_schema", json_schema: { name, schema, ...(hasStrict ? { strict } : {}), ...(hasDescription ? { description } : {}) } };
+      return {
+        type: "json_schema",
+        json_schema: { name, schema, ...(hasStrict ? { strict } : {}), ...(hasDescription ? { description } : {}) },
+      };
     }
     default:
       return assertNever(format);

@@ -34,10 +34,15 @@ export function mapTools(tools: readonly AnyTool[], names: ToolNames, path = "to
 
 function mapCallable(tool: CallableTool, namespace: string | null, group: string, names: ToolNames): ChatTool {
   const name = names.add({ kind: tool.type, name: tool.name, namespace });
-  const description = [group, tool.description ?? "", tool.type === "custom" ? formatNote(tool) : outputNote(tool)].filter((text) => text !== "").join("\n\n");
+  const description = [group, tool.description ?? "", tool.type === "custom" ? formatNote(tool) : outputNote(tool)]
+    .filter((text) => text !== "")
+    .join("\n\n");
   const shown = description === "" ? {} : { description };
   if (tool.type === "custom") return { type: "function", function: { name, ...shown, parameters: CUSTOM_PARAMETERS } };
-  return { type: "function", function: { name, ...shown, parameters: tool.parameters ?? NO_PARAMETERS, ...(tool.strict === true ? { strict: true } : {}) } };
+  return {
+    type: "function",
+    function: { name, ...shown, parameters: tool.parameters ?? NO_PARAMETERS, ...(tool.strict === true ? { strict: true } : {}) },
+  };
 }
 
 /** A grammar cannot be enforced through a function's schema, so the model is told. */

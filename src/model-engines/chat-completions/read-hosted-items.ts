@@ -8,7 +8,7 @@ import { flatName } from "./tool-names.ts";
 type Item<Type> = Extract<InputItem, { type: Type }>;
 
 /** Items of tools that chat completions do not know. A model is told of them as of calls of functions, or in a sentence. */
-export type HostedItem = Item<
+type HostedItem = Item<
   | "web_search_call"
   | "file_search_call"
   | "code_interpreter_call"
@@ -56,7 +56,11 @@ export function readHostedItem(item: HostedItem, path: string): readonly History
     case "mcp_approval_response":
       return [{ type: "user", content: `[${item.approve ? "Approved" : "Denied"} the call${quoted(item.reason)}]` }];
     case "computer_call":
-      return [call(item.call_id, "computer", { actions: item.actions ?? (item.action === null || item.action === undefined ? [] : [item.action]) })];
+      return [
+        call(item.call_id, "computer", {
+          actions: item.actions ?? (item.action === null || item.action === undefined ? [] : [item.action]),
+        }),
+      ];
     case "computer_call_output":
       return [callOutput(item.call_id, "The screen follows in the next message.", [mapImage(item.output, `${path}.output`)])];
     case "local_shell_call":
@@ -74,7 +78,12 @@ export function readHostedItem(item: HostedItem, path: string): readonly History
     case "tool_search_call":
       return [call(item.call_id ?? TOOL_SEARCH_CALL_ID, "tool_search", item.arguments)];
     case "tool_search_output":
-      return [callOutput(item.call_id ?? TOOL_SEARCH_CALL_ID, JSON.stringify({ tools: item.tools.map((tool) => ("name" in tool ? tool.name : tool.type)) }))];
+      return [
+        callOutput(
+          item.call_id ?? TOOL_SEARCH_CALL_ID,
+          JSON.stringify({ tools: item.tools.map((tool) => ("name" in tool ? tool.name : tool.type)) }),
+        ),
+      ];
     case "program":
       return [call(item.call_id, "program", { code: item.code })];
     case "program_output":
@@ -95,7 +104,9 @@ function readWebSearch(item: Item<"web_search_call">): HistoryStep {
   if (action === null || action === undefined) return note("[Searched the web]");
   switch (action.type) {
     case "search":
-      return note(`[Searched the web${quoted(action.query ?? action.queries?.join(", "))}${item.results === null || item.results === undefined ? "" : `: ${JSON.stringify(item.results)}`}]`);
+      return note(
+        `[Searched the web${quoted(action.query ?? action.queries?.join(", "))}${item.results === null || item.results === undefined ? "" : `: ${JSON.stringify(item.results)}`}]`,
+      );
     case "open_page":
       return note(`[Opened the page ${action.url ?? ""}]`);
     case "find_in_page":
@@ -124,7 +135,11 @@ function readAgentMessage(item: Item<"agent_message">, path: string): HistorySte
   const texts = item.content.map((part, position) => {
     if (part.type === "input_text") return part.text;
     const partPath = `${path}.content[${position}]`;
-    throw invalidInput(`Invalid '${partPath}': content of type '${part.type}' is not available with this model server.`, partPath, "unsupported_value");
+    throw invalidInput(
+      `Invalid '${partPath}': content of type '${part.type}' is not available with this model server.`,
+      partPath,
+      "unsupported_value",
+    );
   });
   return { type: "user", content: `[${item.author} to ${item.recipient}] ${texts.join("\n")}` };
 }

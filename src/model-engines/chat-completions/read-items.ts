@@ -2,9 +2,9 @@ import type { InputItem } from "../../../generated/responses-api/types.ts";
 import { assertNever } from "../../base/assert.ts";
 import type { ChatPart } from "./chat-wire.ts";
 import { type CallOutput, callOutput, type HistoryStep } from "./history.ts";
-import { readHostedItem } from "./read-hosted-items.ts";
 import { mapContent, mapPart } from "./map-content.ts";
 import { invalidInput } from "./model-errors.ts";
+import { readHostedItem } from "./read-hosted-items.ts";
 import { flatName } from "./tool-names.ts";
 
 type Item<Type> = Extract<InputItem, { type: Type }>;
@@ -19,9 +19,18 @@ export function readItem(item: InputItem, path: string): readonly HistoryStep[] 
     case "reasoning":
       return readReasoning(item, path);
     case "function_call":
-      return [{ type: "call", callId: item.call_id, name: flatName(item.namespace, item.name), arguments: item.arguments === "" ? "{}" : item.arguments }];
+      return [
+        {
+          type: "call",
+          callId: item.call_id,
+          name: flatName(item.namespace, item.name),
+          arguments: item.arguments === "" ? "{}" : item.arguments,
+        },
+      ];
     case "custom_tool_call":
-      return [{ type: "call", callId: item.call_id, name: flatName(item.namespace, item.name), arguments: JSON.stringify({ input: item.input }) }];
+      return [
+        { type: "call", callId: item.call_id, name: flatName(item.namespace, item.name), arguments: JSON.stringify({ input: item.input }) },
+      ];
     case "function_call_output":
     case "custom_tool_call_output":
       return [readToolOutput(item.call_id ?? "", item.output, `${path}.output`)];
@@ -54,7 +63,18 @@ function readMessage(message: Message, path: string): readonly HistoryStep[] {
   const contentPath = `${path}.content`;
   switch (message.role) {
     case "user":
-      return [{ type: "user", content: typeof content === "string" ? content : mapContent(content.map((part, at) => inputPart(part, `${contentPath}[${at}]`)), contentPath) }];
+      return [
+        {
+          type: "user",
+          content:
+            typeof content === "string"
+              ? content
+              : mapContent(
+                  content.map((part, at) => inputPart(part, `${contentPath}[${at}]`)),
+                  contentPath,
+                ),
+        },
+      ];
     case "assistant":
       return [{ type: "assistant_text", text: textOf(content, contentPath) }];
     case "system":
@@ -79,7 +99,11 @@ function textOf(content: Message["content"], path: string): string {
       if (part.type === "refusal") return part.refusal;
       if (part.type === "output_text" || part.type === "input_text") return part.text;
       const partPath = `${path}[${position}]`;
-      throw invalidInput(`Invalid '${partPath}': only user messages can hold content of type '${part.type}' with this model server.`, partPath, "unsupported_value");
+      throw invalidInput(
+        `Invalid '${partPath}': only user messages can hold content of type '${part.type}' with this model server.`,
+        partPath,
+        "unsupported_value",
+      );
     })
     .join("\n");
 }
@@ -90,7 +114,11 @@ function readReasoning(item: Item<"reasoning">, path: string): readonly HistoryS
   if (text !== "") return [{ type: "reasoning", text }];
   const sealed = item.encrypted_content;
   if (sealed === null || sealed === undefined || sealed === "") return [];
-  throw invalidInput("The encrypted content of a reasoning item could not be verified. It was made by another service.", path, "invalid_encrypted_content");
+  throw invalidInput(
+    "The encrypted content of a reasoning item could not be verified. It was made by another service.",
+    path,
+    "invalid_encrypted_content",
+  );
 }
 
 function readToolOutput(callId: string, output: ToolOutput, path: string): CallOutput {
@@ -101,4 +129,3 @@ function readToolOutput(callId: string, output: ToolOutput, path: string): CallO
   if (others.length > 0) texts.push("The pictures and files of this output follow in the next message.");
   return callOutput(callId, texts.join("\n"), others);
 }
-

@@ -8,7 +8,12 @@ export function readUsage(usage: JsonObject): ModelUsage {
   const output = isRecord(usage["completion_tokens_details"]) ? usage["completion_tokens_details"] : {};
   return {
     inputTokens: countOrZero(usage["prompt_tokens"]),
-    cachedTokens: firstCount(input["cached_tokens"], usage["prompt_cache_hit_tokens"], usage["cached_tokens"], usage["cache_read_input_tokens"]),
+    cachedTokens: firstCount(
+      input["cached_tokens"],
+      usage["prompt_cache_hit_tokens"],
+      usage["cached_tokens"],
+      usage["cache_read_input_tokens"],
+    ),
     cacheWriteTokens: firstCount(input["cache_write_tokens"], input["cache_creation_tokens"], usage["cache_creation_input_tokens"]),
     outputTokens: countOrZero(usage["completion_tokens"]),
     reasoningTokens: firstCount(output["reasoning_tokens"], usage["reasoning_tokens"]),

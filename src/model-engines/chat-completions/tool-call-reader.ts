@@ -70,7 +70,8 @@ export class ToolCallReader {
   /** A name that comes again is a repetition while the call goes on, and a further call once the call is whole. */
   #beginsAnother(call: IncomingCall, delta: CallDelta): boolean {
     if (delta.name === null) return false;
-    if (call.whole) return delta.name !== call.name || (delta.arguments !== "" && delta.arguments !== call.arguments && call.arguments.trim() !== "{}");
+    if (call.whole)
+      return delta.name !== call.name || (delta.arguments !== "" && delta.arguments !== call.arguments && call.arguments.trim() !== "{}");
     const isNamed = call.arguments !== "" || this.#sequencer.isKnownTool(call.name);
     return isNamed && delta.name !== call.name && !delta.name.startsWith(call.name);
   }

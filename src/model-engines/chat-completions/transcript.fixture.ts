@@ -9,7 +9,9 @@ export function transcript(events: readonly ModelEvent[]): string {
   let last = "";
   for (const event of events) {
     const isSameBlock = event.type === last && "text" in event;
-    line += isSameBlock ? event.text : `${line === "" || event.type === "call_delta" || event.type === "call_finished" ? "" : " | "}${shown(event)}`;
+    line += isSameBlock
+      ? event.text
+      : `${line === "" || event.type === "call_delta" || event.type === "call_finished" ? "" : " | "}${shown(event)}`;
     last = event.type;
   }
   return line;

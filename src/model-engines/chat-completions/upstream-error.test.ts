@@ -16,7 +16,12 @@ function explain(status: number, body: string, headers: Readonly<Record<string, 
 }
 
 const said = (message: string, more: Readonly<Record<string, unknown>> = {}) => JSON.stringify({ error: { message, ...more } });
-function check(status: number, body: string, expected: Readonly<Record<string, unknown>>, headers: Readonly<Record<string, string>> = {}): void {
+function check(
+  status: number,
+  body: string,
+  expected: Readonly<Record<string, unknown>>,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   expect(explain(status, body, headers)).toMatchObject(expected);
 }
 
@@ -25,12 +30,19 @@ describe("whose fault it is", () => {
     check(401, said("Incorrect API key provided: the-operators-key"), {
       status: 401,
       type: "authentication_error",
-      message: "The model server at http://model.test did not accept this server's own key; your key is not the cause: Incorrect API key provided: [redacted]",
+      message:
+        "The model server at http://model.test did not accept this server's own key; your key is not the cause: Incorrect API key provided: [redacted]",
     });
     check(403, said("Forbidden"), { status: 403, type: "permission_error" });
   });
   test("an unknown model is told as the reference tells it", () => {
-    const expected = { status: 400, type: "invalid_request_error", code: "model_not_found", param: "model", message: "The requested model 'm' does not exist." };
+    const expected = {
+      status: 400,
+      type: "invalid_request_error",
+      code: "model_not_found",
+      param: "model",
+      message: "The requested model 'm' does not exist.",
+    };
     check(404, said("The model `m` does not exist or you do not have access to it.", { code: "model_not_found" }), expected);
     check(403, said("Project does not have access", { code: "model_not_found" }), expected);
     check(404, '{"error":"model \\"m\\" not found, try pulling it first"}', expected);
@@ -38,7 +50,8 @@ describe("whose fault it is", () => {
     check(400, said("m is not a valid model ID"), expected);
   });
   test("an address without chat completions is the operator's", () => {
-    for (const body of ["", "404 page not found", "<html>Not Found</html>", '{"detail":"Not Found"}']) check(404, body, { status: 502, type: "server_error" });
+    for (const body of ["", "404 page not found", "<html>Not Found</html>", '{"detail":"Not Found"}'])
+      check(404, body, { status: 502, type: "server_error" });
   });
   for (const message of [
     "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens",
@@ -57,8 +70,19 @@ describe("whose fault it is", () => {
     });
   }
   test("other refusals keep status, words and parameter, in our names", () => {
-    check(400, said("Bad value", { code: "invalid_value", param: "messages[1].content" }), { status: 400, type: "invalid_request_error", code: "invalid_value", param: "input", message: "Bad value" });
-    check(422, '{"detail":[{"loc":["body","x"],"msg":"Field required"}]}', { status: 422, code: null, param: null, message: "Field required" });
+    check(400, said("Bad value", { code: "invalid_value", param: "messages[1].content" }), {
+      status: 400,
+      type: "invalid_request_error",
+      code: "invalid_value",
+      param: "input",
+      message: "Bad value",
+    });
+    check(422, '{"detail":[{"loc":["body","x"],"msg":"Field required"}]}', {
+      status: 422,
+      code: null,
+      param: null,
+      message: "Field required",
+    });
     check(400, said("Bad schema", { param: "response_format.json_schema.schema" }), { param: "text.format.schema" });
     check(400, said("Bad", { param: "tools[0].function.parameters" }), { param: "tools[0].parameters" });
     check(400, said("Bad", { param: "max_tokens" }), { param: "max_output_tokens" });
@@ -67,12 +91,27 @@ describe("whose fault it is", () => {
 
 describe("limits", () => {
   test("a rate limit", () => {
-    check(429, said("Rate limit reached. Please try again in 1.2s.", { type: "tokens", code: "rate_limit_exceeded" }), { status: 429, type: "tokens", code: "rate_limit_exceeded", retryAfterSeconds: 2 });
-    check(429, "slow down", { status: 429, type: "rate_limit_error", code: "rate_limit_exceeded", message: "The model server is rate limited.", retryAfterSeconds: null });
+    check(429, said("Rate limit reached. Please try again in 1.2s.", { type: "tokens", code: "rate_limit_exceeded" }), {
+      status: 429,
+      type: "tokens",
+      code: "rate_limit_exceeded",
+      retryAfterSeconds: 2,
+    });
+    check(429, "slow down", {
+      status: 429,
+      type: "rate_limit_error",
+      code: "rate_limit_exceeded",
+      message: "The model server is rate limited.",
+      retryAfterSeconds: null,
+    });
   });
   test("exhausted credit", () => {
     const expected = { status: 429, type: "insufficient_quota", code: "insufficient_quota" };
-    check(429, said("You exceeded your current quota, please check your plan and billing details.", { code: "insufficient_quota" }), expected);
+    check(
+      429,
+      said("You exceeded your current quota, please check your plan and billing details.", { code: "insufficient_quota" }),
+      expected,
+    );
     check(402, said("Insufficient Balance"), expected);
   });
   for (const [headers, message, expected] of [
@@ -85,13 +124,19 @@ describe("limits", () => {
     [{}, "try again in 1m30s", 90],
     [{ "retry-after": "soon" }, "later", null],
   ] as const) {
-    test(`${JSON.stringify(headers)} and "${message}" mean ${expected}`, () => expect(readRetryAfter(headers, message, NOW_MS)).toBe(expected));
+    test(`${JSON.stringify(headers)} and "${message}" mean ${expected}`, () =>
+      expect(readRetryAfter(headers, message, NOW_MS)).toBe(expected));
   }
 });
 
 describe("faults of the server", () => {
   test("keep their status", () => {
-    check(500, said("Out of memory"), { status: 500, type: "server_error", code: "server_error", message: "The model server at http://model.test failed with status 500: Out of memory" });
+    check(500, said("Out of memory"), {
+      status: 500,
+      type: "server_error",
+      code: "server_error",
+      message: "The model server at http://model.test failed with status 500: Out of memory",
+    });
     check(503, said("Loading model"), { status: 503, retryAfterSeconds: 4 }, { "retry-after": "4" });
     check(529, said("Overloaded"), { status: 503 });
     check(408, "", { status: 504 });
@@ -100,9 +145,15 @@ describe("faults of the server", () => {
 });
 
 describe("what is shown", () => {
-  test("no raw body", () => expect(explain(500, "<html>Traceback at /srv/app.py</html>").message).toBe("The model server at http://model.test failed with status 500."));
+  test("no raw body", () =>
+    expect(explain(500, "<html>Traceback at /srv/app.py</html>").message).toBe(
+      "The model server at http://model.test failed with status 500.",
+    ));
   test("no key, token or address, and not too much", () => {
-    const { message } = explain(400, said(`Key sk-proj-abcdef123456 Bearer abc.def http://10.0.0.1:8000/v1?key=abc the-operators-key\n${"x".repeat(1000)}`));
+    const { message } = explain(
+      400,
+      said(`Key sk-proj-abcdef123456 Bearer abc.def http://10.0.0.1:8000/v1?key=abc the-operators-key\n${"x".repeat(1000)}`),
+    );
     expect(message).toMatch(/^Key \[redacted\] \[redacted\] \[redacted\] \[redacted\] x+…$/);
     expect(message.length).toBe(500);
   });

@@ -35,7 +35,8 @@ export interface ErrorContext {
 
 const TOO_LONG =
   /context[ _-]?(?:length|size|window)|exceed_context|maximum (?:context|prompt|model|input|sequence) (?:length|size)|(?:prompt|input|messages?) (?:is|are) too long|too many (?:input )?tokens|input tokens exceed|exceeds? (?:the )?(?:maximum|max|limit of).{0,40}tokens|input length.{0,60}exceed/i;
-const NO_SUCH_MODEL = /model.{0,200}(?:not found|does not exist|not exist|no such|unknown|not available|isn't available|not loaded)|(?:no such|unknown|unrecognized|invalid) model|not a valid model/is;
+const NO_SUCH_MODEL =
+  /model.{0,200}(?:not found|does not exist|not exist|no such|unknown|not available|isn't available|not loaded)|(?:no such|unknown|unrecognized|invalid) model|not a valid model/is;
 const OUT_OF_CREDIT = /insufficient_quota|insufficient (?:quota|balance|credits?)|exceeded your current quota|check your plan and billing/i;
 
 /** Says in the reference's words why a model server refused a turn or gave it up. */
@@ -48,7 +49,11 @@ export function explainRefusal(refusal: Refusal, context: ErrorContext, nowMs: n
   if (status === 429 || status === 402) return rateLimited(refusal, reported, shown, nowMs);
   if (status === 408) return new ModelError(`The model server at ${context.origin} timed out. ${shown}`.trim(), { ...FAULT, status: 504 });
   if (status >= 500) return failed(refusal, reported, shown, context, nowMs);
-  if (status < 400) return new ModelError(`The model server at ${context.origin} answered with status ${status} in place of a turn.`, { ...FAULT, status: 502 });
+  if (status < 400)
+    return new ModelError(`The model server at ${context.origin} answered with status ${status} in place of a turn.`, {
+      ...FAULT,
+      status: 502,
+    });
   return refusedRequest(status, reported, shown, context);
 }
 
@@ -89,10 +94,14 @@ function failed(refusal: Refusal, reported: ReportedError, shown: string, contex
 }
 
 function refusedRequest(status: number, reported: ReportedError, shown: string, context: ErrorContext): ModelError {
-  if (reported.code === "context_length_exceeded" || reported.type === "exceed_context_size_error" || TOO_LONG.test(reported.message)) return inputTooLong();
+  if (reported.code === "context_length_exceeded" || reported.type === "exceed_context_size_error" || TOO_LONG.test(reported.message))
+    return inputTooLong();
   if (NO_SUCH_MODEL.test(reported.message)) return modelNotFound(context.model);
   if (status === 404 && (shown === "" || /^not found$/i.test(shown))) {
-    return new ModelError(`The model server at ${context.origin} has no chat completions under the configured base URL.`, { ...FAULT, status: 502 });
+    return new ModelError(`The model server at ${context.origin} has no chat completions under the configured base URL.`, {
+      ...FAULT,
+      status: 502,
+    });
   }
   return new ModelError(shown === "" ? `The model server refused the request with status ${status}.` : shown, {
     status,

@@ -105,7 +105,8 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.#phase.name === "ended") return;
-    if (this.#phase.name === "collecting" && this.#phase.status !== 200) this.#readCollected(this.#phase); // The status alone says enough.
+    if (this.#phase.name === "collecting" && this.#phase.status !== 200)
+      this.#readCollected(this.#phase); // The status alone says enough.
     else if (this.#phase.name === "streaming" && this.#endEarly()) return;
     else this.#fail(explainTransportError(error, this.#options.context.origin, this.#options.idleMs));
   }

@@ -7,23 +7,23 @@ import type { OfferedTool } from "./offered-tools.ts";
 type ChoiceObject = Exclude<ToolChoice, string>;
 type AllowedTools = Extract<ChoiceObject, { type: "allowed_tools" }>;
 
-/** The tool to call, or null. `mayAnswer`: tools have just returned something, so that nothing but a forced call is due. */
-export function chooseTool(choice: ToolChoice, tools: readonly OfferedTool[], text: string, mayAnswer: boolean): OfferedTool | null {
-  if (typeof choice === "string") return chooseByMode(choice, tools, text, mayAnswer);
+/** The tool to call, or null. `afterOutputs`: tools have just returned something, so that only a forced call is due. */
+export function chooseTool(choice: ToolChoice, tools: readonly OfferedTool[], text: string, afterOutputs: boolean): OfferedTool | null {
+  if (typeof choice === "string") return chooseByMode(choice, tools, text, afterOutputs);
   switch (choice.type) {
     case "function":
     case "custom":
       return namedTool(choice, tools);
     case "allowed_tools":
-      return chooseByMode(choice.mode, allowedTools(choice, tools), text, mayAnswer);
+      return chooseByMode(choice.mode, allowedTools(choice, tools), text, afterOutputs);
     default:
       throw unsupportedChoice(choice.type);
   }
 }
 
-function chooseByMode(mode: "none" | "auto" | "required", tools: readonly OfferedTool[], text: string, mayAnswer: boolean): OfferedTool | null {
+function chooseByMode(mode: "none" | "auto" | "required", tools: readonly OfferedTool[], text: string, afterOutputs: boolean): OfferedTool | null {
   if (mode === "none") return null;
-  if (mode === "auto") return mayAnswer ? null : fittingTool(tools, text);
+  if (mode === "auto") return afterOutputs ? null : fittingTool(tools, text);
   const [first] = tools;
   if (first === undefined) throw requiredWithoutTools();
   return fittingTool(tools, text) ?? first;

@@ -1,0 +1,36 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+
+/** Scheduler ticks a second, as Linux reports processor time. */
+const TICKS_PER_SECOND = 100;
+const START_MS_MAX = 30_000;
+
+export interface Started {
+  readonly child: ChildProcess;
+  /** What `ready` captured in the line that told the process is up. */
+  readonly match: RegExpExecArray;
+}
+
+/** Starts a program and waits for the line on its output that `ready` matches. */
+export function startProgram(script: string, env: Record<string, string>, ready: RegExp): Promise<Started> {
+  const child = spawn(process.execPath, [script], { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "inherit"] });
+  return new Promise((resolve, reject) => {
+    let output = "";
+    const timer = setTimeout(() => reject(new Error(`${script} did not start: ${output}`)), START_MS_MAX);
+    child.once("exit", (code) => reject(new Error(`${script} exited with ${code}: ${output}`)));
+    child.stdout.on("data", (bytes: Buffer) => {
+      output += bytes.toString();
+      const match = ready.exec(output);
+      if (match === null) return;
+      clearTimeout(timer);
+      resolve({ child, match });
+    });
+  });
+}
+
+/** Processor time a process has used so far, in milliseconds; user and system together. Linux only. */
+export function cpuMs(child: ChildProcess): number {
+  const stat = readFileSync(`/proc/${child.pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
+}

@@ -1,0 +1,58 @@
+import { Agent, request } from "node:http";
+
+export interface Streamed {
+  /** From sending the request to the first bytes of the reply. */
+  readonly firstByteMs: number;
+  readonly totalMs: number;
+  /** How often `data:` began a line. */
+  readonly events: number;
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 256 });
+
+/** Posts `body` and reads the whole event stream that answers it, counting events without parsing them. */
+export function streamOnce(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Streamed> {
+  const text = JSON.stringify(body);
+  const started = performance.now();
+  return new Promise((resolve, reject) => {
+    const call = request(url, { agent, method: "POST", headers: { ...headers, "content-type": "application/json", "content-length": Buffer.byteLength(text) } });
+    call.once("error", reject);
+    call.once("response", (reply) => {
+      let firstByteMs = 0;
+      let events = 0;
+      let tail = "";
+      reply.setEncoding("utf8");
+      reply.on("data", (piece: string) => {
+        if (firstByteMs === 0) firstByteMs = performance.now() - started;
+        const joined = tail + piece;
+        events += joined.split("data: ").length - 1 - (tail.split("data: ").length - 1);
+        tail = joined.slice(-"data: ".length + 1);
+      });
+      reply.once("error", reject);
+      reply.once("end", () => {
+        if (reply.statusCode !== 200) reject(new Error(`${url} answered ${reply.statusCode}`));
+        else resolve({ firstByteMs, totalMs: performance.now() - started, events });
+      });
+    });
+    call.end(text);
+  });
+}
+
+/** Runs `count` streams, `concurrency` at a time. */
+export async function streamMany(count: number, concurrency: number, once: () => Promise<Streamed>): Promise<Streamed[]> {
+  const results: Streamed[] = [];
+  let begun = 0;
+  const worker = async (): Promise<void> => {
+    while (begun < count) {
+      begun += 1;
+      results.push(await once());
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, worker));
+  return results;
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}

@@ -1,0 +1,45 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/**
+ * A chat-completions server for benches, in a process of its own: answers each call with a stream of token chunks.
+ * `TOKENS_PER_ANSWER` chunks, `TOKENS_PER_WRITE` of them in each write, a turn of the event loop between writes.
+ */
+const tokens = Number(process.env["TOKENS_PER_ANSWER"] ?? 1000);
+const perWrite = Number(process.env["TOKENS_PER_WRITE"] ?? 1);
+
+function chunk(delta: object, finish: string | null): string {
+  const body = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1_800_000_000, model: "bench", choices: [{ index: 0, delta, finish_reason: finish }] };
+  return `data: ${JSON.stringify(body)}\n\n`;
+}
+
+const token = chunk({ content: " token" }, null);
+const usage = `data: ${JSON.stringify({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1_800_000_000, model: "bench", choices: [], usage: { prompt_tokens: 5, completion_tokens: tokens, total_tokens: tokens + 5 } })}\n\n`;
+const end = `${chunk({}, "stop")}${usage}data: [DONE]\n\n`;
+
+const server = createServer((request, response) => {
+  request.resume();
+  if (request.url?.endsWith("/models") === true) {
+    response.setHeader("content-type", "application/json").end(JSON.stringify({ object: "list", data: [{ id: "bench", object: "model" }] }));
+    return;
+  }
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  response.write(chunk({ role: "assistant", content: "" }, null));
+  let sent = 0;
+  const step = (): void => {
+    const count = Math.min(perWrite, tokens - sent);
+    if (count === 0) {
+      response.end(end);
+      return;
+    }
+    sent += count;
+    response.write(token.repeat(count));
+    setImmediate(step);
+  };
+  setImmediate(step);
+});
+
+server.listen(0, "127.0.0.1", () => {
+  const address: AddressInfo | string | null = server.address();
+  if (typeof address === "object" && address !== null) console.log(`listening ${address.port}`);
+});

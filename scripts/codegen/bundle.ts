@@ -1,0 +1,106 @@
+import { readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { parse } from "yaml";
+import { repository } from "./contracts.ts";
+import { isObject, type Json, type JsonObject, mapObjects, objectAt } from "./json.ts";
+
+/** A document whose references all point into itself, and the schemas it reaches. */
+export interface Bundle {
+  readonly document: JsonObject;
+  readonly found: ReadonlyMap<string, FoundSchema>;
+}
+
+export type Schemas = Readonly<Record<string, JsonObject>>;
+
+interface FoundSchema {
+  readonly file: string;
+  readonly place: number;
+  readonly schema: JsonObject;
+}
+
+/** Reads a document and the schemas it refers to; its references to them become `#/components/schemas/<Name>`. */
+export function bundle(specFile: string): Bundle {
+  const found = new Map<string, FoundSchema>();
+  return { document: localRefs(readYaml(specFile), specFile, found), found };
+}
+
+/** The schemas of several documents of one interface, in the order of their files, so that a new reference moves nothing in the output. */
+export function mergeSchemas(bundles: readonly Bundle[]): Schemas {
+  const all = new Map<string, FoundSchema>();
+  for (const { found } of bundles) {
+    for (const [name, schema] of found) {
+      const file = all.get(name)?.file ?? schema.file;
+      if (file !== schema.file) throw new Error(`${name} is in ${file} and in ${schema.file}; a name stands for one schema`);
+      all.set(name, schema);
+    }
+  }
+  const ordered = [...all].sort(([, a], [, b]) => a.place - b.place);
+  return Object.fromEntries(ordered.map(([name, { schema }]) => [name, schema]));
+}
+
+/** The document with `schemas` among its components. */
+export function withSchemas(document: JsonObject, schemas: Schemas): JsonObject {
+  const components = objectAt(document, "components");
+  return { ...document, components: { ...components, schemas: { ...schemas, ...objectAt(components, "schemas") } } };
+}
+
+export function readYaml(file: string): JsonObject {
+  const document: Json = parse(readFileSync(join(repository, file), "utf8"));
+  if (!isObject(document)) throw new Error(`${file} is not a map`);
+  return document;
+}
+
+function localRefs(document: JsonObject, file: string, found: Map<string, FoundSchema>): JsonObject {
+  const local = mapObjects(document, (object) => {
+    const ref = object["$ref"];
+    if (typeof ref !== "string") return object;
+    const name = collectTarget(ref, file, found);
+    return name === null ? object : { ...object, $ref: `#/components/schemas/${name}` };
+  });
+  return isObject(local) ? local : document;
+}
+
+/** The name of the schema that `ref` means, collected with all it reaches; null for a reference within a document. */
+function collectTarget(ref: string, file: string, found: Map<string, FoundSchema>): string | null {
+  const [path = "", pointer = ""] = ref.split("#");
+  const target = path === "" ? file : join(dirname(file), path);
+  if (basename(dirname(target)) !== "schemas") {
+    if (path !== "") throw new Error(`${ref} in ${file}: only files in specs/schemas can be referred to`);
+    return null;
+  }
+  collect(target, pointer.slice(1), found, `${ref} in ${file}`);
+  return pointer.slice(1);
+}
+
+function collect(file: string, name: string, found: Map<string, FoundSchema>, where: string): void {
+  const known = found.get(name);
+  if (known !== undefined && known.file !== file) throw new Error(`${name} is in ${known.file} and in ${file}; a name stands for one schema`);
+  if (known !== undefined) return;
+  const source = schemaFile(file);
+  const schema = source[name];
+  if (!isObject(schema)) throw new Error(`there is no schema for ${where}`);
+  const place = SCHEMA_FILES.indexOf(basename(file)) * 10_000 + Object.keys(source).indexOf(name);
+  found.set(name, { file, place, schema }); // Known before its own references are followed: they may lead back here.
+  found.set(name, { file, place, schema: localRefs(schema, file, found) });
+}
+
+const SCHEMA_FILES = [
+  "common.yaml",
+  "content.yaml",
+  "items.yaml",
+  "tools.yaml",
+  "responses.yaml",
+  "events.yaml",
+  "conversations.yaml",
+  "files.yaml",
+  "models.yaml",
+  "stt.yaml",
+];
+
+const schemaFiles = new Map<string, JsonObject>();
+
+function schemaFile(file: string): JsonObject {
+  const source = schemaFiles.get(file) ?? readYaml(file);
+  schemaFiles.set(file, source);
+  return source;
+}

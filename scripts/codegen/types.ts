@@ -1,0 +1,27 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { codegenFolder, header } from "./contracts.ts";
+import type { JsonObject } from "./json.ts";
+import { runTool } from "./run-tool.ts";
+
+/** types.ts: each schema under its own name, and `paths` and `operations` with their parameters. */
+export async function generateTypes(document: JsonObject, specs: readonly string[], workFolder: string): Promise<string> {
+  const input = join(workFolder, "document.json");
+  const output = join(workFolder, "types.ts");
+  await writeFile(input, JSON.stringify(document));
+  await runTool(process.execPath, [
+    join(codegenFolder, "node_modules/openapi-typescript/bin/cli.js"),
+    input,
+    "--output",
+    output,
+    "--root-types",
+    "--root-types-no-schema-prefix",
+    "--root-types-keep-casing",
+    "--default-non-nullable=false", // A default documents what the server assumes; it does not make a member required.
+  ]);
+  return header(...specs) + withoutBanner(await readFile(output, "utf8"));
+}
+
+function withoutBanner(text: string): string {
+  return text.replace(/^\/\*\*[\s\S]*?\*\/\n+/, "");
+}

@@ -1,0 +1,58 @@
+import { type Making, numberOr, type SchemaObject } from "./making.ts";
+
+const TRIES_MAX = 1000;
+/** Into so many parts a range is cut in which no whole step lies. */
+const PARTS = 64;
+
+/** The next number of the message that the schema allows, or else an allowed number near 1. */
+export function makeNumber(schema: SchemaObject, integer: boolean, { hints, spent, position }: Making): number {
+  const fits = (value: number): boolean => fitsSchema(value, schema, integer);
+  const mentioned = hints.numbers.findIndex((value, index) => index >= spent.numbers && fits(value));
+  if (mentioned !== -1) {
+    spent.numbers = mentioned + 1;
+    return hints.numbers[mentioned] ?? 0;
+  }
+  const low = Math.max(numberOr(schema["minimum"], -Infinity), numberOr(schema["exclusiveMinimum"], -Infinity));
+  const high = Math.min(numberOr(schema["maximum"], Infinity), numberOr(schema["exclusiveMaximum"], Infinity));
+  const nearest = Math.min(Math.max(1, low), high);
+  const step = Math.abs(numberOr(schema["multipleOf"], 1)) || 1;
+  return nthOf(multiplesAround(nearest, step).filter(fits), position) ?? nthOf(partsOf(low, high).filter(fits), position) ?? nearest;
+}
+
+function* multiplesAround(middle: number, step: number): Generator<number, void, undefined> {
+  const first = Math.ceil(middle / step);
+  yield first * step;
+  for (let offset = 1; offset <= TRIES_MAX; offset += 1) {
+    yield (first + offset) * step;
+    yield (first - offset) * step;
+  }
+}
+
+function* partsOf(low: number, high: number): Generator<number, void, undefined> {
+  for (let part = 0; part <= PARTS; part += 1) yield low + ((high - low) * part) / PARTS;
+}
+
+/** The last one where there are fewer, so that an allowed number beats a different one. */
+function nthOf(values: Iterable<number>, nth: number): number | null {
+  let index = 0;
+  let last: number | null = null;
+  for (const value of values) {
+    last = value;
+    if (index === nth) break;
+    index += 1;
+  }
+  return last;
+}
+
+function fitsSchema(value: number, schema: SchemaObject, integer: boolean): boolean {
+  const multipleOf = numberOr(schema["multipleOf"], null);
+  return (
+    Number.isFinite(value) &&
+    (!integer || Number.isInteger(value)) &&
+    value >= numberOr(schema["minimum"], -Infinity) &&
+    value <= numberOr(schema["maximum"], Infinity) &&
+    value > numberOr(schema["exclusiveMinimum"], -Infinity) &&
+    value < numberOr(schema["exclusiveMaximum"], Infinity) &&
+    (multipleOf === null || multipleOf <= 0 || Number.isInteger(value / multipleOf))
+  );
+}

@@ -1,0 +1,32 @@
+import { isRecord } from "../../../base/records.ts";
+import { wordsOf } from "./hints.ts";
+import { isGenerous, type Making, numberOr, type SchemaObject, textList } from "./making.ts";
+
+/** More members than this are never made, whatever the schema wants. */
+const MEMBERS_MAX = 1000;
+
+export function makeObject(schema: SchemaObject, making: Making, make: (schema: unknown, making: Making) => unknown): unknown {
+  const properties = isRecord(schema["properties"]) ? schema["properties"] : {};
+  const other = schema["additionalProperties"];
+  const names = memberNames(schema, properties, making);
+  return Object.fromEntries(
+    names.map((name) => [name, make(Object.hasOwn(properties, name) ? properties[name] : other, { ...making, name, depth: making.depth + 1 })]),
+  );
+}
+
+/** All required members, the optional ones that the message speaks of, and as many more as the schema counts. */
+function memberNames(schema: SchemaObject, properties: SchemaObject, making: Making): string[] {
+  const required = [...new Set(textList(schema["required"]))];
+  const optional = Object.keys(properties).filter((name) => properties[name] !== false && !required.includes(name));
+  const wanted = isGenerous(making) ? optional.filter((name) => required.length === 0 || isMentioned(properties[name], making)) : [];
+  const min = Math.min(numberOr(schema["minProperties"], 0), MEMBERS_MAX);
+  const max = numberOr(schema["maxProperties"], Infinity);
+  const names = [...required, ...wanted.slice(0, Math.max(0, max - required.length))];
+  const spare = [...optional, ...Array.from({ length: min }, (_, index) => `key${index + 1}`)].filter((name) => !names.includes(name));
+  return [...names, ...spare.slice(0, Math.max(0, min - names.length))];
+}
+
+function isMentioned(schema: unknown, { hints }: Making): boolean {
+  if (!isRecord(schema)) return false;
+  return textList(schema["enum"]).some((value) => hints.spoken.includes(wordsOf(value)));
+}

@@ -1,0 +1,87 @@
+import { assertNever } from "../../../base/assert.ts";
+import { wordsOf, type Hints } from "./hints.ts";
+import { makeArray } from "./make-array.ts";
+import { makeNumber } from "./make-number.ts";
+import { makeObject } from "./make-object.ts";
+import { makeString } from "./make-string.ts";
+import { isGenerous, type Making, type SchemaObject } from "./making.ts";
+import { settleSchema } from "./settle-schema.ts";
+
+const DEPTH_MAX = 32;
+const VALUES_MAX = 5000;
+
+export type JsonType = "object" | "array" | "string" | "number" | "integer" | "boolean" | "null";
+const TYPES: readonly JsonType[] = ["object", "array", "string", "number", "integer", "boolean", "null"];
+
+/**
+ * A JSON value that fits a JSON Schema, filled from a message where the schema leaves a choice. Patterns and `oneOf` are honoured as far as the
+ * engine understands them; `not`, `if` and dependent schemas are not read.
+ */
+export function makeValue(schema: unknown, hints: Hints): unknown {
+  return make(schema, { root: schema, hints, name: "", depth: 0, position: 0, spent: { values: 0, numbers: 0, steps: 0 } });
+}
+
+function make(schema: unknown, making: Making): unknown {
+  making.spent.values += 1;
+  if (making.depth > DEPTH_MAX || making.spent.values > VALUES_MAX) return null;
+  const settled = settleSchema(schema, making);
+  if ("const" in settled) return settled["const"];
+  if (Array.isArray(settled["enum"])) return chooseValue(settled["enum"].filter((value) => allowsType(settled, value)), making);
+  const type = chooseType(settled, making);
+  switch (type) {
+    case "object":
+      return makeObject(settled, making, make);
+    case "array":
+      return makeArray(settled, making, make);
+    case "string":
+      return makeString(settled, making);
+    case "number":
+    case "integer":
+      return makeNumber(settled, type === "integer", making);
+    case "boolean":
+      return saysNo(making) === (making.position % 2 === 1);
+    case "null":
+      return null;
+    default:
+      return assertNever(type);
+  }
+}
+
+/** The value that the message mentions, or the first; further elements of an array get the ones after it. */
+function chooseValue(values: readonly unknown[], { hints, position }: Making): unknown {
+  const mentioned = values.findIndex((value) => typeof value === "string" && hints.spoken.includes(wordsOf(value)));
+  return values[(Math.max(mentioned, 0) + position) % values.length] ?? null;
+}
+
+function allowsType(schema: SchemaObject, value: unknown): boolean {
+  const types = typesOf(schema);
+  if (types.length === 0) return true;
+  if (Number.isInteger(value) && types.includes("integer")) return true;
+  const type = value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
+  return types.some((allowed) => allowed === type);
+}
+
+function chooseType(schema: SchemaObject, making: Making): JsonType {
+  const types = typesOf(schema);
+  if (!isGenerous(making) && types.includes("null")) return "null";
+  return types.find((type) => type !== "null") ?? types[0] ?? impliedType(schema);
+}
+
+function typesOf({ type }: SchemaObject): JsonType[] {
+  const named: readonly unknown[] = Array.isArray(type) ? type : [type];
+  return TYPES.filter((known) => named.includes(known)).toSorted((one, other) => named.indexOf(one) - named.indexOf(other));
+}
+
+/** A schema without a type means the kind of value that its keywords are about. */
+function impliedType(schema: SchemaObject): JsonType {
+  const has = (...keywords: readonly string[]): boolean => keywords.some((keyword) => keyword in schema);
+  if (has("properties", "required", "additionalProperties", "minProperties")) return "object";
+  if (has("items", "prefixItems", "minItems", "maxItems", "uniqueItems")) return "array";
+  if (has("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")) return "number";
+  return "string";
+}
+
+function saysNo({ hints, name }: Making): boolean {
+  const words = wordsOf(name).trim();
+  return [" no ", " not ", " without ", " disable "].some((no) => hints.spoken.includes(`${no}${words} `));
+}

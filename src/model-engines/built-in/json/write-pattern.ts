@@ -1,0 +1,88 @@
+import { assertNever } from "../../../base/assert.ts";
+import type { CharacterClass } from "./pattern-class.ts";
+import { type Pattern, readPattern } from "./read-pattern.ts";
+
+export interface Wanted {
+  /** Bounds of the length in characters. */
+  readonly min: number;
+  readonly max: number;
+  /** Another number asks for another text. */
+  readonly variant: number;
+}
+
+const ANY_LENGTH: Wanted = { min: 0, max: Infinity, variant: 0 };
+const CHARACTERS_MAX = 20_000;
+/** How often an unlimited repetition is tried, one after the other. */
+const REPEATS: readonly number[] = [1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 64, 128, 256, 1024, 4096];
+const KNOWN_CHARACTERS = [..."abcdefghijklmnopqrstuvwxyz1234567890ABCDEFGHIJKLMNOPQRSTUVWXYZ -_.,:;/@#!?+*=()[]{}<>'\"%&$^~|`\\\t\néÉ漢"];
+
+/** A short text that a regular expression matches from its first to its last character, or null where the engine finds none. */
+export function writePattern(source: string, wanted: Wanted = ANY_LENGTH): string | null {
+  const pattern = readPattern(source);
+  if (pattern === null) return null;
+  const { min, max, variant } = wanted;
+  for (const repeats of [...REPEATS.slice(variant % 6), 0]) {
+    const text = new PatternWriter(repeats, variant).write(pattern);
+    const length = text === null ? -1 : [...text].length;
+    if (length >= min && length <= max) return text;
+  }
+  return null;
+}
+
+class PatternWriter {
+  readonly #repeats: number;
+  #turn: number;
+  #left = CHARACTERS_MAX;
+
+  constructor(repeats: number, variant: number) {
+    this.#repeats = repeats;
+    this.#turn = variant;
+  }
+
+  /** Null where no character fits, or too many would be needed. */
+  write(pattern: Pattern): string | null {
+    switch (pattern.type) {
+      case "class":
+        return this.#writeCharacter(pattern);
+      case "sequence":
+        return this.#writeAll(pattern.parts);
+      case "choice":
+        return this.#writeAny(pattern.branches);
+      case "repeat":
+        return this.#writeAll(Array.from({ length: this.#timesOf(pattern.min, pattern.max) }, () => pattern.part));
+      default:
+        return assertNever(pattern);
+    }
+  }
+
+  #timesOf(min: number, max: number): number {
+    return Math.min(Math.max(min, this.#repeats), max, Math.max(this.#left, 0) + 1);
+  }
+
+  #writeAll(parts: readonly Pattern[]): string | null {
+    let text = "";
+    for (const part of parts) {
+      const written = this.write(part);
+      if (written === null) return null;
+      text += written;
+    }
+    return text;
+  }
+
+  #writeAny(branches: readonly Pattern[]): string | null {
+    for (const branch of branches) {
+      const written = this.write(branch);
+      if (written !== null) return written;
+    }
+    return null;
+  }
+
+  /** Goes through the characters that fit in turn, so that texts look like texts. */
+  #writeCharacter({ admits, samples }: CharacterClass): string | null {
+    this.#left -= 1;
+    const fitting = [...KNOWN_CHARACTERS, ...samples].filter(admits);
+    const character = this.#left < 0 ? undefined : fitting[this.#turn % fitting.length];
+    this.#turn += 1;
+    return character ?? null;
+  }
+}
