@@ -1,6 +1,6 @@
 import { isBuiltin } from "node:module";
 import { dirname, join } from "node:path/posix";
-import { type Node, parseSync, type VisitorObject, Visitor } from "oxc-parser";
+import { type Node, parseSync, Visitor, type VisitorObject } from "oxc-parser";
 
 export interface SourceFile {
   /** From the repository's root. */
@@ -15,7 +15,7 @@ export interface Import {
   readonly isType: boolean;
 }
 
-/** A global that some rules care about, such as `process.env` or `setTimeout`. */
+/** A global that a rule may forbid, such as `process.env`, `new Date` or `setTimeout`. */
 export interface Use {
   readonly name: string;
   readonly line: number;
@@ -27,74 +27,87 @@ export interface Module {
   readonly uses: readonly Use[];
 }
 
+type Place = { readonly start: number };
+type Follow = (specifier: string, place: Place, isType: boolean) => void;
+type Report = (name: string, place: Place) => void;
+
 const OBJECTS_WATCHED: ReadonlySet<string> = new Set(["process", "Date", "Math", "crypto", "performance"]);
-const FUNCTIONS_WATCHED: ReadonlySet<string> = new Set([
-  "fetch",
-  "queueMicrotask",
-  "setImmediate",
-  "setInterval",
-  "setTimeout",
-]);
+const FUNCTIONS_WATCHED = /^(fetch|queueMicrotask|setImmediate|setInterval|setTimeout)$/;
 
 /** What one file imports, types included, and which watched globals it uses. */
 export function readModule({ path, code }: SourceFile): Module {
-  const parsed = parseSync(path, code);
-  const [fault] = parsed.errors;
+  const { program, errors } = parseSync(path, code);
+  const [fault] = errors;
   if (fault !== undefined) throw new Error(`${path} cannot be parsed: ${fault.message}`);
+  const lineOf = (place: Place): number => code.slice(0, place.start).split("\n").length;
   const imports: Import[] = [];
   const uses: Use[] = [];
-  const lineAt = (offset: number): number => code.slice(0, offset).split("\n").length;
-  const follow = (specifier: string, node: { start: number }, isType = false): void => {
-    imports.push({ to: resolve(path, specifier), line: lineAt(node.start), isType });
-  };
-  const use = (name: string, node: { start: number }): void => {
-    uses.push({ name, line: lineAt(node.start) });
-  };
-  new Visitor({ ...importVisitor(follow), ...useVisitor(use) }).visit(parsed.program);
+  const follow: Follow = (to, place, isType) => imports.push({ to: resolve(path, to), line: lineOf(place), isType });
+  const report: Report = (name, place) => uses.push({ name, line: lineOf(place) });
+  new Visitor(importVisitor(follow)).visit(program);
+  new Visitor(useVisitor(report)).visit(program);
   return { path, imports, uses };
 }
 
-function importVisitor(follow: (specifier: string, node: { start: number }, isType?: boolean) => void): VisitorObject {
+function importVisitor(follow: Follow): VisitorObject {
   return {
     ImportDeclaration: (node) => follow(node.source.value, node, node.importKind === "type"),
     ExportAllDeclaration: (node) => follow(node.source.value, node, node.exportKind === "type"),
     ExportNamedDeclaration: (node) => {
       if (node.source !== null) follow(node.source.value, node, node.exportKind === "type");
     },
-    ImportExpression: (node) => followText(node.source, (specifier) => follow(specifier, node)),
+    ImportExpression: (node) => {
+      const specifier = textOf(node.source);
+      if (specifier !== null) follow(specifier, node, false);
+    },
     TSImportType: (node) => follow(node.source.value, node, true),
     NewExpression: (node) => {
-      // new URL("./worker.ts", import.meta.url) is how a file names one that another process runs.
-      const [first, second] = node.arguments;
-      if (!isIdentifier(node.callee, "URL") || second?.type !== "MemberExpression" || first === undefined) return;
-      if (second.object.type !== "MetaProperty") return;
-      followText(first, (specifier) => {
-        if (specifier.endsWith(".ts")) follow(specifier.startsWith(".") ? specifier : `./${specifier}`, node);
-      });
+      // new URL("worker.ts", import.meta.url) names a file that another process or thread runs.
+      const [name, base] = node.arguments;
+      if (nameOf(node.callee) !== "URL" || base?.type !== "MemberExpression" || base.object.type !== "MetaProperty")
+        return;
+      const file = textOf(name);
+      if (file?.endsWith(".ts") === true) follow(file.startsWith(".") ? file : `./${file}`, node, false);
     },
   };
 }
 
-function useVisitor(use: (name: string, node: { start: number }) => void): VisitorObject {
+function useVisitor(report: Report): VisitorObject {
   return {
     MemberExpression: (node) => {
-      if (node.object.type !== "Identifier" || !OBJECTS_WATCHED.has(node.object.name)) return;
-      if (node.property.type === "Identifier") use(`${node.object.name}.${node.property.name}`, node);
-      else followText(node.property, (name) => use(`${sourceName(node.object)}.${name}`, node));
+      const object = nameOf(node.object);
+      const property = node.computed ? textOf(node.property) : nameOf(node.property);
+      if (object !== null && property !== null && OBJECTS_WATCHED.has(object)) report(`${object}.${property}`, node);
     },
     VariableDeclarator: (node) => {
-      if (node.id.type !== "ObjectPattern" || node.init?.type !== "Identifier") return;
-      if (!OBJECTS_WATCHED.has(node.init.name)) return;
+      const object = nameOf(node.init);
+      if (object === null || !OBJECTS_WATCHED.has(object) || node.id.type !== "ObjectPattern") return;
       for (const property of node.id.properties) {
-        if (property.type === "Property" && property.key.type === "Identifier")
-          use(`${node.init.name}.${property.key.name}`, node);
+        const key = property.type === "Property" ? nameOf(property.key) : null;
+        if (key !== null) report(`${object}.${key}`, node);
       }
     },
     CallExpression: (node) => {
-      if (node.callee.type === "Identifier" && FUNCTIONS_WATCHED.has(node.callee.name)) use(node.callee.name, node);
+      const callee = nameOf(node.callee);
+      if (callee !== null && FUNCTIONS_WATCHED.test(callee)) report(callee, node);
     },
     NewExpression: (node) => {
-      if (isIdentifier(node.callee, "Date") && node.arguments.length === 0) use("new Date", node);
+      if (nameOf(node.callee) === "Date" && node.arguments.length === 0) report("new Date", node);
     },
   };
+}
+
+function nameOf(node: Node | null): string | null {
+  return node?.type === "Identifier" ? node.name : null;
+}
+
+function textOf(node: Node | undefined): string | null {
+  return node?.type === "Literal" && typeof node.value === "string" ? node.value : null;
+}
+
+function resolve(path: string, specifier: string): string {
+  if (specifier.startsWith(".")) return join(dirname(path), specifier);
+  if (isBuiltin(specifier)) return specifier.startsWith("node:") ? specifier : `node:${specifier}`;
+  const [scope = "", name = ""] = specifier.split("/");
+  return `npm:${scope.startsWith("@") ? `${scope}/${name}` : scope}`;
 }

@@ -92,9 +92,13 @@ function parseRequirement(entry: unknown, index: number): Requirement {
 
 export function reportCoverage(coverage: Coverage, list: boolean): string {
   const total = coverage.cited.length + coverage.uncited.length;
-  const lines = coverage.unknown.map(({ id, path, line }) => `${path}:${line} cites ${id}, which is not in ${REQUIREMENTS_FILE}`);
+  const lines = coverage.unknown.map(
+    ({ id, path, line }) => `${path}:${line} cites ${id}, which is not in ${REQUIREMENTS_FILE}`,
+  );
   if (list) lines.push(...coverage.uncited.map(({ id, text }) => `not cited: ${id}  ${text}`));
-  lines.push(`${coverage.cited.length} of ${total} requirements are cited by tests, ${coverage.uncited.length} are not.`);
+  lines.push(
+    `${coverage.cited.length} of ${total} requirements are cited by tests, ${coverage.uncited.length} are not.`,
+  );
   return lines.join("\n");
 }
 
@@ -106,7 +110,9 @@ async function readTestFiles(): Promise<TestFile[]> {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { list: { type: "boolean", default: false }, gate: { type: "boolean", default: false } } });
+  const { values } = parseArgs({
+    options: { list: { type: "boolean", default: false }, gate: { type: "boolean", default: false } },
+  });
   process.chdir(new URL("..", import.meta.url).pathname);
   const coverage = measureCoverage(parseRequirements(await readFile(REQUIREMENTS_FILE, "utf8")), await readTestFiles());
   console.log(reportCoverage(coverage, values.list));

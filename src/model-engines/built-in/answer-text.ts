@@ -28,12 +28,18 @@ const SKILLS: readonly Skill[] = [
 export function answerText(conversation: Conversation, instructions: string | null): string {
   const { toolOutputs, text, userTexts, systemTexts } = conversation;
   if (toolOutputs.length > 0) return toolOutputs.map(reportOutput).join("\n");
-  const question = { text, earlierTexts: userTexts.slice(0, -1), instructions: [...(instructions === null ? [] : [instructions]), ...systemTexts] };
+  const question = {
+    text,
+    earlierTexts: userTexts.slice(0, -1),
+    instructions: [...(instructions === null ? [] : [instructions]), ...systemTexts],
+  };
   for (const skill of SKILLS) {
     const answer = skill(question);
     if (answer !== null) return answer;
   }
-  return [reportAttachments(conversation.attachments), reportRequest(text), HONEST_WORDS].filter((part) => part !== "").join(" ");
+  return [reportAttachments(conversation.attachments), reportRequest(text), HONEST_WORDS]
+    .filter((part) => part !== "")
+    .join(" ");
 }
 
 function reportOutput({ tool, text }: ToolOutput): string {
@@ -46,7 +52,11 @@ function reportRequest(text: string): string {
 }
 
 function reportAttachments({ images, files, audio }: Attachments): string {
-  const received = [amount(images, "image", "images"), amount(files, "file", "files"), amount(audio, "recording", "recordings")];
+  const received = [
+    amount(images, "image", "images"),
+    amount(files, "file", "files"),
+    amount(audio, "recording", "recordings"),
+  ];
   const unable = [images > 0 ? "see images" : "", files > 0 ? "read files" : "", audio > 0 ? "hear audio" : ""];
   if (images + files + audio === 0) return "";
   return `I received ${joined(received, "and")}. I can't ${joined(unable, "or")}: I am the built-in engine.`;

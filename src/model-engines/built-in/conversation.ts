@@ -54,7 +54,13 @@ export function isToolOutput(item: InputItem): item is OutputItem {
 }
 
 function textOf({ content }: Message): string {
-  const text = typeof content === "string" ? content : content.map(partText).filter((part) => part !== "").join("\n");
+  const text =
+    typeof content === "string"
+      ? content
+      : content
+          .map(partText)
+          .filter((part) => part !== "")
+          .join("\n");
   return text.slice(0, READ_CHARS_MAX).trim();
 }
 
@@ -71,15 +77,22 @@ function countAttachments(message: Message | undefined): Attachments {
 function latestOutputs(items: readonly InputItem[]): ToolOutput[] {
   const lastMessage = items.findLastIndex(isMessage);
   const outputs = items.slice(lastMessage + 1).filter(isToolOutput);
-  return outputs.map((output) => ({ tool: output.call_id == null ? null : calledTool(items, output.call_id), text: outputText(output) }));
+  return outputs.map((output) => ({
+    tool: output.call_id == null ? null : calledTool(items, output.call_id),
+    text: outputText(output),
+  }));
 }
 
 function calledTool(items: readonly InputItem[], callId: string): string | null {
-  const call = items.find((item) => (item.type === "function_call" || item.type === "custom_tool_call") && item.call_id === callId);
+  const call = items.find(
+    (item) => (item.type === "function_call" || item.type === "custom_tool_call") && item.call_id === callId,
+  );
   return call !== undefined && "name" in call && typeof call.name === "string" ? call.name : null;
 }
 
 export function outputText({ output }: OutputItem): string {
   if (typeof output === "string") return output;
-  return output.map((part) => (part.type === "input_text" ? part.text : part.type === "input_image" ? "[image]" : "[file]")).join("\n");
+  return output
+    .map((part) => (part.type === "input_text" ? part.text : part.type === "input_image" ? "[image]" : "[file]"))
+    .join("\n");
 }

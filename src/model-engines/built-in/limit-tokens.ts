@@ -18,6 +18,7 @@ export function limitTokens(events: readonly ModelEvent[], tokensMax: number): L
 
 function withoutOpening(events: readonly ModelEvent[]): readonly ModelEvent[] {
   const last = events.at(-1);
-  const opens = last?.type === "call_started" || last?.type === "message_started" || last?.type === "reasoning_summary_break";
+  const opens =
+    last?.type === "call_started" || last?.type === "message_started" || last?.type === "reasoning_summary_break";
   return opens ? events.slice(0, -1) : events;
 }

@@ -4,7 +4,11 @@ const CALLER_FAULT = { status: 400, type: "invalid_request_error" } as const;
 const SERVER_FAULT = { status: 500, type: "server_error", code: "server_error" } as const;
 
 export function modelNotFound(model: string): ModelError {
-  return new ModelError(`The requested model '${model}' does not exist.`, { ...CALLER_FAULT, code: "model_not_found", param: "model" });
+  return new ModelError(`The requested model '${model}' does not exist.`, {
+    ...CALLER_FAULT,
+    code: "model_not_found",
+    param: "model",
+  });
 }
 
 export function unsupportedTool(type: string, position: number): ModelError {
@@ -18,11 +22,17 @@ export function unsupportedChoice(type: string): ModelError {
 }
 
 export function chosenToolMissing(name: string): ModelError {
-  return new ModelError(`Tool choice '${name}' not found in 'tools' parameter.`, { ...CALLER_FAULT, param: "tool_choice" });
+  return new ModelError(`Tool choice '${name}' not found in 'tools' parameter.`, {
+    ...CALLER_FAULT,
+    param: "tool_choice",
+  });
 }
 
 export function requiredWithoutTools(): ModelError {
-  return new ModelError("Tool choice 'required' must be specified with 'tools' parameter.", { ...CALLER_FAULT, param: "tool_choice" });
+  return new ModelError("Tool choice 'required' must be specified with 'tools' parameter.", {
+    ...CALLER_FAULT,
+    param: "tool_choice",
+  });
 }
 
 export function failureAsked(): ModelError {

@@ -40,7 +40,10 @@ function draftAnswer(request: ModelRequest, conversation: Conversation): Draft {
 function obeyTrigger(trigger: Trigger, topLogprobs: number | null): Draft {
   switch (trigger) {
     case "refuse":
-      return { events: sayDeltas("refusal_delta", "I'm sorry, but I can't help with that: I was asked to refuse."), ending: "stop" };
+      return {
+        events: sayDeltas("refusal_delta", "I'm sorry, but I can't help with that: I was asked to refuse."),
+        ending: "stop",
+      };
     case "filter":
       return { events: sayText("This answer is about to be", topLogprobs), ending: "content_filter" };
     case "fail":

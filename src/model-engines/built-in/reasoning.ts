@@ -10,7 +10,13 @@ const SENTENCES: Readonly<Record<string, number>> = { minimal: 1, low: 2 };
 export function planReasoning(reasoning: ModelRequest["reasoning"], text: string): ModelEvent[] {
   const { effort, summary } = reasoning;
   if (effort === "none" || (effort === null && summary === null)) return [];
-  if (summary === null) return sayDeltas("reasoning_delta", think(text).slice(0, SENTENCES[effort ?? ""] ?? Infinity).join(" "));
+  if (summary === null)
+    return sayDeltas(
+      "reasoning_delta",
+      think(text)
+        .slice(0, SENTENCES[effort ?? ""] ?? Infinity)
+        .join(" "),
+    );
   const [first, ...rest] = summarise(text);
   const parts = summary === "detailed" ? [first, ...rest] : [first];
   return parts.flatMap((part, index) => [

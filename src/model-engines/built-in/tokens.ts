@@ -24,5 +24,10 @@ export function shorten(text: string, charsMax: number): string {
   const start = text.slice(0, charsMax * 4); // Room for surrogate pairs and white space, without reading a huge text whole.
   const characters = [...start.replaceAll(/\s+/g, " ").trim()];
   const whole = characters.length <= charsMax && start.length === text.length;
-  return whole ? characters.join("") : `${characters.slice(0, charsMax - 1).join("").trimEnd()}…`;
+  return whole
+    ? characters.join("")
+    : `${characters
+        .slice(0, charsMax - 1)
+        .join("")
+        .trimEnd()}…`;
 }

@@ -10,7 +10,9 @@ const ATTACHMENT_TOKENS = 85;
 /** Nothing is cached; each delta is one token of output. */
 export function usageOf(request: ModelRequest, steps: readonly Step[]): ModelEvent {
   const deltas = steps.filter(isDelta);
-  const reasoning = deltas.filter((delta) => delta.type === "reasoning_delta" || delta.type === "reasoning_summary_delta");
+  const reasoning = deltas.filter(
+    (delta) => delta.type === "reasoning_delta" || delta.type === "reasoning_summary_delta",
+  );
   return {
     type: "usage",
     usage: {

@@ -8,8 +8,14 @@ interface Format {
 }
 
 const FORMATS: Readonly<Record<string, Format>> = {
-  date: { said: ({ dates }) => dates, sample: (position) => `2026-${twoDigits(1 + (position % 12))}-${twoDigits(1 + (Math.floor(position / 12) % 28))}` },
-  "date-time": { said: ({ dates }) => dates.map((date) => `${date}T12:00:00Z`), sample: (position) => `2026-01-15T${clock(position)}Z` },
+  date: {
+    said: ({ dates }) => dates,
+    sample: (position) => `2026-${twoDigits(1 + (position % 12))}-${twoDigits(1 + (Math.floor(position / 12) % 28))}`,
+  },
+  "date-time": {
+    said: ({ dates }) => dates.map((date) => `${date}T12:00:00Z`),
+    sample: (position) => `2026-01-15T${clock(position)}Z`,
+  },
   time: { sample: (position) => `${clock(position)}Z` },
   duration: { sample: (position) => `P${position + 1}D` },
   email: { said: ({ emails }) => emails, sample: (position) => `user${numbered(position)}@example.com` },

@@ -1,9 +1,13 @@
-import { type Making, isGenerous, numberOr, type SchemaObject } from "./making.ts";
+import { isGenerous, type Making, numberOr, type SchemaObject } from "./making.ts";
 
 /** More elements than this are never made, whatever the schema wants. */
 const ELEMENTS_MAX = 1000;
 
-export function makeArray(schema: SchemaObject, making: Making, make: (schema: unknown, making: Making) => unknown): unknown[] {
+export function makeArray(
+  schema: SchemaObject,
+  making: Making,
+  make: (schema: unknown, making: Making) => unknown,
+): unknown[] {
   const { prefix, rest } = elementSchemas(schema);
   const size = chooseSize(schema, prefix.length, rest, making);
   const unique = schema["uniqueItems"] === true;
@@ -25,7 +29,11 @@ function elementSchemas(schema: SchemaObject): { prefix: readonly unknown[]; res
 /** One element, or as many as the message names values; none at all in great depth. */
 function chooseSize(schema: SchemaObject, prefixSize: number, rest: unknown, making: Making): number {
   const min = numberOr(schema["minItems"], 0);
-  const max = Math.min(numberOr(schema["maxItems"], ELEMENTS_MAX), rest === false ? prefixSize : ELEMENTS_MAX, ELEMENTS_MAX);
+  const max = Math.min(
+    numberOr(schema["maxItems"], ELEMENTS_MAX),
+    rest === false ? prefixSize : ELEMENTS_MAX,
+    ELEMENTS_MAX,
+  );
   const named = making.depth === 0 || making.position === 0 ? making.hints.series.length : 0;
   const wanted = isGenerous(making) ? Math.max(prefixSize, named, 1) : 0;
   return Math.min(Math.max(min, wanted), max);

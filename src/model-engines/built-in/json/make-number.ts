@@ -16,7 +16,7 @@ export function makeNumber(schema: SchemaObject, integer: boolean, { hints, spen
   const high = Math.min(numberOr(schema["maximum"], Infinity), numberOr(schema["exclusiveMaximum"], Infinity));
   const nearest = Math.min(Math.max(1, low), high);
   const step = Math.abs(numberOr(schema["multipleOf"], 1)) || 1;
-  return nthOf(multiplesAround(nearest, step).filter(fits), position) ?? nthOf(partsOf(low, high).filter(fits), position) ?? nearest;
+  return nthOf(multiplesAround(nearest, step), position, fits) ?? nthOf(partsOf(low, high), position, fits) ?? nearest;
 }
 
 function* multiplesAround(middle: number, step: number): Generator<number, void, undefined> {
@@ -33,10 +33,11 @@ function* partsOf(low: number, high: number): Generator<number, void, undefined>
 }
 
 /** The last one where there are fewer, so that an allowed number beats a different one. */
-function nthOf(values: Iterable<number>, nth: number): number | null {
+function nthOf(values: Iterable<number>, nth: number, fits: (value: number) => boolean): number | null {
   let index = 0;
   let last: number | null = null;
   for (const value of values) {
+    if (!fits(value)) continue;
     last = value;
     if (index === nth) break;
     index += 1;

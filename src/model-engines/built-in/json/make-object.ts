@@ -5,12 +5,19 @@ import { isGenerous, type Making, numberOr, type SchemaObject, textList } from "
 /** More members than this are never made, whatever the schema wants. */
 const MEMBERS_MAX = 1000;
 
-export function makeObject(schema: SchemaObject, making: Making, make: (schema: unknown, making: Making) => unknown): unknown {
+export function makeObject(
+  schema: SchemaObject,
+  making: Making,
+  make: (schema: unknown, making: Making) => unknown,
+): unknown {
   const properties = isRecord(schema["properties"]) ? schema["properties"] : {};
   const other = schema["additionalProperties"];
   const names = memberNames(schema, properties, making);
   return Object.fromEntries(
-    names.map((name) => [name, make(Object.hasOwn(properties, name) ? properties[name] : other, { ...making, name, depth: making.depth + 1 })]),
+    names.map((name) => [
+      name,
+      make(Object.hasOwn(properties, name) ? properties[name] : other, { ...making, name, depth: making.depth + 1 }),
+    ]),
   );
 }
 
@@ -18,11 +25,15 @@ export function makeObject(schema: SchemaObject, making: Making, make: (schema: 
 function memberNames(schema: SchemaObject, properties: SchemaObject, making: Making): string[] {
   const required = [...new Set(textList(schema["required"]))];
   const optional = Object.keys(properties).filter((name) => properties[name] !== false && !required.includes(name));
-  const wanted = isGenerous(making) ? optional.filter((name) => required.length === 0 || isMentioned(properties[name], making)) : [];
+  const wanted = isGenerous(making)
+    ? optional.filter((name) => required.length === 0 || isMentioned(properties[name], making))
+    : [];
   const min = Math.min(numberOr(schema["minProperties"], 0), MEMBERS_MAX);
   const max = numberOr(schema["maxProperties"], Infinity);
   const names = [...required, ...wanted.slice(0, Math.max(0, max - required.length))];
-  const spare = [...optional, ...Array.from({ length: min }, (_, index) => `key${index + 1}`)].filter((name) => !names.includes(name));
+  const spare = [...optional, ...Array.from({ length: min }, (_, index) => `key${index + 1}`)].filter(
+    (name) => !names.includes(name),
+  );
   return [...names, ...spare.slice(0, Math.max(0, min - names.length))];
 }
 

@@ -1,5 +1,5 @@
-import { type Making, numberOr, type SchemaObject } from "./making.ts";
 import { formattedText } from "./formatted-text.ts";
+import { type Making, numberOr, type SchemaObject } from "./making.ts";
 import { naturalText } from "./natural-text.ts";
 import { writePattern } from "./write-pattern.ts";
 

@@ -1,5 +1,5 @@
 import { assertNever } from "../../../base/assert.ts";
-import { wordsOf, type Hints } from "./hints.ts";
+import { type Hints, wordsOf } from "./hints.ts";
 import { makeArray } from "./make-array.ts";
 import { makeNumber } from "./make-number.ts";
 import { makeObject } from "./make-object.ts";
@@ -18,7 +18,14 @@ const TYPES: readonly JsonType[] = ["object", "array", "string", "number", "inte
  * engine understands them; `not`, `if` and dependent schemas are not read.
  */
 export function makeValue(schema: unknown, hints: Hints): unknown {
-  return make(schema, { root: schema, hints, name: "", depth: 0, position: 0, spent: { values: 0, numbers: 0, steps: 0 } });
+  return make(schema, {
+    root: schema,
+    hints,
+    name: "",
+    depth: 0,
+    position: 0,
+    spent: { values: 0, numbers: 0, steps: 0 },
+  });
 }
 
 function make(schema: unknown, making: Making): unknown {
@@ -26,7 +33,11 @@ function make(schema: unknown, making: Making): unknown {
   if (making.depth > DEPTH_MAX || making.spent.values > VALUES_MAX) return null;
   const settled = settleSchema(schema, making);
   if ("const" in settled) return settled["const"];
-  if (Array.isArray(settled["enum"])) return chooseValue(settled["enum"].filter((value) => allowsType(settled, value)), making);
+  if (Array.isArray(settled["enum"]))
+    return chooseValue(
+      settled["enum"].filter((value) => allowsType(settled, value)),
+      making,
+    );
   const type = chooseType(settled, making);
   switch (type) {
     case "object":
@@ -69,7 +80,9 @@ function chooseType(schema: SchemaObject, making: Making): JsonType {
 
 function typesOf({ type }: SchemaObject): JsonType[] {
   const named: readonly unknown[] = Array.isArray(type) ? type : [type];
-  return TYPES.filter((known) => named.includes(known)).toSorted((one, other) => named.indexOf(one) - named.indexOf(other));
+  return TYPES.filter((known) => named.includes(known)).toSorted(
+    (one, other) => named.indexOf(one) - named.indexOf(other),
+  );
 }
 
 /** A schema without a type means the kind of value that its keywords are about. */

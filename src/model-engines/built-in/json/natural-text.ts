@@ -10,7 +10,10 @@ const MEANINGS: readonly (readonly [RegExp, (hints: Hints) => string | undefined
   [/ur[il]|link|website/i, ({ urls }) => urls[0]],
   [/date|day|deadline/i, ({ dates }) => dates[0]],
   [/city|location|place|town|country|region|address|destination|origin|timezone/i, ({ places }) => places[0]],
-  [/query|question|prompt|text|message|input|content|request|search|summary|body/i, ({ quoted, text }) => quoted[0] ?? whole(text)],
+  [
+    /query|question|prompt|text|message|input|content|request|search|summary|body/i,
+    ({ quoted, text }) => quoted[0] ?? whole(text),
+  ],
   [/name|title|label|subject|person|who/i, ({ names, quoted }) => names[0] ?? quoted[0]],
 ];
 

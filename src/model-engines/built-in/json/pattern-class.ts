@@ -25,7 +25,11 @@ export function readClass(cursor: PatternCursor): CharacterClass {
   const members: CharacterClass[] = [];
   while (!cursor.take("]")) members.push(readRange(cursor));
   const inside = (character: string): boolean => members.some((member) => member.admits(character));
-  return { type: "class", admits: (character) => inside(character) !== negated, samples: members.flatMap((member) => member.samples) };
+  return {
+    type: "class",
+    admits: (character) => inside(character) !== negated,
+    samples: members.flatMap((member) => member.samples),
+  };
 }
 
 function readRange(cursor: PatternCursor): CharacterClass {

@@ -14,7 +14,9 @@ export function schemaHeight(schema: unknown, making: Making, within: readonly u
     Array.isArray(allOf) ? Math.max(0, ...allOf.map(heightOf)) : 0,
     Array.isArray(anyOf) ? Math.min(...anyOf.map(heightOf)) : 0,
     Array.isArray(oneOf) ? Math.min(...oneOf.map(heightOf)) : 0,
-    isRecord(properties) ? Math.max(0, ...textList(schema["required"]).map((name) => 1 + heightOf(properties[name]))) : 0,
+    isRecord(properties)
+      ? Math.max(0, ...textList(schema["required"]).map((name) => 1 + heightOf(properties[name])))
+      : 0,
     numberOr(schema["minItems"], 0) > 0 ? 1 + heightOf(items) : 0,
   ];
   return Math.max(...parts);

@@ -14,7 +14,9 @@ const ANY_LENGTH: Wanted = { min: 0, max: Infinity, variant: 0 };
 const CHARACTERS_MAX = 20_000;
 /** How often an unlimited repetition is tried, one after the other. */
 const REPEATS: readonly number[] = [1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 64, 128, 256, 1024, 4096];
-const KNOWN_CHARACTERS = [..."abcdefghijklmnopqrstuvwxyz1234567890ABCDEFGHIJKLMNOPQRSTUVWXYZ -_.,:;/@#!?+*=()[]{}<>'\"%&$^~|`\\\t\néÉ漢"];
+const KNOWN_CHARACTERS = Array.from(
+  "abcdefghijklmnopqrstuvwxyz1234567890ABCDEFGHIJKLMNOPQRSTUVWXYZ -_.,:;/@#!?+*=()[]{}<>'\"%&$^~|`\\\t\néÉ漢",
+);
 
 /** A short text that a regular expression matches from its first to its last character, or null where the engine finds none. */
 export function writePattern(source: string, wanted: Wanted = ANY_LENGTH): string | null {

@@ -3,7 +3,8 @@ import type { Question } from "./skill.ts";
 
 const READ_CHARS_MAX = 400;
 const ALONE = /^(-?[\d(.][\d\s.+\-*/%^()]*)[\s=?!]*$/;
-const ASKED = /\b(?:what(?:'s|’s| is| are)|calculate|compute|evaluate|solve|how much (?:is|are))\s+(-?[\d(.][\d\s.+\-*/%^()]*)/i;
+const ASKED =
+  /\b(?:what(?:'s|’s| is| are)|calculate|compute|evaluate|solve|how much (?:is|are))\s+(-?[\d(.][\d\s.+\-*/%^()]*)/i;
 const OPERATION = /[\d)]\s*[+\-*/%^]\s*[-\d(.]/;
 const DATE = /^\d{4}-\d{1,2}-\d{1,2}\b/;
 const WORDS: readonly (readonly [RegExp, string])[] = [

@@ -3,11 +3,15 @@ import type { Question } from "./skill.ts";
 const NUMBERS_MAX = 1000;
 const WORDS_MAX = 5000;
 const NUMBER_WORDS =
-  "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty".split(" ");
+  "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty".split(
+    " ",
+  );
 const COUNTING = /\bcount\s+(?:from\s+(\w{1,9})\s+)?(?:up\s+|down\s+)?to\s+(\w{1,9})\b/i;
 const WRITING = /\b(?:write|give|generate|produce|tell|say|send|stream|make)\b.{0,60}?\b(\d{1,9})[\s-]words?\b/is;
 const STORY =
-  "the first voice sings and the second voice answers so that every verse comes back across the quiet hall while evening light falls on the old stone floor".split(" ");
+  "the first voice sings and the second voice answers so that every verse comes back across the quiet hall while evening light falls on the old stone floor".split(
+    " ",
+  );
 
 /** "Count to N", "count from M to N": the numbers, at most a thousand. */
 export function countNumbers({ text }: Question): string | null {

@@ -2,7 +2,8 @@ import { shorten } from "../tokens.ts";
 import type { Question } from "./skill.ts";
 
 const MESSAGE_CHARS_MAX = 2000;
-const ASKS_FOR_MESSAGE = /\bwhat (?:did|have|was it) i (?:just |last )?(?:say|said|tell|told|ask|asked|write|written)\b|\brepeat (?:what i said|my (?:last|previous) message)\b/i;
+const ASKS_FOR_MESSAGE =
+  /\bwhat (?:did|have|was it) i (?:just |last )?(?:say|said|tell|told|ask|asked|write|written)\b|\brepeat (?:what i said|my (?:last|previous) message)\b/i;
 const ASKS_FOR_INSTRUCTIONS = /\bwhat (?:are|were|is|was) your (?:instructions?|system prompt|system message)\b/i;
 const ASKS_FOR_FACT = /\b(?:what(?:'s|’s| is| was)|tell me|do you (?:know|remember)) my ((?:[\p{L}\p{N}]+ ?){1,4})/iu;
 
@@ -10,7 +11,9 @@ const ASKS_FOR_FACT = /\b(?:what(?:'s|’s| is| was)|tell me|do you (?:know|reme
 export function recallMessage({ text, earlierTexts }: Question): string | null {
   if (!ASKS_FOR_MESSAGE.test(text)) return null;
   const before = earlierTexts.at(-1);
-  return before === undefined ? "You have not said anything before that." : `You said: "${shorten(before, MESSAGE_CHARS_MAX)}"`;
+  return before === undefined
+    ? "You have not said anything before that."
+    : `You said: "${shorten(before, MESSAGE_CHARS_MAX)}"`;
 }
 
 /** "What are your instructions": all that the request and its developer messages told. */

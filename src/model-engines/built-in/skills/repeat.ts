@@ -12,5 +12,9 @@ export function repeatText({ text }: Question): string | null {
   const request = REQUEST.exec(text)?.[1]?.trim();
   if (request === undefined || request === "") return null;
   const wanted = request.replace(PREAMBLE, "") || request;
-  return QUOTED.exec(wanted)?.slice(1).find((part) => part !== undefined) ?? wanted;
+  return (
+    QUOTED.exec(wanted)
+      ?.slice(1)
+      .find((part) => part !== undefined) ?? wanted
+  );
 }

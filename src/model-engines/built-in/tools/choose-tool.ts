@@ -8,7 +8,12 @@ type ChoiceObject = Exclude<ToolChoice, string>;
 type AllowedTools = Extract<ChoiceObject, { type: "allowed_tools" }>;
 
 /** The tool to call, or null. `afterOutputs`: tools have just returned something, so that only a forced call is due. */
-export function chooseTool(choice: ToolChoice, tools: readonly OfferedTool[], text: string, afterOutputs: boolean): OfferedTool | null {
+export function chooseTool(
+  choice: ToolChoice,
+  tools: readonly OfferedTool[],
+  text: string,
+  afterOutputs: boolean,
+): OfferedTool | null {
   if (typeof choice === "string") return chooseByMode(choice, tools, text, afterOutputs);
   switch (choice.type) {
     case "function":
@@ -21,7 +26,12 @@ export function chooseTool(choice: ToolChoice, tools: readonly OfferedTool[], te
   }
 }
 
-function chooseByMode(mode: "none" | "auto" | "required", tools: readonly OfferedTool[], text: string, afterOutputs: boolean): OfferedTool | null {
+function chooseByMode(
+  mode: "none" | "auto" | "required",
+  tools: readonly OfferedTool[],
+  text: string,
+  afterOutputs: boolean,
+): OfferedTool | null {
   if (mode === "none") return null;
   if (mode === "auto") return afterOutputs ? null : fittingTool(tools, text);
   const [first] = tools;
@@ -29,7 +39,10 @@ function chooseByMode(mode: "none" | "auto" | "required", tools: readonly Offere
   return fittingTool(tools, text) ?? first;
 }
 
-function namedTool(choice: { readonly type: "function" | "custom"; readonly name: string }, tools: readonly OfferedTool[]): OfferedTool {
+function namedTool(
+  choice: { readonly type: "function" | "custom"; readonly name: string },
+  tools: readonly OfferedTool[],
+): OfferedTool {
   const tool = tools.find(({ kind, name }) => kind === choice.type && name === choice.name);
   if (tool === undefined) throw chosenToolMissing(choice.name);
   return tool;
@@ -40,7 +53,9 @@ function allowedTools(choice: AllowedTools, tools: readonly OfferedTool[]): Offe
   return choice.tools.flatMap((entry: unknown) => {
     if (!isRecord(entry)) return [];
     const { type, name } = entry;
-    const meant = tools.filter((tool) => (type === "namespace" ? tool.namespace === name : tool.kind === type && tool.name === name));
+    const meant = tools.filter((tool) =>
+      type === "namespace" ? tool.namespace === name : tool.kind === type && tool.name === name,
+    );
     if (meant.length === 0) throw chosenToolMissing(typeof name === "string" ? name : String(type));
     return meant;
   });

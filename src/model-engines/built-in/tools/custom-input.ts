@@ -1,5 +1,5 @@
-import { writeSentence } from "./lark-sentence.ts";
 import { writePattern } from "../json/write-pattern.ts";
+import { writeSentence } from "./lark-sentence.ts";
 import type { OfferedCustomTool } from "./offered-tools.ts";
 
 const FENCED = /```[\w-]*\n(.*?)```/s;

@@ -5,7 +5,9 @@ const COMMON_WORDS = new Set(
   `a about all also an and any are as at be been but by call can could current data did do does for from function get getting give given gives
   had has have he her him his how i if in info information into is it its just lets like list made make me my new no not now of on one only or our
   out please return returned returns set she should so some specified such tell than that the their them then there these they thing this those to
-  tool two up us use used user users using value want was we were what when where which who why will with would you your`.split(/\s+/),
+  tool two up us use used user users using value want was we were what when where which who why will with would you your`.split(
+    /\s+/,
+  ),
 );
 const NAME_WEIGHT = 3;
 const DESCRIPTION_WORDS_MIN = 2;
@@ -32,7 +34,11 @@ function scoreTool({ name, description }: OfferedTool, spoken: ReadonlySet<strin
 
 /** Telling words in lower case and without plural endings; `getHTTPStatus` and `get_http_status` have the same. */
 function wordsOf(text: string): ReadonlySet<string> {
-  const words = text.replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2").toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const words =
+    text
+      .replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? [];
   return new Set(words.filter((word) => !COMMON_WORDS.has(word)).map((word) => word.replace(/(?<=\p{L}{3})s$/u, "")));
 }
 

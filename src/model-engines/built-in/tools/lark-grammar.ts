@@ -14,7 +14,8 @@ export interface LarkGrammar {
 
 const GRAMMAR_CHARS_MAX = 20_000;
 const RULE_START = /^[?!]*(_?[A-Za-z]\w*)(?:\.\d+)?\s*:(.*)$/s;
-const TOKEN = /"(?:[^"\\\n]|\\.)*"i?|\/(?:[^/\\\n]|\\.)+\/[imslux]*|->\s*\w+|~\s*\d+(?:\s*\.\.\s*\d+)?|[_A-Za-z]\w*|\.\.|[()[\]|?*+]/g;
+const TOKEN =
+  /"(?:[^"\\\n]|\\.)*"i?|\/(?:[^/\\\n]|\\.)+\/[imslux]*|->\s*\w+|~\s*\d+(?:\s*\.\.\s*\d+)?|[_A-Za-z]\w*|\.\.|[()[\]|?*+]/g;
 
 /** Reads what the smallest sentence needs; null for a grammar that is too long or has no start. */
 export function readLarkGrammar(definition: string): LarkGrammar | null {
@@ -22,7 +23,8 @@ export function readLarkGrammar(definition: string): LarkGrammar | null {
   const rules = new Map<string, Expansion>();
   for (const statement of readStatements(definition)) {
     const [, name, body] = RULE_START.exec(statement) ?? [];
-    if (name !== undefined && body !== undefined) rules.set(name, new ExpansionReader(body.match(TOKEN) ?? []).readChoice());
+    if (name !== undefined && body !== undefined)
+      rules.set(name, new ExpansionReader(body.match(TOKEN) ?? []).readChoice());
   }
   const ignoresSpace = /^%ignore\s+(?:WS|WS_INLINE|" "|\/.*(?:\\s| ).*\/)/m.test(definition);
   return rules.has("start") ? { rules, ignoresSpace } : null;
@@ -56,7 +58,11 @@ class ExpansionReader {
 
   #readSequence(): Expansion {
     const parts: Expansion[] = [];
-    for (let token = this.#peek(); token !== "" && token !== "|" && token !== ")" && token !== "]"; token = this.#peek()) {
+    for (
+      let token = this.#peek();
+      token !== "" && token !== "|" && token !== ")" && token !== "]";
+      token = this.#peek()
+    ) {
       this.#position += 1;
       if (!token.startsWith("->")) parts.push(...this.#repeated(this.#readAtom(token)));
     }
@@ -85,7 +91,8 @@ class ExpansionReader {
       if (this.#take("..")) this.#position += 1; // A range of characters: its first one will do.
       return { type: "text", text: unescapeText(token.slice(1, token.lastIndexOf('"'))) };
     }
-    if (token.startsWith("/")) return { type: "pattern", source: token.slice(1, token.lastIndexOf("/")).replaceAll("\\/", "/") };
+    if (token.startsWith("/"))
+      return { type: "pattern", source: token.slice(1, token.lastIndexOf("/")).replaceAll("\\/", "/") };
     return { type: "rule", name: token };
   }
 

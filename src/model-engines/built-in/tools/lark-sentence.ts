@@ -4,8 +4,26 @@ import { type Expansion, type LarkGrammar, readLarkGrammar } from "./lark-gramma
 
 /** Terminals that Lark's own library has, each with a text. */
 const COMMON_TERMINALS: Readonly<Record<string, string>> = {
-  CNAME: "name", WORD: "word", LETTER: "a", LCASE_LETTER: "a", UCASE_LETTER: "A", DIGIT: "1", HEXDIGIT: "1", INT: "1", SIGNED_INT: "1", NUMBER: "1",
-  SIGNED_NUMBER: "1", FLOAT: "1.5", SIGNED_FLOAT: "1.5", DECIMAL: "1.5", ESCAPED_STRING: '"text"', WS: " ", WS_INLINE: " ", NEWLINE: "\n", LF: "\n", CR: "\r",
+  CNAME: "name",
+  WORD: "word",
+  LETTER: "a",
+  LCASE_LETTER: "a",
+  UCASE_LETTER: "A",
+  DIGIT: "1",
+  HEXDIGIT: "1",
+  INT: "1",
+  SIGNED_INT: "1",
+  NUMBER: "1",
+  SIGNED_NUMBER: "1",
+  FLOAT: "1.5",
+  SIGNED_FLOAT: "1.5",
+  DECIMAL: "1.5",
+  ESCAPED_STRING: '"text"',
+  WS: " ",
+  WS_INLINE: " ",
+  NEWLINE: "\n",
+  LF: "\n",
+  CR: "\r",
 };
 const SENTENCE_CHARS_MAX = 20_000;
 

@@ -23,12 +23,16 @@ export interface OfferedCustomTool extends Named {
 }
 
 type AnyTool = Tool | Extract<InputItem, { type: "additional_tools" }>["tools"][number];
-type Callable = Extract<AnyTool, { type: "function" | "custom" }> | Extract<AnyTool, { type: "namespace" }>["tools"][number];
+type Callable =
+  | Extract<AnyTool, { type: "function" | "custom" }>
+  | Extract<AnyTool, { type: "namespace" }>["tools"][number];
 
 /** The tools of the request and those that joined in mid-conversation. Refuses tools that only a server could run. */
 export function offeredTools(tools: readonly Tool[], items: readonly InputItem[]): OfferedTool[] {
   const joined = items.flatMap((item) => (item.type === "additional_tools" ? item.tools : []));
-  const known = joined.filter((tool) => tool.type === "function" || tool.type === "custom" || tool.type === "namespace");
+  const known = joined.filter(
+    (tool) => tool.type === "function" || tool.type === "custom" || tool.type === "namespace",
+  );
   return [...tools, ...known].flatMap((tool, position) => {
     switch (tool.type) {
       case "function":
@@ -46,5 +50,9 @@ function offeredTool(tool: Callable, namespace: string | null): OfferedTool {
   const named = { name: tool.name, namespace, description: tool.description ?? "" };
   if (tool.type === "function") return { kind: "function", ...named, parameters: tool.parameters ?? {} };
   const { format } = tool;
-  return { kind: "custom", ...named, grammar: format?.type === "grammar" ? { syntax: format.syntax, definition: format.definition } : null };
+  return {
+    kind: "custom",
+    ...named,
+    grammar: format?.type === "grammar" ? { syntax: format.syntax, definition: format.definition } : null,
+  };
 }

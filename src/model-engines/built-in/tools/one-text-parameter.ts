@@ -5,14 +5,19 @@ export function oneTextParameter(parameters: unknown): boolean {
   if (!isRecord(parameters) || !isRecord(parameters["properties"])) return false;
   const properties = Object.entries(parameters["properties"]);
   const { required } = parameters;
-  const needed = Array.isArray(required) && required.length > 0 ? properties.filter(([name]) => required.includes(name)) : properties;
+  const needed =
+    Array.isArray(required) && required.length > 0
+      ? properties.filter(([name]) => required.includes(name))
+      : properties;
   const texts = needed.filter(([, schema]) => isFreeText(schema));
   const others = needed.filter(([, schema]) => !isFreeText(schema) && !mayBeAbsent(schema));
   return texts.length === 1 && others.length === 0;
 }
 
 function isFreeText(schema: unknown): boolean {
-  return isRecord(schema) && schema["type"] === "string" && schema["enum"] === undefined && schema["const"] === undefined;
+  return (
+    isRecord(schema) && schema["type"] === "string" && schema["enum"] === undefined && schema["const"] === undefined
+  );
 }
 
 /** Strict schemas list every member as required and let the optional ones be null; an enumeration has a first value to fall back on. */

@@ -4,9 +4,9 @@ import { guessHints } from "../json/hints.ts";
 import { makeValue } from "../json/make-value.ts";
 import { sayDeltas } from "../say-text.ts";
 import { chooseTool } from "./choose-tool.ts";
-import { type OfferedFunction, offeredTools, type OfferedTool } from "./offered-tools.ts";
-import { oneTextParameter } from "./one-text-parameter.ts";
 import { writeCustomInput } from "./custom-input.ts";
+import { type OfferedFunction, type OfferedTool, offeredTools } from "./offered-tools.ts";
+import { oneTextParameter } from "./one-text-parameter.ts";
 
 const PARALLEL_CALLS_MAX = 8;
 

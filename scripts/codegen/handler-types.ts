@@ -1,0 +1,73 @@
+import { objectAt, type JsonObject } from "./json.ts";
+import { type Operation, type Reply, resolve } from "./operations.ts";
+import { parametersType, refName, typeOf } from "./ts-type.ts";
+
+/** The TypeScript of what a handler is given and of what it may answer. */
+export interface HandlerTypes {
+  readonly path: string;
+  readonly query: string;
+  readonly headers: string;
+  readonly body: string;
+  readonly replies: readonly string[];
+}
+
+export function handlerTypes(document: JsonObject, operation: Operation): HandlerTypes {
+  const inPlace = (place: string) => operation.parameters.filter((parameter) => parameter["in"] === place);
+  return {
+    path: parametersType(inPlace("path")),
+    query: parametersType(inPlace("query").map(withPlainName)),
+    headers: parametersType(inPlace("header").map(lowerCased)),
+    body: bodyType(document, operation),
+    replies: replyTypes(operation.replies),
+  };
+}
+
+/** `include[]` on the wire is `include` in code. */
+function withPlainName(parameter: JsonObject): JsonObject {
+  return { ...parameter, name: String(parameter["name"]).replace(/\[\]$/, "") };
+}
+
+/** Node gives header names in lower case. */
+function lowerCased(parameter: JsonObject): JsonObject {
+  return { ...parameter, name: String(parameter["name"]).toLowerCase() };
+}
+
+function bodyType(document: JsonObject, { requestBody, bodyRequired }: Operation): string {
+  const types = [...requestBody].map(([media, schema]) => {
+    if (media === "application/x-ndjson") return `AsyncIterable<${typeOf(schema)}>`;
+    if (media === "multipart/form-data") return `FormWith<${typeOf(schema)}, ${fileMembers(document, schema)}>`;
+    return media === "application/json" ? typeOf(schema) : "Uint8Array";
+  });
+  if (types.length === 0 || !bodyRequired) types.push("undefined");
+  return types.join(" | ");
+}
+
+/** The members of a form that are files, as a union of their names. */
+export function fileMembers(document: JsonObject, schema: JsonObject): string {
+  const properties = objectAt(resolve(document, schema), "properties");
+  const files = Object.keys(properties).filter((name) => objectAt(properties, name)["format"] === "binary");
+  return files.length === 0 ? "never" : files.map((name) => JSON.stringify(name)).join(" | ");
+}
+
+/** One type per media type; statuses that answer the same share one. */
+function replyTypes(replies: readonly Reply[]): readonly string[] {
+  const statuses = new Map<string, string[]>();
+  for (const { status, content } of replies) {
+    const kinds = content.size === 0 ? ["EmptyReply<#>"] : [...content].map(([media, schema]) => replyKind(media, schema));
+    for (const kind of kinds) statuses.set(kind, [...(statuses.get(kind) ?? []), status]);
+  }
+  return [...statuses].map(([kind, codes]) => kind.replace("#", codes.join(" | ")));
+}
+
+function replyKind(media: string, schema: JsonObject): string {
+  if (media === "application/json") return `BodyReply<#, ${named(schema)}>`;
+  if (media === "text/event-stream") return `EventsReply<#, ${named(schema)}>`;
+  if (media === "application/x-ndjson") return `LinesReply<#, ${named(schema)}>`;
+  return media.startsWith("text/plain") ? "TextReply<#>" : "BytesReply<#>";
+}
+
+/** A JSON reply without a name of its own could not be validated or spoken of. */
+function named(schema: JsonObject): string {
+  if (refName(schema) === null && schema["type"] !== "object") throw new Error(`a reply needs a named schema: ${JSON.stringify(schema)}`);
+  return typeOf(schema);
+}

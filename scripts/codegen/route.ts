@@ -1,0 +1,79 @@
+import { isObject, type Json, type JsonObject, objectAt, textAt, textsAt } from "./json.ts";
+import { type Operation, resolve } from "./operations.ts";
+import { refName } from "./ts-type.ts";
+
+/** What a server must know of an operation to read its requests; the generated `OperationRoute` has the same members. */
+export function routeOf(document: JsonObject, operation: Operation): JsonObject {
+  const inPlace = (place: string) => operation.parameters.filter((parameter) => parameter["in"] === place);
+  return {
+    operationId: operation.id,
+    method: operation.method,
+    path: operation.path.replaceAll(/\{([^}]+)\}/g, ":$1"),
+    summary: operation.summary,
+    extension: operation.isExtension,
+    secured: operation.isSecured,
+    query: Object.fromEntries(inPlace("query").map((parameter) => [plainName(parameter), queryParameter(document, parameter)])),
+    headers: inPlace("header").map((parameter) => plainName(parameter).toLowerCase()),
+    request: [...operation.requestBody.keys()],
+    bodyRequired: operation.bodyRequired,
+    bodySchema: bodySchema(operation),
+    replies: Object.fromEntries(operation.replies.map(({ status, content }) => [status, [...content.keys()]])),
+    replySchema: replySchema(operation, "application/json"),
+    eventSchema: replySchema(operation, "text/event-stream"),
+    lineSchema: replySchema(operation, "application/x-ndjson"),
+  };
+}
+
+function plainName(parameter: JsonObject): string {
+  return (textAt(parameter, "name") ?? "").replace(/\[\]$/, "");
+}
+
+const LIMITS = ["minimum", "maximum", "minLength", "maxLength", "pattern", "maxItems", "default"];
+
+/** Limits stand in the schema of the value; for a list, in that of its elements. Lists may be sent as `name[]` too, as the reference's clients do. */
+function queryParameter(document: JsonObject, parameter: JsonObject): JsonObject {
+  const schema = resolve(document, objectAt(parameter, "schema"));
+  const isArray = kindOf(schema) === "array";
+  const value = isArray ? resolve(document, objectAt(schema, "items")) : schema;
+  const values = Array.isArray(value["enum"]) ? { enum: value["enum"].filter((one) => one !== null) } : {};
+  const limits = LIMITS.flatMap((name): [string, Json][] => {
+    const limit = schema[name] ?? value[name];
+    return limit === undefined ? [] : [[name, limit]];
+  });
+  return {
+    kind: kindOf(value),
+    array: isArray,
+    required: parameter["required"] === true,
+    aliases: [...new Set([...textsAt(parameter, "x-aliases"), ...(isArray ? [`${plainName(parameter)}[]`] : [])])],
+    ...values,
+    ...Object.fromEntries(limits),
+  };
+}
+
+const KINDS = ["string", "integer", "number", "boolean", "array", "object"];
+
+function kindOf(schema: JsonObject): string {
+  const types = typeof schema["type"] === "string" ? [schema["type"]] : textsAt(schema, "type");
+  return types.find((type) => KINDS.includes(type)) ?? "string";
+}
+
+function bodySchema({ requestBody }: Operation): string | null {
+  return [...requestBody.values()].map(refName).find((name) => name !== null) ?? null;
+}
+
+function replySchema({ replies }: Operation, media: string): string | null {
+  const success = replies.filter(({ status }) => status.startsWith("2"));
+  return success.map(({ content }) => refName(content.get(media))).find((name) => name !== null) ?? null;
+}
+
+/** Literal lines for a template: `name: value,` for each member. */
+export function literalLines(object: JsonObject): readonly string[] {
+  return Object.entries(object).map(([name, value]) => `${name}: ${literal(value)},`);
+}
+
+function literal(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const members = Object.entries(value).map(([name, member]) => `${/^[a-z_]\w*$/i.test(name) ? name : JSON.stringify(name)}: ${literal(member)}`);
+  return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
+}

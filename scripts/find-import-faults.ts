@@ -1,0 +1,105 @@
+import type { Import, Module } from "./import-graph.ts";
+import { IMPORT_RULES, type ImportRule } from "./import-rules.ts";
+
+export interface ImportFault {
+  readonly rule: string;
+  readonly sentence: string;
+  /** `src/runs/a.ts:3 imports npm:koa` */
+  readonly what: string;
+}
+
+export interface ImportGraph {
+  readonly modules: readonly Module[];
+  /** Packages that whoever installs ours gets too. */
+  readonly dependencies: readonly string[];
+}
+
+type RuleOf<Kind extends ImportRule["kind"]> = Extract<ImportRule, { kind: Kind }>;
+
+const OURS = /^(src|generated|tests|contract-tests|scripts)\//;
+
+/** Everything that breaks a rule, in the order of the rules. */
+export function findImportFaults(graph: ImportGraph): ImportFault[] {
+  return IMPORT_RULES.flatMap((rule) =>
+    findFaults(rule, graph).map((what) => ({ rule: rule.name, sentence: rule.sentence, what })),
+  );
+}
+
+function findFaults(rule: ImportRule, graph: ImportGraph): string[] {
+  switch (rule.kind) {
+    case "may-import-only":
+      return badImports(graph, rule.from, ({ to }) => OURS.test(to) && !rule.to.test(to));
+    case "never-imports":
+      return badImports(graph, rule.from, ({ to }) => rule.to.test(to));
+    case "ships-what-it-imports":
+      return badImports(graph, rule.from, (found) => isUndeclared(found, graph.dependencies));
+    case "never-mixes":
+      return findMixing(rule, graph);
+    case "never-uses":
+      return findUses(rule, graph);
+    case "is-reached":
+      return findUnreached(rule, graph);
+    case "has-no-cycles":
+      return findCycles(graph);
+  }
+}
+
+function badImports({ modules }: ImportGraph, from: RegExp, isBad: (found: Import) => boolean): string[] {
+  return modules
+    .filter(({ path }) => from.test(path))
+    .flatMap(({ path, imports }) => imports.filter(isBad).map(({ to, line }) => `${path}:${line} imports ${to}`));
+}
+
+/** A type is erased, so the package that brings it need not be shipped. */
+function isUndeclared({ to, isType }: Import, dependencies: readonly string[]): boolean {
+  return to.startsWith("npm:") && !isType && !dependencies.includes(to.slice("npm:".length));
+}
+
+function findMixing({ folder }: RuleOf<"never-mixes">, graph: ImportGraph): string[] {
+  return graph.modules.flatMap(({ path, imports }) => {
+    const own = folder.exec(path)?.[1];
+    if (own === undefined) return [];
+    const others = imports.filter(({ to }) => folder.test(to) && folder.exec(to)?.[1] !== own);
+    return others.map(({ to, line }) => `${path}:${line} imports ${to}`);
+  });
+}
+
+function findUses({ from, use }: RuleOf<"never-uses">, { modules }: ImportGraph): string[] {
+  return modules
+    .filter(({ path }) => from.test(path))
+    .flatMap(({ path, uses }) =>
+      uses.filter(({ name }) => use.test(name)).map(({ name, line }) => `${path}:${line} uses ${name}`),
+    );
+}
+
+function findUnreached({ what, roots }: RuleOf<"is-reached">, { modules }: ImportGraph): string[] {
+  const byPath = new Map(modules.map((module) => [module.path, module]));
+  const reached = new Set<string>();
+  const waiting = modules.map(({ path }) => path).filter((path) => roots.test(path));
+  if (waiting.length === 0 && modules.some(({ path }) => what.test(path)))
+    return [`no file is a root: ${roots.source}`];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (reached.has(path)) continue;
+    reached.add(path);
+    waiting.push(...(byPath.get(path)?.imports.map(({ to }) => to) ?? []));
+  }
+  return modules.filter(({ path }) => what.test(path) && !reached.has(path)).map(({ path }) => path);
+}
+
+/** One cycle for each module that closes one, found depth first: `a.ts → b.ts → a.ts`. */
+function findCycles({ modules }: ImportGraph): string[] {
+  const byPath = new Map(modules.map((module) => [module.path, module]));
+  const done = new Set<string>();
+  const cycles: string[] = [];
+  const visit = (path: string, trail: readonly string[]): void => {
+    if (done.has(path)) return;
+    if (trail.includes(path)) {
+      cycles.push([...trail.slice(trail.indexOf(path)), path].join(" → "));
+      return;
+    }
+    for (const { to } of byPath.get(path)?.imports ?? []) if (byPath.has(to)) visit(to, [...trail, path]);
+    done.add(path);
+  };
+  for (const { path } of modules) visit(path, []);
+  return cycles;
+}

@@ -1,0 +1,135 @@
+import { describe, expect, test } from "vitest";
+import { findImportFaults } from "./find-import-faults.ts";
+import { readModule } from "./import-graph.ts";
+import { IMPORT_RULES } from "./import-rules.ts";
+
+type Sources = Readonly<Record<string, string>>;
+
+/** Reached from everywhere, so that a sample breaks no rule but its own. */
+const ROOT = "src/main.ts";
+
+function faultsOf(sources: Sources): string[] {
+  const paths = Object.keys(sources);
+  const roots = paths.filter((path) => path.startsWith("src/") && path !== ROOT).map((path) => `import "../${path}";`);
+  const files = { [ROOT]: roots.join("\n"), ...sources };
+  const modules = Object.entries(files).map(([path, code]) => readModule({ path, code }));
+  return findImportFaults({ modules, dependencies: ["koa", "kysely", "undici"] })
+    .filter(({ what }) => !what.startsWith(`${ROOT}:`))
+    .map(({ rule }) => rule);
+}
+
+/** What each rule is there to stop. */
+const BROKEN: Readonly<Record<string, Sources>> = {
+  "no-cycles": { "src/runs/a.ts": 'import "./b.ts";', "src/runs/b.ts": 'import type { A } from "./a.ts";' },
+  "no-dead-files": { "src/main.ts": "", "src/runs/forgotten.ts": "" },
+  "no-dead-fixtures": { "src/runs/run.fixture.ts": "", "src/runs/other.test.ts": "" },
+  "no-import-of-tests": { "src/runs/a.test.ts": "", "src/runs/b.test.ts": 'import { run } from "./a.test.ts";' },
+  "fixtures-serve-tests": {
+    "src/runs/a.ts": 'import "./b.fixture.ts";',
+    "src/runs/b.fixture.ts": "",
+    "src/runs/a.test.ts": 'import "./b.fixture.ts";',
+  },
+  "base-is-a-leaf": { "src/base/ids.ts": 'import { a } from "../runs/a.ts";', "src/runs/a.ts": "" },
+  "config-is-a-leaf": { "src/config/a.ts": 'import "../transport/a.ts";', "src/transport/a.ts": "" },
+  "transport-knows-no-product": {
+    "src/transport/a.ts": 'import "../responses-api/a.ts";',
+    "src/responses-api/a.ts": "",
+  },
+  "runs-know-no-outside": { "src/runs/a.ts": 'export * from "../store/a.ts";', "src/store/a.ts": "" },
+  "engines-implement-ports": {
+    "src/model-engines/a/b.ts": 'import { foldEvents } from "../../runs/index.ts";',
+    "src/runs/index.ts": "",
+  },
+  "store-implements-ports": {
+    "src/store/a.ts": 'import "../responses-api/errors.ts";',
+    "src/responses-api/errors.ts": "",
+  },
+  "responses-api-through-front-doors": {
+    "src/responses-api/a.ts": 'let state: import("../runs/run-state.ts").RunState;',
+    "src/runs/run-state.ts": "",
+  },
+  "local-stt-through-front-doors": {
+    "src/local-stt/a.ts": 'import type { A } from "../../generated/responses-api/types.ts";',
+    "generated/responses-api/types.ts": "",
+  },
+  "client-stands-alone": { "src/client/index.ts": 'import "../base/ids.ts";', "src/base/ids.ts": "" },
+  "generated-stands-alone": { "generated/local-stt/a.ts": 'import "../../src/base/ids.ts";', "src/base/ids.ts": "" },
+  "interfaces-do-not-mix": {
+    "generated/local-stt/types.ts": 'export type { A } from "../responses-api/types.ts";',
+    "generated/responses-api/types.ts": "",
+  },
+  "servers-are-the-top": {
+    "scripts/a.test.ts": "",
+    "src/base/a.ts": "",
+    "src/tools/a.ts": 'import "../servers/b.ts";',
+    "src/servers/b.ts": "",
+  },
+  "main-is-the-top": { "scripts/a.ts": 'import "../src/main.ts";' },
+  "config-reaches-code-as-options": { "src/tools/a.ts": 'import "../config/load.ts";', "src/config/load.ts": "" },
+  "codegen-stands-alone": { "scripts/codegen/a.ts": 'import "../../src/base/ids.ts";', "src/base/ids.ts": "" },
+  "contract-tests-use-the-wire": { "contract-tests/a.ts": 'import "../src/store/a.ts";', "src/store/a.ts": "" },
+  "web-framework-in-transport": { "src/servers/a.ts": 'import type { Server } from "http";' },
+  "database-in-store": { "src/servers/a.ts": 'import { sql } from "kysely";' },
+  "upstream-http-in-engines": { "src/servers/a.ts": 'const undici = await import("undici");' },
+  "environment-in-config": { "src/servers/a.ts": "const { env } = process;" },
+  "environment-by-no-back-door": { "src/servers/a.ts": 'import { env } from "node:process";' },
+  "runs-do-no-io": { "src/runs/a.ts": 'import { readFile } from "node:fs/promises";' },
+  "runs-decide-without-clock-or-die": { "src/runs/transition.ts": "const now = Date.now();" },
+  "runs-decide-without-imported-clock-or-die": {
+    "src/runs/fold-events.ts": 'import { setTimeout } from "node:timers/promises";',
+  },
+  "declared-dependencies-only": { "src/transport/a.ts": 'import express from "express/lib/router.js";' },
+};
+
+test("there is a sample for every rule", () => {
+  expect(Object.keys(BROKEN)).toEqual(IMPORT_RULES.map(({ name }) => name));
+});
+
+test.each(Object.entries(BROKEN))("%s fires, and no other rule does", (rule, sources) => {
+  expect(faultsOf(sources)).toEqual([rule]);
+});
+
+describe("no rule fires", () => {
+  const allowed: Readonly<Record<string, Sources>> = {
+    "when folders keep to their front doors": {
+      "src/base/ids.ts": "",
+      "src/runs/ports.ts": 'import type { A } from "../../generated/responses-api/types.ts"; import "../base/ids.ts";',
+      "src/runs/index.ts": 'export * from "./ports.ts";',
+      "src/responses-api/create.ts": 'import { b } from "../runs/index.ts";',
+      "src/store/a.ts": 'import type { B } from "../runs/ports.ts"; import { Kysely } from "kysely";',
+      "src/servers/a.ts": 'import "../config/load.ts"; import "../store/a.ts";',
+      "src/config/load.ts": "export const port = process.env.PORT;",
+      "src/transport/a.ts": 'import Koa from "koa"; import { createServer } from "node:http";',
+      "generated/responses-api/types.ts": "",
+    },
+    "on what tests do to reach what they test": {
+      "src/runs/a.test.ts":
+        'import "../store/b.ts"; import "./c.fixture.ts"; import { test } from "vitest"; Date.now();',
+      "src/store/b.ts": "",
+      "src/runs/c.fixture.ts": 'import { createServer } from "node:http"; import "../store/b.ts";',
+      "tests/whole.test.ts": 'import "../src/servers/a.ts";',
+      "src/servers/a.ts": "",
+    },
+    "on types of packages that are not shipped": { "src/transport/a.ts": 'import type { A } from "express";' },
+    "on words in strings and comments": {
+      "src/runs/transition.ts": '// Date.now() is not for us.\nconst text = "process.env";',
+    },
+  };
+  test.each(Object.entries(allowed))("%s", (_, sources) => expect(faultsOf(sources)).toEqual([]));
+});
+
+test("a process that a test starts is reached through its URL", () => {
+  const sources = {
+    "src/store/writer.fixture.ts": "",
+    "src/store/crash.test.ts": 'const WRITER = new URL("writer.fixture.ts", import.meta.url);',
+  };
+  expect(faultsOf(sources)).toEqual([]);
+});
+
+test("a fault names its file, line and import", () => {
+  const module = readModule({ path: "src/base/a.ts", code: '// One.\nimport "../runs/b.ts";' });
+  const [fault] = findImportFaults({ modules: [module], dependencies: [] }).filter(
+    ({ rule }) => rule === "base-is-a-leaf",
+  );
+  expect(fault?.what).toBe("src/base/a.ts:2 imports src/runs/b.ts");
+});

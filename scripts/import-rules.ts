@@ -1,0 +1,173 @@
+/** One sentence of ARCHITECTURE.md; it is what you read when the rule fires. Patterns match paths from the repository's root. */
+export type ImportRule = { readonly name: string; readonly sentence: string } & (
+  | { readonly kind: "may-import-only"; readonly from: RegExp; readonly to: RegExp }
+  | { readonly kind: "never-imports"; readonly from: RegExp; readonly to: RegExp }
+  | { readonly kind: "never-uses"; readonly from: RegExp; readonly use: RegExp }
+  | { readonly kind: "ships-what-it-imports"; readonly from: RegExp }
+  | { readonly kind: "never-mixes"; readonly folder: RegExp }
+  | { readonly kind: "is-reached"; readonly what: RegExp; readonly roots: RegExp }
+  | { readonly kind: "has-no-cycles" }
+);
+
+const PRODUCT = product("src/");
+const DECIDING = product("src/runs/(transition|fold|run-state|run-end|wire-event|[a-z-]*block)");
+const ANY = /^/;
+const GENERATED_A = "generated/responses-api/";
+const GENERATED_B = "generated/local-stt/";
+
+export const IMPORT_RULES: readonly ImportRule[] = [
+  {
+    name: "no-cycles",
+    sentence: "Two modules that need each other are one module, or hide a third.",
+    kind: "has-no-cycles",
+  },
+  {
+    name: "no-dead-files",
+    sentence:
+      "Neither the server nor the client reaches this file. Delete it, wire it in, or name it .fixture.ts if it serves tests.",
+    kind: "is-reached",
+    what: PRODUCT,
+    roots: /^src\/(main|client\/index)[.]ts$/,
+  },
+  {
+    name: "no-dead-fixtures",
+    sentence: "No test reaches this fixture. Delete it.",
+    kind: "is-reached",
+    what: /[.]fixture[.]ts$/,
+    roots: /[.]test[.]ts$/,
+  },
+  never("no-import-of-tests", "Move what you need into a fixture.", ANY, /[.]test[.]ts$/),
+  never("fixtures-serve-tests", "The product does not stand on what was made for tests.", PRODUCT, /[.]fixture[.]ts$/),
+
+  folder("base-is-a-leaf", "base/ knows nothing above it.", "base", []),
+  folder("config-is-a-leaf", "config/ turns the environment into data.", "config", []),
+  folder("transport-knows-no-product", "transport/ mounts any contract and names none.", "transport", []),
+  folder("runs-know-no-outside", "runs/ names what it needs in ports.ts; others supply it.", "runs", [GENERATED_A]),
+  folder("engines-implement-ports", "model-engines/ sees only its port.", "model-engines", [
+    "src/runs/ports[.]ts$",
+    GENERATED_A,
+  ]),
+  folder("store-implements-ports", "store/ sees only its ports.", "store", [
+    "src/runs/ports[.]ts$",
+    "src/responses-api/ports[.]ts$",
+    GENERATED_A,
+  ]),
+  folder("responses-api-through-front-doors", "Use runs/ by its face, and nothing that does I/O.", "responses-api", [
+    "src/runs/(index|ports)[.]ts$",
+    GENERATED_A,
+  ]),
+  folder("local-stt-through-front-doors", "local-stt/ never meets responses-api/ or Koa.", "local-stt", [GENERATED_B]),
+  {
+    name: "client-stands-alone",
+    sentence: "client/ is published without the server, so it sees only the contracts.",
+    kind: "may-import-only",
+    from: product("src/client/"),
+    to: /^(src\/client|generated)\//,
+  },
+  {
+    name: "generated-stands-alone",
+    sentence: "generated/ is data about a contract.",
+    kind: "may-import-only",
+    from: /^generated\//,
+    to: /^generated\//,
+  },
+  {
+    name: "interfaces-do-not-mix",
+    sentence: "The contracts share no types.",
+    kind: "never-mixes",
+    folder: /^generated\/([^/]+)\//,
+  },
+  never(
+    "servers-are-the-top",
+    "Only main.ts and whole-server tests start servers.",
+    product("src/(?!servers/|main[.]ts$)"),
+    /^src\/servers\//,
+  ),
+  never("main-is-the-top", "Nothing imports the command.", ANY, /^src\/main[.]ts$/),
+  never(
+    "config-reaches-code-as-options",
+    "Take your slice of the configuration as an option.",
+    product("src/(?!servers/|config/|main[.]ts$)"),
+    /^src\/config\//,
+  ),
+  {
+    name: "codegen-stands-alone",
+    sentence: "A generator that imports the product breaks with it.",
+    kind: "may-import-only",
+    from: /^scripts\/codegen\//,
+    to: /^scripts\/codegen\//,
+  },
+  never(
+    "contract-tests-use-the-wire",
+    "A contract test starts servers, and never reaches inside.",
+    /^contract-tests\//,
+    /^src\/(?!servers\/)/,
+  ),
+
+  never(
+    "web-framework-in-transport",
+    "Koa, multer, ws and node:http live in transport/.",
+    product("src/(?!transport/)"),
+    /^(npm:(koa|@koa\/.*|multer|ws)|node:(https?|http2))$/,
+  ),
+  never("database-in-store", "SQL lives in store/.", product("src/(?!store/)"), /^(npm:kysely|node:sqlite)$/),
+  never(
+    "upstream-http-in-engines",
+    "undici lives in model-engines/.",
+    product("src/(?!model-engines/)"),
+    /^npm:undici$/,
+  ),
+  {
+    name: "environment-in-config",
+    sentence: "config/ is the only reader of process.env.",
+    kind: "never-uses",
+    from: product("src/(?!config/)"),
+    use: /^process[.](env|loadEnvFile)$/,
+  },
+  never(
+    "environment-by-no-back-door",
+    "config/ is the only reader of process.env.",
+    product("src/(?!config/)"),
+    /^node:process$/,
+  ),
+  never(
+    "runs-do-no-io",
+    "An engine that does I/O cannot be tested by replaying signals.",
+    product("src/runs/"),
+    /^node:(?!assert|events|timers|util)/,
+  ),
+  {
+    name: "runs-decide-without-clock-or-die",
+    sentence: "runs decide without clock or die: time, chance and the world arrive as signals.",
+    kind: "never-uses",
+    from: DECIDING,
+    use: /^(Date[.]now|new Date|Math[.]random|set(Timeout|Interval|Immediate)|queueMicrotask|fetch|performance[.].*|crypto[.].*)$/,
+  },
+  never(
+    "runs-decide-without-imported-clock-or-die",
+    "runs decide without clock or die: time, chance and the world arrive as signals.",
+    DECIDING,
+    /^node:(crypto|timers|perf_hooks)/,
+  ),
+  {
+    name: "declared-dependencies-only",
+    sentence: "Ship what you import: the package is not among the dependencies.",
+    kind: "ships-what-it-imports",
+    from: PRODUCT,
+  },
+];
+
+/** A folder of src/ may import itself, base/ and what is named; packages and Node are the business of other rules. */
+function folder(name: string, sentence: string, folderName: string, allowed: readonly string[]): ImportRule {
+  const to = new RegExp(`^(${[`src/${folderName}/`, "src/base/", ...allowed].join("|")})`);
+  return { name, sentence, kind: "may-import-only", from: product(`src/${folderName}/`), to };
+}
+
+function never(name: string, sentence: string, from: RegExp, to: RegExp): ImportRule {
+  return { name, sentence, kind: "never-imports", from, to };
+}
+
+/** Paths that begin so and are neither a test nor a helper of tests. */
+function product(start: string): RegExp {
+  return new RegExp(`^${start}(?!.*[.](test|fixture)[.]ts$)`);
+}

@@ -1,0 +1,62 @@
+import type { ModelDescription, ModelEngine, ModelRequest } from "../../runs/ports.ts";
+import { modelNotFound, noScene } from "./model-errors.ts";
+import { MODEL_NAME } from "./model-name.ts";
+import { planAnswer } from "./plan-answer.ts";
+import { playSteps } from "./play-steps.ts";
+import { findScene, playScene } from "./scenario/play-scene.ts";
+import type { Scenario } from "./scenario/scenario.ts";
+import type { Step } from "./step.ts";
+
+export interface BuiltInOptions {
+  readonly scenario?: Scenario | null;
+  /** Between two tokens, so that clients see a stream. */
+  readonly tokenDelayMs?: number;
+  /** Unix seconds; the models are as old as the engine. */
+  readonly now?: () => number;
+}
+
+/** Answers turns in process, from fixed rules and without a network: for first runs, tests and the making of clients. Not a language model. */
+export function createBuiltInEngine(options: BuiltInOptions = {}): ModelEngine {
+  const { scenario = null, tokenDelayMs = 0, now = unixSeconds } = options;
+  const models = describeModels(scenario?.models ?? [], Math.floor(now()));
+  return {
+    name: "built-in",
+    async sample(request, signal) {
+      if (!models.some(({ id }) => id === request.model)) throw modelNotFound(request.model);
+      return playSteps(chooseSteps(request, scenario), tokenDelayMs, signal);
+    },
+    async listModels() {
+      return models;
+    },
+  };
+}
+
+function chooseSteps(request: ModelRequest, scenario: Scenario | null): readonly Step[] {
+  const scene = scenario === null ? null : findScene(scenario, request);
+  if (scene?.script.type === "refused") throw scene.script.error;
+  if (scene !== null) return playScene(scene.script.lines, request);
+  if (scenario?.fallback === "error") throw noScene();
+  return planAnswer(request);
+}
+
+function describeModels(scenarioModels: readonly string[], created: number): readonly ModelDescription[] {
+  const names = [...new Set(scenarioModels)].filter((name) => name !== MODEL_NAME);
+  return [
+    {
+      id: MODEL_NAME,
+      created,
+      ownedBy: "antiphon",
+      description: "Deterministic, without weights: fixed rules, not a language model.",
+    },
+    ...names.map((id) => ({
+      id,
+      created,
+      ownedBy: "antiphon",
+      description: "Played by the built-in engine from its scenario file; not a language model.",
+    })),
+  ];
+}
+
+function unixSeconds(): number {
+  return Date.now() / 1000;
+}

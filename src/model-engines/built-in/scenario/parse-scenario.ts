@@ -1,0 +1,66 @@
+import { parseDocument } from "yaml";
+import { MODEL_NAME } from "../model-name.ts";
+import { readLine } from "./read-line.ts";
+import { readModelError } from "./read-model-error.ts";
+import {
+  type Mapping,
+  readChoice,
+  readFlag,
+  readInteger,
+  readList,
+  readMapping,
+  readName,
+  readOptional,
+} from "./read-values.ts";
+import type { Conditions, Scenario, Scene, Script } from "./scenario.ts";
+import { Place, ScenarioError } from "./scenario-error.ts";
+
+/** Reads a scenario file's text. `name` is how errors call the file. */
+export function parseScenario(text: string, name: string): Scenario {
+  const document = parseDocument(text);
+  const [fault] = document.errors;
+  if (fault !== undefined) throw new ScenarioError(`${name}: ${fault.message}`, { cause: fault });
+  const place = new Place(name);
+  const file = readMapping(document.toJS(), place, ["models", "fallback", "scenarios"]);
+  const models = (readOptional(file["models"], (value) => readList(value, place.member("models"))) ?? []).map(
+    (model, index) => readName(model, place.member("models").element(index)),
+  );
+  const known = [MODEL_NAME, ...models];
+  return {
+    models,
+    fallback:
+      readOptional(file["fallback"], (value) => readChoice(value, place.member("fallback"), ["planner", "error"])) ??
+      "planner",
+    scenes: readList(file["scenarios"], place.member("scenarios")).map((scene, index) =>
+      readScene(scene, place.member("scenarios").element(index), known),
+    ),
+  };
+}
+
+function readScene(value: unknown, place: Place, models: readonly string[]): Scene {
+  const scene = readMapping(value, place, ["when", "events"]);
+  return {
+    when: readConditions(scene["when"] ?? {}, place.member("when"), models),
+    script: readScript(readList(scene["events"], place.member("events")), place.member("events")),
+  };
+}
+
+function readConditions(value: unknown, place: Place, models: readonly string[]): Conditions {
+  const when: Mapping = readMapping(value, place, ["input_contains", "turn", "model", "has_tool_output"]);
+  return {
+    inputContains: readOptional(when["input_contains"], (text) => readName(text, place.member("input_contains"))),
+    turn: readOptional(when["turn"], (turn) => readInteger(turn, place.member("turn"), 1)),
+    model: readOptional(when["model"], (model) => readChoice(model, place.member("model"), models)),
+    hasToolOutput: readOptional(when["has_tool_output"], (flag) => readFlag(flag, place.member("has_tool_output"))),
+  };
+}
+
+function readScript(events: readonly unknown[], place: Place): Script {
+  const [first] = events;
+  const refuses = typeof first === "object" && first !== null && "refuse_turn" in first;
+  if (!refuses)
+    return { type: "played", lines: events.flatMap((event, index) => readLine(event, place.element(index))) };
+  if (events.length > 1) throw place.element(1).error("has no place here: nothing follows refuse_turn");
+  const refused = readMapping(first, place.element(0), ["refuse_turn"]);
+  return { type: "refused", error: readModelError(refused["refuse_turn"], place.element(0).member("refuse_turn")) };
+}

@@ -1,0 +1,53 @@
+import { isRecord } from "../../../base/records.ts";
+import type { ModelEvent } from "../../../runs/ports.ts";
+import { splitTokens } from "../tokens.ts";
+import { readInteger, readMapping, readName, readOptional, readText } from "./read-values.ts";
+import type { Place } from "./scenario-error.ts";
+
+export type CallKind = Extract<ModelEvent, { type: "call_started" }>["kind"];
+
+const CHUNKS_MAX = 10_000;
+const COMMON_KEYS = ["name", "namespace", "call_id", "chunks"];
+
+/** A whole call: its start, its arguments or input in pieces, its end. */
+export function readCall(kind: CallKind, value: unknown, place: Place): ModelEvent[] {
+  const inputKey = kind === "function" ? "arguments" : "input";
+  const call = readMapping(value, place, [...COMMON_KEYS, inputKey]);
+  const namespace = readOptional(call["namespace"], (name) => readName(name, place.member("namespace")));
+  const chunks = readOptional(call["chunks"], (count) => readInteger(count, place.member("chunks"), 1, CHUNKS_MAX));
+  const input =
+    kind === "function"
+      ? readArguments(call["arguments"], place.member("arguments"))
+      : readText(call["input"], place.member("input"));
+  return [
+    {
+      type: "call_started",
+      kind,
+      callId: readOptional(call["call_id"], (id) => readName(id, place.member("call_id"))),
+      name: readName(call["name"], place.member("name")),
+      ...(namespace === null ? {} : { namespace }),
+    },
+    ...(chunks === null ? splitTokens(input) : cutEvenly(input, chunks)).map(
+      (text) => ({ type: "call_delta", text }) as const,
+    ),
+    { type: "call_finished" },
+  ];
+}
+
+/** A mapping becomes JSON; a text is taken as it is, so that a scenario can send JSON that is broken. */
+function readArguments(value: unknown, place: Place): string {
+  if (value === undefined || value === null) return "{}";
+  if (typeof value === "string") return value;
+  if (!isRecord(value)) throw place.expected("a mapping or a text", value);
+  return JSON.stringify(value);
+}
+
+/** As many pieces as asked for, where the text is long enough. */
+function cutEvenly(text: string, count: number): string[] {
+  const characters = [...text];
+  const size = characters.length / count;
+  const pieces = Array.from({ length: count }, (_, index) =>
+    characters.slice(Math.round(index * size), Math.round((index + 1) * size)).join(""),
+  );
+  return pieces.filter((piece) => piece !== "");
+}

@@ -1,0 +1,41 @@
+/** A scenario file says something that the engine cannot play. The message names the place. */
+export class ScenarioError extends Error {
+  override readonly name = "ScenarioError";
+}
+
+/** A place in a scenario file, such as `scenarios[0].events[2].call.name`. */
+export class Place {
+  readonly #file: string;
+  readonly #path: string;
+
+  constructor(file: string, path = "") {
+    this.#file = file;
+    this.#path = path;
+  }
+
+  member(name: string): Place {
+    return new Place(this.#file, this.#path === "" ? name : `${this.#path}.${name}`);
+  }
+
+  element(index: number): Place {
+    return new Place(this.#file, `${this.#path}[${index}]`);
+  }
+
+  /** `complaint` completes the sentence that the place begins. */
+  error(complaint: string): ScenarioError {
+    return new ScenarioError(`${this.#file}: ${this.#path === "" ? "the file" : this.#path} ${complaint}.`);
+  }
+
+  expected(what: string, value: unknown): ScenarioError {
+    return this.error(
+      value === undefined ? `is missing; expected ${what}` : `should be ${what}, but is ${describe(value)}`,
+    );
+  }
+}
+
+function describe(value: unknown): string {
+  if (value === null) return "empty";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "a mapping";
+  return typeof value === "string" ? `'${value.slice(0, 60)}'` : JSON.stringify(value);
+}

@@ -1,0 +1,110 @@
+/**
+ * A contract test that the compiler runs: what we send must be assignable to what the official SDK reads, and what the SDK sends to what we accept,
+ * for the request, the Response, every item, every tool and every event. It stops compiling when either side moves.
+ * What is known not to fit is listed by name, each with its reason; a name that begins to fit must leave its list.
+ */
+import type OpenAI from "openai";
+import type {
+  CreateResponseRequest,
+  InputItem,
+  Model,
+  OutputItem,
+  Response,
+  ResponseStreamEvent,
+  StoredItem,
+  Tool,
+  ToolChoice,
+  ToolChoiceInput,
+  ToolInput,
+  Usage,
+} from "../generated/responses-api/types.ts";
+
+type Sdk = OpenAI.Responses.Response;
+type Tagged = { readonly type?: string | null };
+
+/** The tags of the variants of `From` that are not assignable to `To`. */
+type Unfit<From extends Tagged, To> = From extends To ? never : From["type"];
+
+/** Compiles only if both are the same. */
+type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : { missing: Exclude<B, A> }) : { unexpected: Exclude<A, B> };
+
+/** Compiles only if each is `true`. */
+export type AllHold<T extends readonly true[]> = T;
+
+type Assignable<From, To> = From extends To ? true : { from: From; to: To };
+
+/** Members that only some of our values have, and the SDK types as always there (or the other way round), in items as they are first announced. */
+type UnfitOutputItems =
+  | "image_generation_call" // `result` is absent in output_item.added, as recorded.
+  | "computer_call" // `pending_safety_checks` is absent for the GA tool.
+  | "additional_tools" // holds tools, see UnfitTools
+  | "tool_search_output";
+
+type UnfitStoredItems =
+  | UnfitOutputItems
+  | "message" // one schema for all roles, which the SDK splits in two
+  | "agent_message" // items of the multi-agent beta are not in the SDK's list type
+  | "multi_agent_call"
+  | "multi_agent_call_output";
+
+type UnfitTools = "mcp"; // `server_url` and `server_description` are echoed as null.
+
+type UnfitEvents =
+  | "error" // nested on the real wire, flat in the published schema
+  | "keepalive"
+  | "response.apply_patch_call_operation_diff.delta" // real, in no published schema
+  | "response.apply_patch_call_operation_diff.done"
+  | "response.output_item.added" // hold items, see UnfitOutputItems
+  | "response.output_item.done"
+  | SnapshotEvents;
+
+/** Hold a Response, which holds items and tools; checked below with those two left out. */
+type SnapshotEvents =
+  | "response.created"
+  | "response.queued"
+  | "response.in_progress"
+  | "response.completed"
+  | "response.incomplete"
+  | "response.failed";
+
+/** Members of the Response that do not fit as such. */
+type UnfitMembers =
+  | "error" // codes that are recorded, and missing from the published list
+  | "text" // a missing `description` of a JSON schema is echoed as null
+  | "output" // holds items, see UnfitOutputItems
+  | "tools" // see UnfitTools
+  | "tool_choice" // the web_search names are missing from the published list
+  | "output_text" // made by the SDK
+  | "usage" // null until the end, as recorded
+  | "user"; // null where the request had none, as recorded
+
+/** The members of `To` that the same member of `From` cannot stand for. */
+type UnfitKeys<From, To> = {
+  [K in keyof To]-?: K extends keyof From ? (From[K] extends To[K] ? never : K) : undefined extends To[K] ? never : K;
+}[keyof To];
+
+type Envelope<R> = Omit<R, "output" | "tools" | "output_text" | "tool_choice">;
+
+export type WhatWeSend = AllHold<
+  [
+    Same<UnfitKeys<Response, Sdk>, UnfitMembers>,
+    Same<Unfit<OutputItem, OpenAI.Responses.ResponseOutputItem>, UnfitOutputItems>,
+    Same<Unfit<Tool, OpenAI.Responses.Tool>, UnfitTools>,
+    Same<Unfit<ResponseStreamEvent, OpenAI.Responses.ResponseStreamEvent>, UnfitEvents>,
+    Assignable<Usage, OpenAI.Responses.ResponseUsage>,
+    Assignable<Model, OpenAI.Models.Model>,
+    Assignable<Extract<ToolChoice, string>, OpenAI.Responses.ToolChoiceOptions>,
+    Same<Unfit<StoredItem, OpenAI.Responses.ResponseItem>, UnfitStoredItems>,
+  ]
+>;
+
+export type WhatWeAccept = AllHold<
+  [
+    Assignable<Envelope<OpenAI.Responses.ResponseCreateParamsNonStreaming>, Envelope<CreateResponseRequest>>,
+    Assignable<Envelope<OpenAI.Responses.ResponseCreateParamsStreaming>, Envelope<CreateResponseRequest>>,
+    Same<Unfit<OpenAI.Responses.ResponseInputItem, InputItem>, never>,
+    Same<Unfit<OpenAI.Responses.Tool, ToolInput>, never>,
+    Assignable<NonNullable<OpenAI.Responses.ResponseCreateParams["tool_choice"]>, ToolChoiceInput>,
+    Same<Unfit<OutputItem, InputItem>, never>,
+  ]
+>;
