@@ -24,17 +24,24 @@ export function bundle(specFile: string): Bundle {
   return { document: localRefs(readYaml(specFile), specFile, found), found };
 }
 
-/** The schemas of several documents of one interface, in the order of their files, so that a new reference moves nothing in the output. */
-export function mergeSchemas(bundles: readonly Bundle[]): Schemas {
-  const all = new Map<string, FoundSchema>();
-  for (const { found } of bundles) {
-    for (const [name, schema] of found) {
-      const file = all.get(name)?.file ?? schema.file;
-      if (file !== schema.file) throw new Error(`${name} is in ${file} and in ${schema.file}; a name stands for one schema`);
-      all.set(name, schema);
-    }
+/** The schemas that one document reaches. */
+export function reachedSchemas({ found }: Bundle): Schemas {
+  return inFileOrder(found);
+}
+
+/** Every schema of each file that these documents of one interface reach into: unions that only code speaks of come along. */
+export function allSchemas(bundles: readonly Bundle[]): Schemas {
+  const found = new Map<string, FoundSchema>();
+  const files = new Set(bundles.flatMap((one) => [...one.found.values()].map(({ file }) => file)));
+  for (const file of files) {
+    for (const name of Object.keys(schemaFile(file))) collect(file, name, found, file);
   }
-  const ordered = [...all].sort(([, a], [, b]) => a.place - b.place);
+  return inFileOrder(found);
+}
+
+/** In the order of the schema files, so that a new reference moves nothing in the output. */
+function inFileOrder(found: ReadonlyMap<string, FoundSchema>): Schemas {
+  const ordered = [...found].sort(([, a], [, b]) => a.place - b.place);
   return Object.fromEntries(ordered.map(([name, { schema }]) => [name, schema]));
 }
 

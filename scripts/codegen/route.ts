@@ -32,7 +32,8 @@ const LIMITS = ["minimum", "maximum", "minLength", "maxLength", "pattern", "maxI
 
 /** Limits stand in the schema of the value; for a list, in that of its elements. Lists may be sent as `name[]` too, as the reference's clients do. */
 function queryParameter(document: JsonObject, parameter: JsonObject): JsonObject {
-  const schema = resolve(document, objectAt(parameter, "schema"));
+  const written = objectAt(parameter, "schema");
+  const schema = { ...resolve(document, written), ...written }; // Members beside a $ref, such as a default, count.
   const isArray = kindOf(schema) === "array";
   const value = isArray ? resolve(document, objectAt(schema, "items")) : schema;
   const values = Array.isArray(value["enum"]) ? { enum: value["enum"].filter((one) => one !== null) } : {};
@@ -44,7 +45,7 @@ function queryParameter(document: JsonObject, parameter: JsonObject): JsonObject
     kind: kindOf(value),
     array: isArray,
     required: parameter["required"] === true,
-    aliases: [...new Set([...textsAt(parameter, "x-aliases"), ...(isArray ? [`${plainName(parameter)}[]`] : [])])],
+    aliases: [...new Set([...textsAt(parameter, "x-query-aliases"), ...(isArray ? [`${plainName(parameter)}[]`] : [])])],
     ...values,
     ...Object.fromEntries(limits),
   };

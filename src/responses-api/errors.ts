@@ -80,6 +80,20 @@ export function invalidClientRequestId(): ApiError {
   return invalid(400, "invalid_value", null, "Invalid 'X-Client-Request-Id': expected at most 512 ASCII characters.");
 }
 
+/** `part` is the part of the form at fault, where it is known. */
+export function invalidForm(reason: string, part: string | null): ApiError {
+  return invalid(400, "invalid_form", part, `Invalid form: ${reason}`);
+}
+
+/** The bytes on the connection are not HTTP; the status is 400, 408 or 431. */
+export function malformedRequest(status: number): ApiError {
+  return invalid(status, "malformed_request", null, "The request could not be read as HTTP.");
+}
+
+export function binaryMessage(): ApiError {
+  return invalid(400, "invalid_json", null, "Expected a text message with JSON, but got a binary one.");
+}
+
 // Members of the request
 
 export function unknownParameter(param: string, hint: string): ApiError {

@@ -2,6 +2,7 @@ import type { CreateResponseRequest, StoredItem } from "../../generated/response
 import { type IdStem, idFromStem, newIdStem } from "../base/ids.ts";
 import type { RunPlan } from "../runs/index.ts";
 import type { ModelRequest, OpenedRun, Owner } from "../runs/ports.ts";
+import { checkAvailability, type EngineKind } from "./check-availability.ts";
 import { acceptedTools, checkTextFormat, checkToolChoice } from "./check-tools.ts";
 import { jsonWordMissing, nothingToAnswer, previousResponseNotFound, previousResponseRunning } from "./errors.ts";
 import { firstSnapshot } from "./first-snapshot.ts";
@@ -16,6 +17,7 @@ export interface PreparedRun {
 }
 
 export interface RunSources extends InputSources {
+  readonly engineKind: EngineKind;
   readonly store: Pick<ResponseStore, "findItems" | "loadChain">;
 }
 
@@ -28,7 +30,8 @@ export async function prepareRun(
   request: CreateResponseRequest,
   createdAt: number,
 ): Promise<PreparedRun> {
-  const history = await loadHistory(sources, owner, request.previous_response_id ?? null);
+  checkAvailability(request, sources.engineKind);
+  const history = await loadHistory(sources, owner, request);
   checkSomethingToAnswer(request);
   const tools = acceptedTools(request);
   checkToolChoice(request, tools);
@@ -51,13 +54,15 @@ export async function prepareRun(
   };
 }
 
-async function loadHistory(sources: RunSources, owner: Owner, previousId: string | null): Promise<readonly StoredItem[]> {
+async function loadHistory(sources: RunSources, owner: Owner, request: CreateResponseRequest): Promise<readonly StoredItem[]> {
+  const previousId = request.previous_response_id ?? null;
   if (previousId === null) return [];
   const chain = await sources.store.loadChain(owner, previousId);
   const last = chain?.at(-1);
   if (chain == null || last === undefined) throw previousResponseNotFound(previousId);
   if (last.status === "in_progress" || last.status === "queued") throw previousResponseRunning(previousId);
-  return chain.flatMap((link) => link.items);
+  const items = chain.flatMap((link) => link.items);
+  return request.reasoning?.context === "current_turn" ? items.filter(({ type }) => type !== "reasoning") : items;
 }
 
 function checkSomethingToAnswer({ input, previous_response_id }: CreateResponseRequest): void {

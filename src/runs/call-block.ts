@@ -34,7 +34,7 @@ export function addCallText(block: CallBlock, delta: string, events: UnnumberedE
 export function closeCall(block: CallBlock, end: BlockEnd, events: UnnumberedEvent[]): FunctionCall | CustomToolCall {
   // Some model servers write nothing for a function without parameters; clients parse the arguments as JSON.
   const empty = block.tool === "function" && block.text.trim() === "" && end === "completed";
-  const closed = empty ? addCallText({ ...block, text: "" }, "{}", events) : block;
+  const closed = empty ? addCallText(block, "{}", events) : block;
   const place = { item_id: closed.id, output_index: closed.index };
   events.push(
     closed.tool === "function"

@@ -22,7 +22,7 @@ export interface Conversation {
   /** The last user message, or nothing. */
   readonly text: string;
   readonly attachments: Attachments;
-  /** What tools returned since the last message, oldest first. */
+  /** What tools returned since the user or the model last spoke, oldest first. Developers may put a word in between. */
   readonly toolOutputs: readonly ToolOutput[];
   /** All messages of developers. */
   readonly systemTexts: readonly string[];
@@ -75,7 +75,7 @@ function countAttachments(message: Message | undefined): Attachments {
 }
 
 function latestOutputs(items: readonly InputItem[]): ToolOutput[] {
-  const lastMessage = items.findLastIndex(isMessage);
+  const lastMessage = items.findLastIndex((item) => isMessage(item) && (item.role === "user" || item.role === "assistant"));
   const outputs = items.slice(lastMessage + 1).filter(isToolOutput);
   return outputs.map((output) => ({
     tool: output.call_id == null ? null : calledTool(items, output.call_id),

@@ -1,13 +1,13 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { CreateResponseRequest, Response, ResponseStreamEvent } from "../../../generated/responses-api/types.ts";
+import type { CreateResponseRequest, Response } from "../../../generated/responses-api/types.ts";
 import { type LiveRun, ResponseFold, startRun } from "../../runs/index.ts";
 import { type EventLog, type ModelEngine, ModelError } from "../../runs/ports.ts";
 import type { ApiContext } from "../context.ts";
 import { modelRefused } from "../errors.ts";
-import { obfuscate } from "../obfuscate.ts";
 import { plainBody } from "../plain-body.ts";
 import { type PreparedRun, prepareRun, type RunSources } from "../prepare-run.ts";
 import type { RunRegistry } from "../run-registry.ts";
+import { showEvents } from "../show-events.ts";
 
 export interface CreateResponseParts extends RunSources {
   readonly engine: ModelEngine;
@@ -19,7 +19,7 @@ export interface CreateResponseParts extends RunSources {
 export function createResponse(parts: CreateResponseParts): ResponsesApiHandlers<ApiContext>["createResponse"] {
   return async ({ body }, context) => {
     const run = await beginRun(parts, body, context);
-    if (body.stream === true) return { status: 200, events: streamed(run, body) };
+    if (body.stream === true) return { status: 200, events: showEvents(run.events, body) };
     return { status: 200, body: plainBody(await folded(run)) };
   };
 }
@@ -53,12 +53,6 @@ async function askModel(engine: ModelEngine, { modelRequest }: PreparedRun, sign
   } catch (error) {
     throw error instanceof ModelError ? modelRefused(error) : error;
   }
-}
-
-async function* streamed(run: LiveRun, request: CreateResponseRequest): AsyncGenerator<ResponseStreamEvent> {
-  const options = request.stream_options;
-  const plain = (options?.include_obfuscation ?? options?.obfuscation) === false;
-  for await (const { event } of run.events) yield plain ? event : obfuscate(event);
 }
 
 async function folded(run: LiveRun): Promise<Response> {

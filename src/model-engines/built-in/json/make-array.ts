@@ -34,7 +34,7 @@ function chooseSize(schema: SchemaObject, prefixSize: number, rest: unknown, mak
     rest === false ? prefixSize : ELEMENTS_MAX,
     ELEMENTS_MAX,
   );
-  const named = making.depth === 0 || making.position === 0 ? making.hints.series.length : 0;
+  const named = making.position === 0 ? making.hints.series.length : 0;
   const wanted = isGenerous(making) ? Math.max(prefixSize, named, 1) : 0;
   return Math.min(Math.max(min, wanted), max);
 }

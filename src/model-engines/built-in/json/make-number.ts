@@ -5,11 +5,11 @@ const TRIES_MAX = 1000;
 const PARTS = 64;
 
 /** The next number of the message that the schema allows, or else an allowed number near 1. */
-export function makeNumber(schema: SchemaObject, integer: boolean, { hints, spent, position }: Making): number {
+export function makeNumber(schema: SchemaObject, integer: boolean, { hints, budget, position }: Making): number {
   const fits = (value: number): boolean => fitsSchema(value, schema, integer);
-  const mentioned = hints.numbers.findIndex((value, index) => index >= spent.numbers && fits(value));
+  const mentioned = hints.numbers.findIndex((value, index) => index >= budget.numbersUsed && fits(value));
   if (mentioned !== -1) {
-    spent.numbers = mentioned + 1;
+    budget.numbersUsed = mentioned + 1;
     return hints.numbers[mentioned] ?? 0;
   }
   const low = Math.max(numberOr(schema["minimum"], -Infinity), numberOr(schema["exclusiveMinimum"], -Infinity));

@@ -23,8 +23,9 @@ export function makeObject(
 
 /** All required members, the optional ones that the message speaks of, and as many more as the schema counts. */
 function memberNames(schema: SchemaObject, properties: SchemaObject, making: Making): string[] {
-  const required = [...new Set(textList(schema["required"]))];
-  const optional = Object.keys(properties).filter((name) => properties[name] !== false && !required.includes(name));
+  const needed = new Set(textList(schema["required"]));
+  const required = [...needed];
+  const optional = Object.keys(properties).filter((name) => properties[name] !== false && !needed.has(name));
   const wanted = isGenerous(making)
     ? optional.filter((name) => required.length === 0 || isMentioned(properties[name], making))
     : [];

@@ -3,27 +3,35 @@ import { type Making, numberOr, type SchemaObject } from "./making.ts";
 import { naturalText } from "./natural-text.ts";
 import { writePattern } from "./write-pattern.ts";
 
-/** Longer texts are never made, whatever the schema wants. */
-const LENGTH_MAX = 20_000;
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 
 /** A string by format, by pattern, or out of the message; cut or filled to the length that the schema asks for. */
 export function makeString(schema: SchemaObject, making: Making): string {
-  const min = Math.min(numberOr(schema["minLength"], 0), LENGTH_MAX);
-  const max = Math.min(numberOr(schema["maxLength"], LENGTH_MAX), LENGTH_MAX);
+  const { budget, position } = making;
   const { format, pattern } = schema;
+  const min = Math.min(numberOr(schema["minLength"], 0), budget.charactersLeft);
+  const max = Math.min(numberOr(schema["maxLength"], Infinity), budget.charactersLeft);
   const formatted = typeof format === "string" ? formattedText(format, making) : null;
   if (formatted !== null) return formatted;
-  const written = typeof pattern === "string" ? writePattern(pattern, { min, max, variant: making.position }) : null;
-  return written ?? fitLength(naturalText(making.name, making), min, max, making.position);
+  const written = typeof pattern === "string" ? writePattern(pattern, { min, max, variant: position }, budget) : null;
+  const text = written ?? ofSeries(making, min, max) ?? fitLength(naturalText(making.name, making.hints), min, max, position);
+  budget.charactersLeft = Math.max(0, budget.charactersLeft - text.length);
+  return text;
+}
+
+/** Elements of an array take the values that the message names one after the other. */
+function ofSeries({ hints, position }: Making, min: number, max: number): string | null {
+  const value = position === 0 || hints.chosen !== null ? undefined : hints.series[position];
+  const length = Array.from(value ?? "").length;
+  return value !== undefined && length >= min && length <= max ? value : null;
 }
 
 /** Counts code points, as JSON Schema does. The position at the end keeps elements of an array apart. */
 function fitLength(text: string, min: number, max: number, position: number): string {
   const mark = position === 0 ? "" : ` ${position + 1}`;
-  if (mark.length >= max && position > 0) return (LETTERS[position % LETTERS.length] ?? "a").slice(0, max);
-  const characters = [...text].slice(0, max - mark.length);
-  const filler = [...(text === "" ? "text " : `${text} `)];
+  if (position > 0 && mark.length >= max) return (LETTERS[position % LETTERS.length] ?? "a").slice(0, max);
+  const characters = Array.from(text).slice(0, max - mark.length);
+  const filler = Array.from(text === "" ? "text " : `${text} `);
   while (characters.length + mark.length < min) characters.push(filler[characters.length % filler.length] ?? " ");
   return characters.join("") + mark;
 }

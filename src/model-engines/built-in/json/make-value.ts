@@ -4,11 +4,10 @@ import { makeArray } from "./make-array.ts";
 import { makeNumber } from "./make-number.ts";
 import { makeObject } from "./make-object.ts";
 import { makeString } from "./make-string.ts";
-import { isGenerous, type Making, type SchemaObject } from "./making.ts";
+import { fullBudget, isGenerous, type Making, type SchemaObject } from "./making.ts";
 import { settleSchema } from "./settle-schema.ts";
 
 const DEPTH_MAX = 32;
-const VALUES_MAX = 5000;
 
 export type JsonType = "object" | "array" | "string" | "number" | "integer" | "boolean" | "null";
 const TYPES: readonly JsonType[] = ["object", "array", "string", "number", "integer", "boolean", "null"];
@@ -18,19 +17,12 @@ const TYPES: readonly JsonType[] = ["object", "array", "string", "number", "inte
  * engine understands them; `not`, `if` and dependent schemas are not read.
  */
 export function makeValue(schema: unknown, hints: Hints): unknown {
-  return make(schema, {
-    root: schema,
-    hints,
-    name: "",
-    depth: 0,
-    position: 0,
-    spent: { values: 0, numbers: 0, steps: 0 },
-  });
+  return make(schema, { root: schema, hints, name: "", depth: 0, position: 0, budget: fullBudget() });
 }
 
 function make(schema: unknown, making: Making): unknown {
-  making.spent.values += 1;
-  if (making.depth > DEPTH_MAX || making.spent.values > VALUES_MAX) return null;
+  making.budget.valuesLeft -= 1;
+  if (making.depth > DEPTH_MAX || making.budget.valuesLeft < 0) return null;
   const settled = settleSchema(schema, making);
   if ("const" in settled) return settled["const"];
   if (Array.isArray(settled["enum"]))

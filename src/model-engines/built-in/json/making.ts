@@ -10,14 +10,22 @@ export interface Making {
   readonly depth: number;
   /** Counts siblings in arrays, so that elements differ. */
   readonly position: number;
-  /** Shared by the whole value: how much of the budget and of the message's numbers is used. */
-  readonly spent: Spent;
+  /** Shared by the whole value. */
+  readonly budget: Budget;
 }
 
-export interface Spent {
-  values: number;
-  numbers: number;
-  steps: number;
+/** What making one value may still cost: schemas can ask for more than anyone wants to make. */
+export interface Budget {
+  valuesLeft: number;
+  charactersLeft: number;
+  /** Looks at schemas: one can refer to itself in more ways than anyone wants to follow. */
+  looksLeft: number;
+  /** How many numbers of the message are used up. */
+  numbersUsed: number;
+}
+
+export function fullBudget(): Budget {
+  return { valuesLeft: 2000, charactersLeft: 100_000, looksLeft: 50_000, numbersUsed: 0 };
 }
 
 /** Beyond this depth values are as small as their schema lets them be. */
@@ -27,12 +35,9 @@ export function isGenerous(making: Making): boolean {
   return making.depth <= GENEROUS_DEPTH;
 }
 
-/** All looks at schemas that one value may cost: a schema can refer to itself in more ways than anyone wants to follow. */
-const STEPS_MAX = 50_000;
-
-export function takeStep({ spent }: Making): boolean {
-  spent.steps += 1;
-  return spent.steps <= STEPS_MAX;
+export function takeLook({ budget }: Making): boolean {
+  budget.looksLeft -= 1;
+  return budget.looksLeft >= 0;
 }
 
 /** A schema that may say nothing: `true` and absent allow anything. */

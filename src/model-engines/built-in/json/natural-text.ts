@@ -1,6 +1,5 @@
 import { shorten } from "../tokens.ts";
 import type { Hints } from "./hints.ts";
-import type { Making } from "./making.ts";
 
 const SENTENCE_CHARS_MAX = 120;
 
@@ -17,10 +16,8 @@ const MEANINGS: readonly (readonly [RegExp, (hints: Hints) => string | undefined
   [/name|title|label|subject|person|who/i, ({ names, quoted }) => names[0] ?? quoted[0]],
 ];
 
-export function naturalText(name: string, { hints, position }: Making): string {
+export function naturalText(name: string, hints: Hints): string {
   if (hints.chosen !== null) return hints.chosen;
-  const ofSeries = hints.series[position];
-  if (position > 0 && ofSeries !== undefined) return ofSeries;
   for (const [names, pick] of MEANINGS) {
     const found = names.test(name) ? pick(hints) : undefined;
     if (found !== undefined) return found;

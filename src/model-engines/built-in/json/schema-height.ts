@@ -1,11 +1,11 @@
 import { isRecord } from "../../../base/records.ts";
-import { type Making, numberOr, takeStep, textList } from "./making.ts";
+import { type Making, numberOr, takeLook, textList } from "./making.ts";
 
 const NESTED_MAX = 64;
 
 /** How deep the smallest value of a schema is; infinite where it contains itself without end. */
 export function schemaHeight(schema: unknown, making: Making, within: readonly unknown[] = []): number {
-  if (within.length > NESTED_MAX || within.includes(schema) || !takeStep(making)) return Infinity;
+  if (within.length > NESTED_MAX || within.includes(schema) || !takeLook(making)) return Infinity;
   if (!isRecord(schema) || "const" in schema || "enum" in schema || allowsNull(schema["type"])) return 0;
   const heightOf = (inner: unknown): number => schemaHeight(inner, making, [...within, schema]);
   const { $ref, allOf, anyOf, oneOf, properties, items } = schema;

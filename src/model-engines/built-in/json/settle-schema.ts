@@ -1,5 +1,5 @@
 import { isRecord } from "../../../base/records.ts";
-import { isGenerous, type Making, type SchemaObject, takeStep } from "./making.ts";
+import { isGenerous, type Making, type SchemaObject, takeLook } from "./making.ts";
 import { mergeSchemas } from "./merge-schemas.ts";
 import { findReferenced, schemaHeight } from "./schema-height.ts";
 
@@ -8,7 +8,7 @@ const NESTED_MAX = 32;
 
 /** The schema with its references followed, its choices made and its parts joined: what is left says how one value looks. */
 export function settleSchema(schema: unknown, making: Making, nested = 0): SchemaObject {
-  if (!isRecord(schema) || nested > NESTED_MAX || !takeStep(making)) return {};
+  if (!isRecord(schema) || nested > NESTED_MAX || !takeLook(making)) return {};
   const { $ref, allOf, anyOf, oneOf, ...own } = schema;
   const parts = [
     ...(typeof $ref === "string" ? [findReferenced($ref, making.root)] : []),

@@ -11,7 +11,8 @@ export interface Wanted {
 }
 
 const ANY_LENGTH: Wanted = { min: 0, max: Infinity, variant: 0 };
-const CHARACTERS_MAX = 20_000;
+/** Texts of patterns are short; a pattern that wants more is not worth the time. */
+const CHARACTERS_MAX = 4096;
 /** How often an unlimited repetition is tried, one after the other. */
 const REPEATS: readonly number[] = [1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 64, 128, 256, 1024, 4096];
 const KNOWN_CHARACTERS = Array.from(
@@ -19,13 +20,13 @@ const KNOWN_CHARACTERS = Array.from(
 );
 
 /** A short text that a regular expression matches from its first to its last character, or null where the engine finds none. */
-export function writePattern(source: string, wanted: Wanted = ANY_LENGTH): string | null {
+export function writePattern(source: string, wanted = ANY_LENGTH, budget = { charactersLeft: 100_000 }): string | null {
   const pattern = readPattern(source);
   if (pattern === null) return null;
   const { min, max, variant } = wanted;
   for (const repeats of [...REPEATS.slice(variant % 6), 0]) {
-    const text = new PatternWriter(repeats, variant).write(pattern);
-    const length = text === null ? -1 : [...text].length;
+    const text = new PatternWriter(repeats, variant, budget).write(pattern);
+    const length = text === null ? -1 : Array.from(text).length;
     if (length >= min && length <= max) return text;
   }
   return null;
@@ -33,12 +34,14 @@ export function writePattern(source: string, wanted: Wanted = ANY_LENGTH): strin
 
 class PatternWriter {
   readonly #repeats: number;
+  readonly #budget: { charactersLeft: number };
   #turn: number;
   #left = CHARACTERS_MAX;
 
-  constructor(repeats: number, variant: number) {
+  constructor(repeats: number, variant: number, budget: { charactersLeft: number }) {
     this.#repeats = repeats;
     this.#turn = variant;
+    this.#budget = budget;
   }
 
   /** Null where no character fits, or too many would be needed. */
@@ -58,7 +61,7 @@ class PatternWriter {
   }
 
   #timesOf(min: number, max: number): number {
-    return Math.min(Math.max(min, this.#repeats), max, Math.max(this.#left, 0) + 1);
+    return Math.min(Math.max(min, this.#repeats), max, this.#left + 1);
   }
 
   #writeAll(parts: readonly Pattern[]): string | null {
@@ -80,11 +83,23 @@ class PatternWriter {
   }
 
   /** Goes through the characters that fit in turn, so that texts look like texts. */
-  #writeCharacter({ admits, samples }: CharacterClass): string | null {
+  #writeCharacter(characters: CharacterClass): string | null {
+    if (this.#left === 0 || this.#budget.charactersLeft <= 0) return null;
     this.#left -= 1;
-    const fitting = [...KNOWN_CHARACTERS, ...samples].filter(admits);
-    const character = this.#left < 0 ? undefined : fitting[this.#turn % fitting.length];
+    this.#budget.charactersLeft -= 1;
+    const fitting = fittingCharacters(characters);
+    const character = fitting[this.#turn % fitting.length];
     this.#turn += 1;
     return character ?? null;
   }
+}
+
+const known = new WeakMap<CharacterClass, readonly string[]>();
+
+function fittingCharacters(characters: CharacterClass): readonly string[] {
+  const before = known.get(characters);
+  if (before !== undefined) return before;
+  const fitting = [...KNOWN_CHARACTERS, ...characters.samples].filter((character) => characters.admits(character));
+  known.set(characters, fitting);
+  return fitting;
 }

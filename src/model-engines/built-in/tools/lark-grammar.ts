@@ -26,7 +26,7 @@ export function readLarkGrammar(definition: string): LarkGrammar | null {
     if (name !== undefined && body !== undefined)
       rules.set(name, new ExpansionReader(body.match(TOKEN) ?? []).readChoice());
   }
-  const ignoresSpace = /^%ignore\s+(?:WS|WS_INLINE|" "|\/.*(?:\\s| ).*\/)/m.test(definition);
+  const ignoresSpace = /^\s*%ignore\s+(?:WS|WS_INLINE|" "|\/.*(?:\\s| ).*\/)/m.test(definition);
   return rules.has("start") ? { rules, ignoresSpace } : null;
 }
 
@@ -35,9 +35,10 @@ function readStatements(definition: string): string[] {
   const statements: string[] = [];
   for (const line of definition.split("\n")) {
     const text = line.replace(/^\s*\/\/.*$|\s\/\/ .*$/, "").trimEnd();
-    const goesOn = /^\s*\|/.test(text) || (/^\s+\S/.test(text) && !RULE_START.test(text.trim()));
+    const isDirective = text.trimStart().startsWith("%");
+    const goesOn = !isDirective && ( /^\s*\|/.test(text) || (/^\s+\S/.test(text) && !RULE_START.test(text.trim())));
     if (goesOn && statements.length > 0) statements.push(`${statements.pop() ?? ""} ${text.trim()}`);
-    else if (text !== "" && !text.startsWith("%")) statements.push(text.trim());
+    else if (text !== "" && !isDirective) statements.push(text.trim());
   }
   return statements;
 }

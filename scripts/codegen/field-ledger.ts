@@ -1,0 +1,26 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { header, repository } from "./contracts.ts";
+import type { Output } from "./outputs.ts";
+
+const SPEC = "specs/field-ledger.yaml";
+
+/** What the server does with each member of a create request, as data that it reads when it refuses one. */
+export function makeFieldLedger(): Output {
+  const ledger: unknown = parse(readFileSync(join(repository, SPEC), "utf8"));
+  const text = [
+    header(SPEC),
+    'export type Treatment = "honoured" | "emulated" | "refused";\n',
+    "/** By engine, or by the server itself where no engine is concerned. */",
+    "export interface LedgerEntry {",
+    "  readonly server?: Treatment;",
+    '  readonly "chat-completions"?: Treatment;',
+    '  readonly "built-in"?: Treatment;',
+    "  readonly note?: string;",
+    "}\n",
+    "/** By path: a member, a nested member, or a value of a closed set, such as `text.format.json_schema` or `tools.mcp`. */",
+    `export const fieldLedger: Readonly<Record<string, LedgerEntry>> = ${JSON.stringify(ledger, null, 2)};\n`,
+  ].join("\n");
+  return { path: "generated/responses-api/field-ledger.ts", text };
+}

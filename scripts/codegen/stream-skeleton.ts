@@ -1,0 +1,37 @@
+import type { Bundle, Schemas } from "./bundle.ts";
+import { isObject, type JsonObject, listAt, objectAt, textAt } from "./json.ts";
+import { constantTag } from "./tags.ts";
+import { refName } from "./ts-type.ts";
+
+/**
+ * The document of streams as the AsyncAPI generator sees it: each message with the name of its schema in place of the schema.
+ * The parser would otherwise spread out every schema at each place of its use, and lose the names that the template prints.
+ */
+export function streamSkeleton({ document }: Bundle, schemas: Schemas): JsonObject {
+  const components = objectAt(document, "components");
+  const messages = objectAt(components, "messages");
+  const bare = Object.entries(messages).map(([id, message]) => [id, bareMessage(id, isObject(message) ? message : {}, schemas)]);
+  return { ...document, components: { ...components, messages: Object.fromEntries(bare) } };
+}
+
+function bareMessage(id: string, message: JsonObject, schemas: Schemas): JsonObject {
+  const name = refName(message["payload"]) ?? id;
+  const schema = schemas[name] ?? {};
+  const { payload: _payload, examples: _examples, ...rest } = message;
+  return {
+    ...rest,
+    payload: { type: "object" },
+    "x-schema": name,
+    "x-tag": constantTag(schema, "type") ?? textAt(message, "name") ?? name,
+    "x-obfuscated": schema["x-obfuscated"] === true,
+  };
+}
+
+/** Names of the schemas that an operation of a stream document carries. */
+export function messageSchemas(document: JsonObject, operation: JsonObject): readonly string[] {
+  return listAt(operation, "messages").flatMap((message) => {
+    const id = refName(message);
+    const payload = id === null ? undefined : objectAt(objectAt(objectAt(document, "components"), "messages"), id)["payload"];
+    return refName(payload) ?? [];
+  });
+}

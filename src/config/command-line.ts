@@ -1,0 +1,46 @@
+import { parseArgs } from "node:util";
+import type { Setting } from "./setting.ts";
+import { SETTINGS } from "./settings.ts";
+
+export interface CommandLine {
+  readonly wantsHelp: boolean;
+  /** What was written, by the name of its environment variable. */
+  readonly flags: ReadonlyMap<string, string>;
+  readonly problems: readonly string[];
+}
+
+/** `--model-base-url` for `MODEL_BASE_URL`. Null for secrets: everyone on the machine can read a command line. */
+export function flagOf(setting: Setting): string | null {
+  if (setting.kind === "secret" || setting.kind === "secrets") return null;
+  return setting.name.toLowerCase().replaceAll("_", "-");
+}
+
+/** Reads `--flag value`, `--flag=value`, and a bare `--flag` where it is a boolean. */
+export function readCommandLine(argv: readonly string[]): CommandLine {
+  const settings = Object.values<Setting>(SETTINGS);
+  const byFlag = new Map(settings.map((setting) => [flagOf(setting), setting]));
+  const { tokens } = parseArgs({ args: [...argv], options: optionsOf(settings), strict: false, tokens: true });
+  const flags = new Map<string, string>();
+  const problems: string[] = [];
+  let wantsHelp = false;
+  for (const token of tokens) {
+    if (token.kind === "option-terminator") continue;
+    const setting = token.kind === "option" ? byFlag.get(token.name) : undefined;
+    if (token.kind === "positional") problems.push(`Argument ${token.index + 1} is no flag.`);
+    else if (token.name === "help" || token.name === "h") wantsHelp = true;
+    else if (setting === undefined) problems.push(`${token.rawName} is no setting.`);
+    else if (token.value !== undefined && !token.value.startsWith("--")) flags.set(setting.name, token.value);
+    else if (setting.kind === "boolean") flags.set(setting.name, "true");
+    else problems.push(`${token.rawName} lacks its value.`);
+  }
+  return { wantsHelp, flags, problems };
+}
+
+function optionsOf(settings: readonly Setting[]): Record<string, { type: "string" | "boolean" }> {
+  const options: Record<string, { type: "string" | "boolean" }> = { help: { type: "boolean" }, h: { type: "boolean" } };
+  for (const setting of settings) {
+    const flag = flagOf(setting);
+    if (flag !== null) options[flag] = { type: setting.kind === "boolean" ? "boolean" : "string" };
+  }
+  return options;
+}

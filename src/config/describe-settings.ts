@@ -1,0 +1,65 @@
+import { flagOf } from "./command-line.ts";
+import type { Section, Setting } from "./setting.ts";
+import { SETTINGS } from "./settings.ts";
+
+const HELP_INDENT = " ".repeat(6);
+
+/** What `--help` prints. */
+export function helpText(): string {
+  const sections = settingsBySection().map(
+    ([section, settings]) => `${section}\n${settings.map((setting) => helpOf(setting)).join("\n")}`,
+  );
+  const intro =
+    "Usage: antiphon [--setting value]...\n\nEach setting is a flag, an environment variable or a line of .env; the first of them wins.";
+  return `${intro}\n\n${sections.join("\n\n")}\n`;
+}
+
+/** `.env.example`: every setting, commented out, with its default. */
+export function envExample(): string {
+  const sections = settingsBySection().map(([section, settings]) => {
+    const entries = settings.map((setting) => `# ${factsOf(setting)}\n#${setting.name}=${writtenDefault(setting)}`);
+    return `# ---- ${section}\n\n${entries.join("\n\n")}`;
+  });
+  return `# Copy to .env and uncomment what you change. The environment wins over this file.\n\n${sections.join("\n\n")}\n`;
+}
+
+/** The README's table, in Markdown. */
+export function settingsTable(): string {
+  const rows = settingsBySection().flatMap(([section, settings]) => [
+    `| **${section}** | | |`,
+    ...settings.map(
+      (setting) => `| \`${setting.name}\` | ${tableDefault(setting)} | ${setting.text}${choicesOf(setting)} |`,
+    ),
+  ]);
+  return `| Setting | Default | |\n|---|---|---|\n${rows.join("\n")}\n`;
+}
+
+function settingsBySection(): [Section, Setting[]][] {
+  return [...Map.groupBy(Object.values<Setting>(SETTINGS), ({ section }) => section)];
+}
+
+function helpOf(setting: Setting): string {
+  const flag = flagOf(setting);
+  const names = flag === null ? setting.name : `--${flag}, ${setting.name}`;
+  return `  ${names}\n${HELP_INDENT}${factsOf(setting)}`;
+}
+
+function factsOf(setting: Setting): string {
+  const written = setting.defaultText ?? writtenDefault(setting);
+  return `${setting.text}${choicesOf(setting)}${written === "" ? "" : ` Default: ${written}.`}`;
+}
+
+function choicesOf(setting: Setting): string {
+  return setting.kind === "choice" ? ` One of ${setting.choices.join(", ")}.` : "";
+}
+
+function tableDefault(setting: Setting): string {
+  if (setting.defaultText !== undefined) return setting.defaultText;
+  const written = writtenDefault(setting);
+  return written === "" ? "" : `\`${written}\``;
+}
+
+function writtenDefault(setting: Setting): string {
+  if (setting.default === null || setting.kind === "secrets") return "";
+  return String(setting.default);
+}

@@ -1,0 +1,113 @@
+import { inspect } from "node:util";
+import { describe, expect, test } from "vitest";
+import { ConfigError } from "./config-error.ts";
+import { type Config, type Environment, loadConfig } from "./load-config.ts";
+import { Secret } from "./secret.ts";
+import { SETTINGS } from "./settings.ts";
+
+function check(environment: Environment, expected: Partial<Config>, argv: readonly string[] = []): void {
+  expect(loadConfig(environment, argv)).toMatchObject(expected);
+}
+
+function problemsOf(environment: Environment, argv: readonly string[] = []): readonly string[] {
+  try {
+    loadConfig(environment, argv);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe("what is not set", () => {
+  test("has its default", () => {
+    check({}, { host: "127.0.0.1", port: 8080, sttPort: 8237, modelBaseUrl: null, apiKeys: [], dataDir: "./data" });
+  });
+
+  test("includes what is empty or blank", () => check({ PORT: "", HOST: "  " }, { port: 8080, host: "127.0.0.1" }));
+
+  test("puts the database into the data folder, wherever that is", () => {
+    check({}, { databaseFile: "data/antiphon.db" });
+    check({ DATA_DIR: "/srv/antiphon" }, { databaseFile: "/srv/antiphon/antiphon.db" });
+    check({ DATA_DIR: "/srv/antiphon", DATABASE_FILE: ":memory:" }, { databaseFile: ":memory:" });
+  });
+
+  test("checks replies against the contract everywhere but in production", () => {
+    check({}, { validateReplies: true });
+    check({ NODE_ENV: "production" }, { validateReplies: false });
+    check({ NODE_ENV: "production", VALIDATE_REPLIES: "true" }, { validateReplies: true });
+  });
+
+  test("satisfies the bounds of its own setting", () => {
+    for (const setting of Object.values(SETTINGS)) {
+      if (setting.kind !== "integer" && setting.kind !== "duration") continue;
+      expect(setting.default, setting.name).toBeGreaterThanOrEqual(setting.min);
+      expect(setting.default, setting.name).toBeLessThanOrEqual(setting.max);
+    }
+  });
+});
+
+describe("what is set", () => {
+  test("is read by its kind", () => {
+    check(
+      { PORT: "0", FIND_LOCAL_DAEMON: "No", MODEL_BASE_URL: "https://models.example/v1", MODEL_PROFILE: "generic" },
+      { port: 0, findLocalDaemon: false, modelBaseUrl: "https://models.example/v1", modelProfile: "generic" },
+    );
+  });
+
+  test("may be a list of keys, with spaces around the commas", () => {
+    expect(loadConfig({ API_KEYS: "one, two" }, []).apiKeys.map((key) => key.reveal())).toEqual(["one", "two"]);
+  });
+
+  test("comes from flags before it comes from the environment", () => {
+    check({ PORT: "1000" }, { port: 2000 }, ["--port", "2000"]);
+    check({ PORT: "1000" }, { port: 2000 }, ["--port=2000"]);
+    check({}, { findLocalDaemon: true, validateReplies: false }, ["--find-local-daemon", "--validate-replies=false"]);
+  });
+
+  test("cannot be changed afterwards", () => {
+    expect(Object.isFrozen(loadConfig({}, []))).toBe(true);
+  });
+});
+
+describe("what cannot be read", () => {
+  test("is told all at once", () => {
+    expect(problemsOf({ PORT: "65536", LOG_LEVEL: "loud", FIND_LOCAL_DAEMON: "maybe", RUNS_MAX: "1e3" })).toEqual([
+      "PORT is '65536', which is no whole number from 0 to 65535.",
+      "FIND_LOCAL_DAEMON is 'maybe', which is neither true nor false.",
+      "RUNS_MAX is '1e3', which is no whole number from 1 to 1000000.",
+      "LOG_LEVEL is 'loud', which is none of trace, debug, info, warn, error, fatal, silent.",
+    ]);
+  });
+
+  test("is told together with flags that are none", () => {
+    expect(problemsOf({ DRAIN_MS: "-1" }, ["--prot", "1", "--model-api-key=hush", "--host", "--port"])).toEqual([
+      "--prot is no setting.",
+      "Argument 2 is no flag.",
+      "--model-api-key is no setting.",
+      "--host lacks its value.",
+      "DRAIN_MS is '-1', which is no whole number of milliseconds from 0 to 600000.",
+    ]);
+  });
+
+  test("is not repeated where it may hold a secret", () => {
+    const problems = problemsOf({
+      MODEL_API_KEY: "hush hush",
+      API_KEYS: "hush,,hush",
+      MODEL_BASE_URL: "hush:hush@host",
+    });
+    expect(problems).toHaveLength(3);
+    expect(problems.join()).not.toContain("hush");
+  });
+});
+
+test("a secret shows itself to those who ask for it, and to nothing else", () => {
+  const { modelApiKey } = loadConfig({ MODEL_API_KEY: "hush" }, []);
+  const holder = { modelApiKey };
+  expect(modelApiKey).toBeInstanceOf(Secret);
+  expect(modelApiKey?.reveal()).toBe("hush");
+  for (const shown of [JSON.stringify(holder), inspect(holder), String(modelApiKey)]) {
+    expect(shown).toContain("[secret]");
+    expect(shown).not.toContain("hush");
+  }
+});

@@ -1,0 +1,48 @@
+import { join } from "node:path";
+import { assert } from "../base/assert.ts";
+import { readCommandLine } from "./command-line.ts";
+import { ConfigError } from "./config-error.ts";
+import { readValue, type SettingValue } from "./read-value.ts";
+import type { Setting, Values } from "./setting.ts";
+import { SETTINGS } from "./settings.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+type TableValues = Values<typeof SETTINGS>;
+
+export type Config = Readonly<
+  Omit<TableValues, "databaseFile" | "validateReplies"> & { databaseFile: string; validateReplies: boolean }
+>;
+
+/** The whole configuration, frozen: flags win over the environment, and the environment over the defaults. Names every bad setting at once. */
+export function loadConfig(environment: Environment, argv: readonly string[]): Config {
+  const { flags, problems } = readCommandLine(argv);
+  const allProblems = [...problems];
+  const read = (setting: Setting): SettingValue | null => {
+    // An empty variable is what many tools write for one that is not set.
+    const text = flags.get(setting.name) ?? environment[setting.name]?.trim();
+    if (text === undefined || text === "") return setting.default;
+    const outcome = readValue(setting, text);
+    if ("value" in outcome) return outcome.value;
+    allProblems.push(`${setting.name} ${outcome.problem}.`);
+    return setting.default;
+  };
+  const values = readTable(read);
+  if (allProblems.length > 0) throw new ConfigError(allProblems);
+  return Object.freeze({
+    ...values,
+    databaseFile: values.databaseFile ?? join(values.dataDir, "antiphon.db"),
+    validateReplies: values.validateReplies ?? environment["NODE_ENV"] !== "production",
+  });
+}
+
+function readTable(read: (setting: Setting) => SettingValue | null): TableValues {
+  const values = Object.fromEntries(Object.entries(SETTINGS).map(([key, setting]) => [key, read(setting)]));
+  assert(isWholeTable(values), "every setting of the table has a value");
+  return values;
+}
+
+/** That each value has the type of its setting's kind is what `readValue` is for; the compiler cannot follow it there. */
+function isWholeTable(values: object): values is TableValues {
+  return Object.keys(SETTINGS).every((key) => key in values);
+}

@@ -1,0 +1,22 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { readEnvironment } from "./read-environment.ts";
+
+function temporaryFile(text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "antiphon-config-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, ".env");
+  writeFileSync(file, text);
+  return file;
+}
+
+test("the environment wins over the file", () => {
+  const file = temporaryFile('# Ours.\nPORT=1000\nHOST="0.0.0.0"\n');
+  expect(readEnvironment(file, { PORT: "2000" })).toEqual({ PORT: "2000", HOST: "0.0.0.0" });
+});
+
+test("a file that is not there is no fault", () => {
+  expect(readEnvironment(join(tmpdir(), "antiphon-no-such-file"), { PORT: "2000" })).toEqual({ PORT: "2000" });
+});

@@ -1,0 +1,28 @@
+import { inspect } from "node:util";
+
+const HIDDEN = "[secret]";
+
+/** A value that no log, JSON text or error shows. Whoever needs it says so with `reveal`. */
+export class Secret {
+  readonly #value: string;
+
+  constructor(value: string) {
+    this.#value = value;
+  }
+
+  reveal(): string {
+    return this.#value;
+  }
+
+  toString(): string {
+    return HIDDEN;
+  }
+
+  toJSON(): string {
+    return HIDDEN;
+  }
+
+  [inspect.custom](): string {
+    return HIDDEN;
+  }
+}

@@ -1,0 +1,54 @@
+import type { InputItem, Tool } from "../../../generated/responses-api/types.ts";
+import type { ModelEvent, ModelRequest } from "../../runs/ports.ts";
+import { isDelta, type Step } from "./step.ts";
+
+/** A request with one user message, and nothing else that the engine would notice. */
+export function aRequest(input: string | readonly (string | InputItem)[], changes: Partial<ModelRequest> = {}): ModelRequest {
+  return {
+    model: "antiphon-built-in",
+    instructions: null,
+    items: (typeof input === "string" ? [input] : input).map((item) => (typeof item === "string" ? says(item) : item)),
+    tools: [],
+    toolChoice: "auto",
+    parallelToolCalls: true,
+    text: { format: { type: "text" }, verbosity: "medium" },
+    reasoning: { effort: null, summary: null },
+    maxOutputTokens: null,
+    temperature: null,
+    topP: null,
+    presencePenalty: null,
+    frequencyPenalty: null,
+    topLogprobs: null,
+    user: null,
+    promptCacheKey: null,
+    serviceTier: null,
+    metadata: {},
+    ...changes,
+  };
+}
+
+export function says(text: string): InputItem {
+  return { type: "message", role: "user", content: text };
+}
+
+export function aFunction(name: string, description: string, properties: Readonly<Record<string, unknown>>): Tool {
+  const parameters = { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
+  return { type: "function", name, description, parameters, strict: true, output_schema: null };
+}
+
+export const WEATHER = aFunction("get_weather", "Tells the weather of a city.", { city: { type: "string" } });
+
+/** Everything said by deltas of one kind. */
+export function spoken(steps: readonly Step[], type: ModelEvent["type"] = "text_delta"): string {
+  return steps
+    .filter(isDelta)
+    .filter((step) => step.type === type)
+    .map((step) => step.text)
+    .join("");
+}
+
+/** The steps by type, each run of equal ones once. */
+export function outline(steps: readonly Step[]): string {
+  const types = steps.map((step) => (step.type === "finished" ? step.reason : step.type));
+  return types.filter((type, index) => type !== types[index - 1]).join(" ");
+}

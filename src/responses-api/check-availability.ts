@@ -1,0 +1,87 @@
+import { fieldLedger, type LedgerEntry } from "../../generated/responses-api/field-ledger.ts";
+import type { CreateResponseRequest, InputItem } from "../../generated/responses-api/types.ts";
+import { isRecord } from "../base/records.ts";
+import { unsupportedParameter } from "./errors.ts";
+
+/** The engines that the field ledger has a column for. */
+export type EngineKind = "chat-completions" | "built-in";
+
+/** Refuses each member that the field ledger says this server, or the engine behind it, does not act on. Nothing is dropped in silence. */
+export function checkAvailability(request: CreateResponseRequest, engine: EngineKind): void {
+  for (const { path, param } of usedPaths(request)) {
+    const entry = fieldLedger[path];
+    if (entry !== undefined && isRefused(entry, engine)) throw unsupportedParameter(param, reason(entry));
+  }
+}
+
+function isRefused(entry: LedgerEntry, engine: EngineKind): boolean {
+  return entry.server === "refused" || entry[engine] === "refused";
+}
+
+function reason({ note }: LedgerEntry): string {
+  return `This server does not act on it: ${note ?? "not available yet"}.`;
+}
+
+interface UsedPath {
+  /** As the ledger names it. */
+  readonly path: string;
+  /** As an error names it. */
+  readonly param: string;
+}
+
+/** Members whose `false` or empty value asks for nothing. */
+const ASKS_FOR_NOTHING: Readonly<Record<string, (value: unknown) => boolean>> = {
+  background: (value) => value === false,
+  context_management: (value) => Array.isArray(value) && value.length === 0,
+};
+
+/** Every path of the ledger that a request makes use of. */
+export function* usedPaths(request: CreateResponseRequest): Generator<UsedPath> {
+  for (const [name, value] of Object.entries(request)) {
+    if (value == null || ASKS_FOR_NOTHING[name]?.(value) === true) continue;
+    yield { path: name, param: name };
+    yield* nestedPaths(name, value);
+  }
+  yield* toolPaths(request);
+  if (Array.isArray(request.input)) yield* inputPaths(request.input);
+}
+
+function* nestedPaths(name: string, value: unknown): Generator<UsedPath> {
+  if (name === "truncation") yield { path: `truncation.${value}`, param: name };
+  if (name === "include" && Array.isArray(value)) {
+    for (const [index, included] of value.entries()) yield { path: `include.${included}`, param: `include[${index}]` };
+  }
+  if (!["text", "reasoning", "stream_options"].includes(name) || !isRecord(value)) return;
+  for (const [member, inner] of Object.entries(value)) {
+    if (inner == null) continue;
+    yield { path: `${name}.${member}`, param: `${name}.${member}` };
+    const choice = isRecord(inner) ? inner["type"] : inner;
+    if (typeof choice === "string") yield { path: `${name}.${member}.${choice}`, param: `${name}.${member}` };
+  }
+}
+
+function* toolPaths({ tools, tool_choice: choice }: CreateResponseRequest): Generator<UsedPath> {
+  for (const [index, tool] of (tools ?? []).entries()) yield { path: `tools.${tool.type}`, param: `tools[${index}]` };
+  if (choice != null) yield { path: `tool_choice.${typeof choice === "string" ? choice : choice.type}`, param: "tool_choice" };
+}
+
+function* inputPaths(input: readonly InputItem[]): Generator<UsedPath> {
+  for (const [index, item] of input.entries()) {
+    const param = `input[${index}]`;
+    yield { path: `input.${item.type ?? "message"}`, param };
+    for (const member of ["content", "output"]) yield* partPaths(item, member, `${param}.${member}`);
+  }
+}
+
+function* partPaths(item: InputItem, member: string, param: string): Generator<UsedPath> {
+  const parts: unknown = new Map(Object.entries(item)).get(member);
+  if (!Array.isArray(parts)) return;
+  for (const [index, part] of parts.entries()) {
+    if (!isRecord(part) || typeof part["type"] !== "string") continue;
+    const path = `content.${part["type"]}`;
+    yield { path, param: `${param}[${index}]` };
+    for (const [name, value] of Object.entries(part)) {
+      if (value != null) yield { path: `${path}.${name}`, param: `${param}[${index}].${name}` };
+    }
+  }
+}

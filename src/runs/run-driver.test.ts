@@ -1,0 +1,189 @@
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { verifies } from "../../tests/verifies.ts";
+import { openStore, type Store } from "../store/open-store.ts";
+import { READER_LAG_EVENTS_MAX } from "./live-feed.ts";
+import { type EventLog, ModelError, type ModelEvent, type Owner, type RecordedEvent } from "./ports.ts";
+import { readEvents } from "./read-events.ts";
+import { aPlan, aResponse } from "./run.fixture.ts";
+import { type LiveRun, type RunStart, startRun } from "./run-driver.ts";
+
+const owner: Owner = { organization: "org", project: "proj" };
+const says = (text: string): ModelEvent => ({ type: "text_delta", text });
+const stops: ModelEvent = { type: "finished", reason: "stop" };
+
+async function* turn(...batches: readonly (readonly ModelEvent[])[]): AsyncGenerator<readonly ModelEvent[]> {
+  for (const batch of batches) {
+    await new Promise(setImmediate);
+    yield batch;
+  }
+}
+
+let store: Store;
+let runs = 0;
+
+beforeEach(async () => {
+  store = await openStore({ file: join(await mkdtemp(join(tmpdir(), "antiphon-runs-")), "test.db") });
+});
+afterEach(() => store.close());
+
+function begin(changes: Partial<RunStart>): Promise<LiveRun> {
+  runs += 1;
+  const response = aResponse({ id: `resp_${runs}`, store: changes.log !== null });
+  return startRun({
+    plan: aPlan({ response }),
+    opened: { owner, response, inputItems: [] },
+    log: store.events,
+    turn: turn([says("Hi")], [stops]),
+    signal: new AbortController().signal,
+    now: () => 1_800_000_001,
+    onFault: () => {},
+    ...changes,
+  });
+}
+
+async function typesOf(events: AsyncIterable<RecordedEvent>): Promise<string[]> {
+  const types: string[] = [];
+  for await (const { event } of events) types.push(event.type);
+  return types;
+}
+
+function replay(id: string, after = -1): Promise<string[]> {
+  return typesOf(readEvents({ responseId: id, log: store.events, live: null }, after));
+}
+
+describe("a stored run", () => {
+  test("is in the store before its first event is shown", async () => {
+    verifies("responses.get.id-valid-from-created");
+    const run = await begin({});
+    expect((await store.responses.findResponse(owner, run.responseId))?.status).toBe("in_progress");
+    await typesOf(run.events);
+  });
+
+  test("is final in the store before its last event is shown", async () => {
+    verifies("responses.stream.durable-before-terminal", "responses.get.equals-terminal-event");
+    const run = await begin({});
+    for await (const { event } of run.events) {
+      if (event.type !== "response.completed") continue;
+      expect(await store.responses.findResponse(owner, run.responseId)).toEqual(event.response);
+    }
+  });
+
+  test("replays exactly what was shown, from any number on", async () => {
+    verifies("responses.replay.equals-the-original", "responses.replay.starting-after");
+    const run = await begin({});
+    const shown = await typesOf(run.events);
+    expect(await replay(run.responseId)).toEqual(shown);
+    for (let after = 0; after < shown.length; after++) expect(await replay(run.responseId, after)).toEqual(shown.slice(after + 1));
+  });
+
+  test("goes on at full speed for a reader that lags, who still sees every event once", async () => {
+    const count = READER_LAG_EVENTS_MAX * 3;
+    const batches = Array.from({ length: count / 64 }, () => Array.from({ length: 64 }, () => says("x")));
+    const run = await begin({ turn: turn(...batches, [stops]) });
+    const first = await run.events.next();
+    await run.ended; // The reader slept through all of it.
+    const numbers = [first.value?.number];
+    for await (const { number } of run.events) numbers.push(number);
+    expect(numbers).toEqual(numbers.map((_, index) => index));
+    expect(numbers.length).toBeGreaterThan(count);
+  });
+
+  test("that is cancelled ends as cancelled, and its model is left", async () => {
+    const controller = new AbortController();
+    let left = false;
+    async function* endless(): AsyncGenerator<readonly ModelEvent[]> {
+      try {
+        for (;;) {
+          await new Promise(setImmediate);
+          yield [says("x")];
+        }
+      } finally {
+        left = true;
+      }
+    }
+    const run = await begin({ turn: endless(), signal: controller.signal });
+    setTimeout(() => controller.abort(), 20);
+    const types = await typesOf(run.events);
+    expect(types.at(-1)).toBe("response.failed");
+    expect(left).toBe(true);
+    expect((await store.responses.findResponse(owner, run.responseId))?.status).toBe("cancelled");
+  });
+
+  test("whose model dies ends as failed, with the model's own words", async () => {
+    verifies("chat-engine.errors.failed-event-after", "responses.stream.error-event-is-nested");
+    async function* dying(): AsyncGenerator<readonly ModelEvent[]> {
+      yield [says("Hel")];
+      throw new ModelError("the upstream is gone", { status: 502, type: "server_error" });
+    }
+    const run = await begin({ turn: dying() });
+    expect((await typesOf(run.events)).slice(-2)).toEqual(["error", "response.failed"]);
+    expect(await store.responses.findResponse(owner, run.responseId)).toMatchObject({
+      status: "failed",
+      error: { code: "server_error", message: "the upstream is gone" },
+    });
+  });
+
+  test("hides what it must not tell when our own code breaks, and reports it", async () => {
+    verifies("errors.messages.no-internals");
+    const faults: unknown[] = [];
+    async function* broken(): AsyncGenerator<readonly ModelEvent[]> {
+      yield [says("Hel")];
+      throw new TypeError("secret detail");
+    }
+    const run = await begin({ turn: broken(), onFault: (fault) => faults.push(fault) });
+    let last = "";
+    for await (const { json } of run.events) last = json;
+    expect(last).not.toContain("secret detail");
+    expect(faults).toHaveLength(1);
+  });
+});
+
+describe("a run that cannot be stored any more", () => {
+  function failing(method: "append" | "close"): EventLog {
+    const { events } = store;
+    return {
+      open: (run, first) => events.open(run, first),
+      append: method === "append" ? () => Promise.reject(new Error("disk full")) : (id, more) => events.append(id, more),
+      close: () => Promise.reject(new Error("disk full")),
+      read: (id, after) => events.read(id, after),
+    };
+  }
+
+  test.each(["append", "close"] as const)("at its %s still ends for those who read it live, with dense numbers", async (method) => {
+    const run = await begin({ log: failing(method), turn: turn([says("Hi")], [says("Ho")], [stops]) });
+    const events: RecordedEvent[] = [];
+    for await (const event of run.events) events.push(event);
+    expect(events.map(({ number }) => number)).toEqual(events.map((_, index) => index));
+    expect(events.slice(-2).map(({ event }) => event.type)).toEqual(["error", "response.failed"]);
+    await run.ended;
+  });
+});
+
+describe("a run that is not stored", () => {
+  test("leaves nothing behind", async () => {
+    verifies("state.store.false-leaves-nothing");
+    const run = await begin({ log: null });
+    expect((await typesOf(run.events)).at(-1)).toBe("response.completed");
+    expect(await store.responses.findResponse(owner, run.responseId)).toBeNull();
+    expect(await replay(run.responseId)).toEqual([]);
+  });
+
+  test("waits for its reader instead of piling up events", async () => {
+    let taken = 0;
+    async function* fast(): AsyncGenerator<readonly ModelEvent[]> {
+      for (let batch = 0; batch < 200; batch++) {
+        taken += 64;
+        yield Array.from({ length: 64 }, () => says("x"));
+      }
+      yield [stops];
+    }
+    const run = await begin({ log: null, turn: fast() });
+    await run.events.next();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(taken).toBeLessThan(READER_LAG_EVENTS_MAX * 3);
+    expect((await typesOf(run.events)).length).toBeGreaterThan(200 * 64);
+  });
+});

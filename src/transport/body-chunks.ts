@@ -1,0 +1,57 @@
+import type { IncomingMessage } from "node:http";
+
+/**
+ * The bytes of a request as they come. Throws what `timedOut` makes when they pause for longer than `idleTimeoutMs`.
+ * Leaving the loop early does not destroy the connection, so that a reply can still be sent.
+ */
+export async function* bodyChunks(
+  request: IncomingMessage,
+  idleTimeoutMs: number,
+  timedOut: () => Error,
+): AsyncGenerator<Buffer> {
+  const chunks: AsyncIterator<Buffer> = request.iterator({ destroyOnReturn: false });
+  for (;;) {
+    const step = await beforeDeadline(chunks.next(), idleTimeoutMs, timedOut);
+    if (step.done === true) return;
+    yield step.value;
+  }
+}
+
+function beforeDeadline<T>(work: Promise<T>, ms: number, timedOut: () => Error): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const timer = setTimeout(() => reject(timedOut()), ms);
+  work.then(resolve, reject).finally(() => clearTimeout(timer));
+  return promise;
+}
+
+/** Whether bytes of the body may still be on their way. */
+export function isBodyPending(request: IncomingMessage): boolean {
+  return !request.complete && !request.destroyed && hasBody(request);
+}
+
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
+}
+
+/** How much of an unwanted body is read so that its sender gets to see the reply: closing at once would reset the connection under it. */
+const DISCARDED_BYTES_MAX = 64 * 1024 * 1024;
+const DISCARDED_MS_MAX = 5_000;
+
+/** Reads the rest of a body and throws it away, within bounds. Resolves to whether all of it came. */
+export function discardBody(request: IncomingMessage): Promise<boolean> {
+  if (!isBodyPending(request)) return Promise.resolve(true);
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  let bytes = 0;
+  const stop = (): void => {
+    clearTimeout(timer);
+    request.off("data", count).off("end", stop).off("close", stop).pause();
+    resolve(request.complete);
+  };
+  const count = (chunk: Buffer): void => {
+    bytes += chunk.length;
+    if (bytes > DISCARDED_BYTES_MAX) stop();
+  };
+  const timer = setTimeout(stop, DISCARDED_MS_MAX);
+  request.on("data", count).once("end", stop).once("close", stop).resume();
+  return promise;
+}

@@ -1,0 +1,44 @@
+import type { ApiError } from "../base/api-error.ts";
+import type { Refusal } from "./contract.ts";
+import type { StreamEvent } from "./handler.ts";
+
+/** Why a query parameter was refused; `limit` belongs to the rule that is named. */
+export type QueryRefusal = { readonly name: string; readonly value: string } & (
+  | { readonly rule: "required" }
+  | { readonly rule: "type"; readonly expected: "integer" | "number" | "boolean" | "object" }
+  | { readonly rule: "enum"; readonly allowed: readonly string[] }
+  | { readonly rule: "pattern"; readonly pattern: string }
+  | { readonly rule: "minimum" | "maximum"; readonly limit: number; readonly integer: boolean }
+  | { readonly rule: "minLength" | "maxLength" | "maxItems"; readonly limit: number; readonly size: number }
+);
+
+/** How an interface says what went wrong before or around its handlers. */
+export interface Faults {
+  renderError(error: ApiError): object;
+  /** What a stream still says when it breaks; `last` is the latest value that was sent. */
+  streamError(error: ApiError, last: object | null): readonly StreamEvent[];
+
+  invalidJson(): ApiError;
+  bodyTooLarge(bytesMax: number): ApiError;
+  bodyTimedOut(): ApiError;
+  unsupportedMediaType(given: string): ApiError;
+  unsupportedEncoding(given: string): ApiError;
+  /** `part` is the name of the part at fault, where it is known. */
+  invalidForm(reason: string, part: string | null): ApiError;
+  invalidBody(operationId: string, body: unknown, refusals: readonly Refusal[]): ApiError;
+  invalidQuery(refusal: QueryRefusal): ApiError;
+  invalidClientRequestId(): ApiError;
+  /** The bytes on the connection are not HTTP we read; the status is 400, 408 or 431. */
+  malformedRequest(status: number): ApiError;
+
+  unknownRoute(method: string, path: string): ApiError;
+  /** Where it is left out, an unknown method is an unknown route. */
+  methodNotAllowed?(method: string, path: string): ApiError;
+  /** A plain request to a path that only takes WebSockets; where it is left out, an unknown route. */
+  upgradeRequired?(path: string): ApiError;
+  /** A binary frame on a WebSocket that speaks JSON text. */
+  binaryMessage(): ApiError;
+
+  shuttingDown(): ApiError;
+  internalError(requestId: string): ApiError;
+}

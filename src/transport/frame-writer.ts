@@ -1,0 +1,92 @@
+import type { ServerResponse } from "node:http";
+
+/** A write of this size is worth its call; a larger one only holds memory longer. */
+const WRITE_CHARS_MAX = 65_536;
+
+/**
+ * Gathers the frames of one turn of the event loop into one write. Beside the write the socket has not taken yet it holds at most one more,
+ * if whoever adds frames waits for the promise that `add` gives.
+ */
+export class FrameWriter {
+  readonly #response: ServerResponse;
+  readonly #open: () => void;
+  #text = "";
+  #opened = false;
+  #closed: boolean;
+  #flushPlanned = false;
+  #room: PromiseWithResolvers<void> | null = null;
+
+  /** `open` writes the head of the reply; it is called once, with the first frame. */
+  constructor(response: ServerResponse, open: () => void) {
+    this.#response = response;
+    this.#open = open;
+    this.#closed = response.destroyed;
+    response.on("drain", () => this.#makeRoom());
+    response.once("close", () => {
+      this.#closed = true;
+      this.#makeRoom();
+    });
+  }
+
+  get opened(): boolean {
+    return this.#opened;
+  }
+
+  /** True when nobody reads any more. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** True while the reader is behind. */
+  get blocked(): boolean {
+    return this.#room !== null;
+  }
+
+  /** Undefined when the next frame may be added at once. The first frame does not wait for company. */
+  add(frame: string): Promise<void> | undefined {
+    const isFirst = !this.#opened;
+    this.#text += frame;
+    if (isFirst || this.#text.length >= WRITE_CHARS_MAX) {
+      this.#flush();
+      if (this.#room === null && !isFirst) return new Promise(setImmediate); // Source and reader may both be fast; others want their turn.
+    } else if (!this.#flushPlanned) {
+      this.#flushPlanned = true;
+      setImmediate(this.#flushAsPlanned);
+    }
+    return this.#room?.promise;
+  }
+
+  /** Writes what is left and ends the reply. */
+  finish(): void {
+    if (this.#closed) return;
+    this.#openOnce();
+    this.#response.end(this.#text);
+    this.#text = "";
+  }
+
+  readonly #flushAsPlanned = (): void => {
+    this.#flushPlanned = false;
+    this.#flush();
+  };
+
+  #flush(): void {
+    if (this.#text === "" || this.#closed || this.#room !== null) return;
+    this.#openOnce();
+    const text = this.#text;
+    this.#text = "";
+    if (!this.#response.write(text)) this.#room = Promise.withResolvers<void>();
+  }
+
+  #openOnce(): void {
+    if (this.#opened) return;
+    this.#opened = true;
+    this.#open();
+  }
+
+  #makeRoom(): void {
+    const room = this.#room;
+    this.#room = null;
+    this.#flush(); // What was added while there was no room.
+    room?.resolve();
+  }
+}

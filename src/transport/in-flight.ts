@@ -1,0 +1,54 @@
+/** One request or socket that a stopping server waits for. */
+export interface Flight {
+  readonly signal: AbortSignal;
+  abort(reason: Error): void;
+  end(): void;
+}
+
+/** Everything that is being served, so that a server can stop when it is done. */
+export class InFlight {
+  readonly #flights = new Set<Flight>();
+  readonly #whenEmpty = new Set<() => void>();
+  #draining = false;
+
+  /** True once the server is stopping: replies then close their connections. */
+  get draining(): boolean {
+    return this.#draining;
+  }
+
+  begin(): Flight {
+    const controller = new AbortController();
+    const flight: Flight = {
+      signal: controller.signal,
+      abort: (reason) => controller.abort(reason),
+      end: () => this.#end(flight),
+    };
+    this.#flights.add(flight);
+    return flight;
+  }
+
+  startDraining(): void {
+    this.#draining = true;
+  }
+
+  abortAll(reason: Error): void {
+    for (const flight of this.#flights) flight.abort(reason);
+  }
+
+  /** Resolves when nothing is being served, or when `ms` have passed. */
+  async emptied(ms: number): Promise<void> {
+    if (this.#flights.size === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    this.#whenEmpty.add(resolve);
+    await promise;
+    clearTimeout(timer);
+    this.#whenEmpty.delete(resolve);
+  }
+
+  #end(flight: Flight): void {
+    this.#flights.delete(flight);
+    if (this.#flights.size > 0) return;
+    for (const resolve of this.#whenEmpty) resolve();
+  }
+}

@@ -1,0 +1,33 @@
+const MIB = 1024 * 1024;
+
+export interface TransportOptions {
+  /** Bytes of a request body, compressed or not. */
+  readonly bodyBytesMax: number;
+  /** Bytes of one uploaded file. */
+  readonly fileBytesMax: number;
+  /** Bytes of one line of NDJSON, and of one WebSocket message. */
+  readonly messageBytesMax: number;
+  /** How long a body may pause. */
+  readonly bodyIdleTimeoutMs: number;
+  /** How long a stream of lines may pause. */
+  readonly linesIdleTimeoutMs: number;
+  /** Silence after which an event stream says that it still lives. */
+  readonly keepAliveMs: number;
+  readonly pingIntervalMs: number;
+  /** Plain JSON bodies are indented by two spaces. */
+  readonly prettyJson: boolean;
+  /** Headers that every reply carries besides the request id. */
+  readonly standingHeaders: (elapsedMs: number) => Readonly<Record<string, string>>;
+}
+
+export const TRANSPORT_DEFAULTS: TransportOptions = {
+  bodyBytesMax: 64 * MIB,
+  fileBytesMax: 20 * MIB,
+  messageBytesMax: 2 * MIB,
+  bodyIdleTimeoutMs: 60_000,
+  linesIdleTimeoutMs: 300_000,
+  keepAliveMs: 15_000,
+  pingIntervalMs: 30_000,
+  prettyJson: false,
+  standingHeaders: () => ({}),
+};

@@ -1,0 +1,75 @@
+import type { IncomingMessage } from "node:http";
+import { hasBody } from "./body-chunks.ts";
+import { collectBody } from "./collect-body.ts";
+import type { Contract, OperationRoute } from "./contract.ts";
+import type { Faults } from "./faults.ts";
+import type { TransportOptions } from "./options.ts";
+import { parseJson } from "./parse-json.ts";
+import { readForm } from "./read-form.ts";
+import { readLines } from "./read-lines.ts";
+
+const JSON_TYPE = "application/json";
+
+/** The body in the form its media type gives it: a JSON value, lines, a form's parts, or bytes. Undefined where there is none. */
+export async function readBody(
+  route: OperationRoute,
+  request: IncomingMessage,
+  options: TransportOptions,
+  faults: Faults,
+): Promise<unknown> {
+  if (route.request.length === 0) return undefined;
+  if (!route.bodyRequired && !hasBody(request)) return undefined;
+  const idleTimeoutMs = options.bodyIdleTimeoutMs;
+  switch (acceptedType(route, request, faults)) {
+    case JSON_TYPE:
+      return readJson(route, request, options, faults);
+    case "application/x-ndjson":
+      if (isEncoded(request)) throw faults.unsupportedEncoding(request.headers["content-encoding"] ?? "");
+      return readLines(
+        request,
+        { lineBytesMax: options.messageBytesMax, idleTimeoutMs: options.linesIdleTimeoutMs },
+        faults,
+      );
+    case "multipart/form-data":
+      return readForm(request, { fileBytesMax: options.fileBytesMax, idleTimeoutMs }, faults);
+    default:
+      return collectBody(request, { bytesMax: options.bodyBytesMax, idleTimeoutMs }, faults);
+  }
+}
+
+/** Checks a body as its interface wants it checked, and gives back what the handler shall see. */
+export function checkBody(route: OperationRoute, body: unknown, contract: Contract, faults: Faults): unknown {
+  const check = contract.bodyChecks?.[route.operationId];
+  if (check !== undefined) return check(body);
+  const validator = contract.bodyValidators[route.operationId];
+  if (validator === undefined || (body === undefined && !route.bodyRequired)) return body;
+  if (!validator(body)) throw faults.invalidBody(route.operationId, body, validator.errors ?? []);
+  return body;
+}
+
+/** The media type the body is read as. A body that does not say is taken for JSON where JSON is possible. */
+function acceptedType({ request: accepted }: OperationRoute, request: IncomingMessage, faults: Faults): string {
+  const given = request.headers["content-type"] ?? "";
+  const [type = "", ...parameters] = given.split(";").map((part) => part.trim().toLowerCase());
+  const named = type === "" && accepted.includes(JSON_TYPE) ? JSON_TYPE : type;
+  const charset = parameters.find((parameter) => parameter.startsWith("charset="))?.replaceAll('"', "");
+  const isUtf8 = charset === undefined || /^charset=(utf-?8|us-ascii)$/.test(charset);
+  if (!accepted.includes(named) || (named === JSON_TYPE && !isUtf8)) throw faults.unsupportedMediaType(given);
+  return named;
+}
+
+async function readJson(
+  route: OperationRoute,
+  request: IncomingMessage,
+  options: TransportOptions,
+  faults: Faults,
+): Promise<unknown> {
+  const limits = { bytesMax: options.bodyBytesMax, idleTimeoutMs: options.bodyIdleTimeoutMs };
+  const bytes = await collectBody(request, limits, faults);
+  if (bytes.length === 0 && !route.bodyRequired) return undefined;
+  return parseJson(bytes, faults);
+}
+
+function isEncoded({ headers }: IncomingMessage): boolean {
+  return (headers["content-encoding"] ?? "identity").trim().toLowerCase() !== "identity";
+}

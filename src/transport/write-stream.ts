@@ -1,0 +1,93 @@
+import { ApiError } from "../base/api-error.ts";
+import { discardBody } from "./body-chunks.ts";
+import type { Exchange } from "./exchange.ts";
+import type { Faults } from "./faults.ts";
+import { FrameWriter } from "./frame-writer.ts";
+import type { ReplyHeaders } from "./handler.ts";
+import { writeHead } from "./write-reply.ts";
+
+/** A stream as it goes out: SSE and NDJSON differ in nothing else. */
+export interface OutgoingStream<T extends object> {
+  readonly status: number;
+  readonly headers: ReplyHeaders;
+  readonly values: AsyncIterable<T>;
+  readonly frameOf: (value: T) => string;
+  /** Sent in silences; null where the format has no such thing. */
+  readonly keepAlive: { readonly frame: string; readonly everyMs: number } | null;
+  /** What is still said when the source breaks. */
+  readonly onError: (error: ApiError, last: T | null) => readonly T[];
+}
+
+/**
+ * Writes values as they come. The head goes out with the first of them, so that a source that fails before can still be answered plainly.
+ * When the client leaves, the source is told to return and nothing more is pulled.
+ */
+export async function writeStream<T extends object>(
+  exchange: Exchange,
+  stream: OutgoingStream<T>,
+  faults: Pick<Faults, "internalError">,
+): Promise<void> {
+  const { response } = exchange;
+  const out = new FrameWriter(response, () => writeHead(exchange, stream.status, stream.headers));
+  const source = stream.values[Symbol.asyncIterator]();
+  const left = Promise.withResolvers<void>();
+  const leave = (): void => {
+    letGo(exchange, source);
+    left.resolve();
+  };
+  if (out.closed) return leave();
+  response.once("close", leave);
+  const stopKeepAlive = keepAlive(out, stream.keepAlive);
+  try {
+    await Promise.race([pump(exchange, source, stream, out, faults), left.promise]);
+  } finally {
+    stopKeepAlive();
+    response.off("close", leave);
+  }
+  if (!out.closed && !(await discardBody(exchange.request))) exchange.request.destroy();
+}
+
+async function pump<T extends object>(
+  exchange: Exchange,
+  source: AsyncIterator<T>,
+  stream: OutgoingStream<T>,
+  out: FrameWriter,
+  faults: Pick<Faults, "internalError">,
+): Promise<void> {
+  let last: T | null = null;
+  try {
+    for await (const value of { [Symbol.asyncIterator]: () => source }) {
+      const room = out.add(stream.frameOf(value));
+      last = value;
+      if (room !== undefined) await room;
+      if (out.closed) return;
+    }
+  } catch (error) {
+    if (out.closed) return;
+    if (!out.opened) throw error;
+    for (const value of stream.onError(streamFault(exchange, error, faults), last)) await out.add(stream.frameOf(value));
+  }
+  out.finish();
+}
+
+function streamFault(exchange: Exchange, error: unknown, faults: Pick<Faults, "internalError">): ApiError {
+  if (error instanceof ApiError) return error;
+  exchange.log.error({ err: error, requestId: exchange.requestId }, "a stream broke");
+  return faults.internalError(exchange.requestId);
+}
+
+/** Nobody waits for the source's last words; a fault among them is still known to the log. */
+function letGo(exchange: Exchange, source: AsyncIterator<unknown>): void {
+  const returned = source.return?.() ?? Promise.resolve();
+  returned.catch((error: unknown) => {
+    exchange.log.debug({ err: error, requestId: exchange.requestId }, "a source failed after its client had left");
+  });
+}
+
+function keepAlive(out: FrameWriter, options: OutgoingStream<object>["keepAlive"]): () => void {
+  if (options === null) return () => {};
+  const timer = setInterval(() => {
+    if (out.silent && !out.blocked) void out.add(options.frame);
+  }, options.everyMs);
+  return () => clearInterval(timer);
+}
