@@ -6,7 +6,7 @@ import { readModule } from "./import-graph.ts";
 
 const SOURCES = ["{src,generated,tests,contract-tests,scripts}/**/*.{ts,js}"];
 const SHOWN_MAX = 20;
-const EXCLUDED = ["**/node_modules/**", "**/__transpiled/**"];
+const EXCLUDED = ["**/node_modules/**", "**/templates/**", "generated/docs/**"];
 
 const modules = [];
 for await (const path of glob(SOURCES, { exclude: EXCLUDED })) {

@@ -26,7 +26,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     sentence:
       "Neither the server nor the client reaches this file. Delete it, wire it in, or name it .fixture.ts if it serves tests.",
     kind: "is-reached",
-    what: PRODUCT,
+    what: product("src/(?!.*[.]d[.]ts$)"),
     roots: /^src\/(main|client\/index)[.]ts$/,
   },
   {

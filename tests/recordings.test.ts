@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { readResponse, readResponseStreamEvent } from "../generated/responses-api/validators.js";
+import { readResponse, readResponseStreamEvent } from "../generated/responses-api/readers.js";
 import type { ResponseStreamEvent } from "../generated/responses-api/types.ts";
 import { foldEvents } from "../src/runs/index.ts";
 import { verifies } from "./verifies.ts";

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { repository } from "./contracts.ts";
 
@@ -52,6 +52,7 @@ function readIfPresent(file: string): string | null {
 }
 
 function filesUnder(folder: string): readonly string[] {
+  if (!existsSync(join(repository, folder))) return [];
   const entries = readdirSync(join(repository, folder), { recursive: true, withFileTypes: true });
   const prefix = repository.length;
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(prefix));

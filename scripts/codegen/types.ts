@@ -9,16 +9,11 @@ export async function generateTypes(document: JsonObject, specs: readonly string
   const input = join(workFolder, "document.json");
   const output = join(workFolder, "types.ts");
   await writeFile(input, JSON.stringify(document));
-  await runTool(process.execPath, [
-    join(codegenFolder, "node_modules/openapi-typescript/bin/cli.js"),
-    input,
-    "--output",
-    output,
-    "--root-types",
-    "--root-types-no-schema-prefix",
-    "--root-types-keep-casing",
-    "--default-non-nullable=false", // A default documents what the server assumes; it does not make a member required.
-  ]);
+  const cli = join(codegenFolder, "node_modules/openapi-typescript/bin/cli.js");
+  const names = ["--root-types", "--root-types-no-schema-prefix", "--root-types-keep-casing"];
+  const presence = ["--default-non-nullable=false"]; // A default documents what the server assumes; it does not make a member required.
+  const cwd = workFolder; // Where there is no redocly.yaml: the tool would hold our document to its rules.
+  await runTool(process.execPath, [cli, input, "--output", output, ...names, ...presence], { cwd });
   return header(...specs) + withoutBanner(await readFile(output, "utf8"));
 }
 

@@ -282,6 +282,11 @@ export function notImplemented(operationId: string): ApiError {
   });
 }
 
+/** WebSocket mode is not offered: the one status that makes clients fall back to HTTP at once. */
+export function upgradeNotOffered(): ApiError {
+  return invalid(426, "upgrade_required", null, "This server does not offer WebSocket mode. Send POST /v1/responses.");
+}
+
 export function tooManyRuns(runsMax: number): ApiError {
   return new ApiError({
     status: 503,

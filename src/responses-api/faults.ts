@@ -13,21 +13,23 @@ import {
   malformedRequest,
   methodNotAllowed,
   missingParameter,
-  outOfBounds,
   renderError,
   shuttingDown,
   unknownRoute,
   unsupportedEncoding,
   unsupportedMediaType,
 } from "./errors.ts";
+import { patternError, rangeError, sizeError } from "./limit-error.ts";
 import { type Refusal, validationError } from "./validation-error.ts";
 
-/** Why a query parameter was refused. */
-export type QueryRefusal = { readonly name: string } & (
-  | { readonly reason: "missing" }
-  | { readonly reason: "type"; readonly value: string; readonly expected: "integer" | "number" | "boolean" }
-  | { readonly reason: "enum"; readonly value: string; readonly allowed: readonly string[] }
-  | { readonly reason: "minimum" | "maximum"; readonly value: number; readonly limit: number; readonly integer: boolean }
+/** Why a query parameter was refused; `limit` belongs to the rule that is named. */
+export type QueryRefusal = { readonly name: string; readonly value: string } & (
+  | { readonly rule: "required" }
+  | { readonly rule: "type"; readonly expected: "integer" | "number" | "boolean" | "object" }
+  | { readonly rule: "enum"; readonly allowed: readonly string[] }
+  | { readonly rule: "pattern"; readonly pattern: string }
+  | { readonly rule: "minimum" | "maximum"; readonly limit: number; readonly integer: boolean }
+  | { readonly rule: "minLength" | "maxLength" | "maxItems"; readonly limit: number; readonly size: number }
 );
 
 /** How Interface A says what went wrong before or around its operations. */
@@ -54,29 +56,31 @@ export const responsesApiFaults = {
 /** A run always ends its own stream; this is for a stream that cannot be read to that end. `last` is the latest event that was sent. */
 function streamError(error: ApiError, last: object | null): readonly { readonly type: string }[] {
   const number = last !== null && "sequence_number" in last && typeof last.sequence_number === "number" ? last.sequence_number + 1 : 0;
-  return [{ type: "error", sequence_number: number, ...renderError(error) }];
+  const event = { type: "error", sequence_number: number, ...renderError(error) };
+  return [event];
 }
 
-const EXPECTED = { integer: "an integer", number: "a decimal", boolean: "a boolean" } as const;
+const EXPECTED = { integer: "an integer", number: "a decimal", boolean: "a boolean", object: "an object" } as const;
 
 function invalidQuery(refusal: QueryRefusal): ApiError {
-  switch (refusal.reason) {
-    case "missing":
-      return missingParameter(refusal.name);
+  const { name, value } = refusal;
+  switch (refusal.rule) {
+    case "required":
+      return missingParameter(name);
     case "type":
-      return invalidType(refusal.name, EXPECTED[refusal.expected], "a string");
+      return invalidType(name, EXPECTED[refusal.expected], "a string");
     case "enum":
-      return invalidValue(refusal.name, refusal.value, refusal.allowed);
+      return invalidValue(name, value, refusal.allowed);
+    case "pattern":
+      return patternError(name, refusal.pattern);
     case "minimum":
     case "maximum":
-      return queryOutOfBounds(refusal);
+      return rangeError(refusal.rule, name, refusal.limit, value, refusal.integer);
+    case "minLength":
+    case "maxLength":
+    case "maxItems":
+      return sizeError(refusal.rule, name, refusal.limit, refusal.size);
     default:
       return assertNever(refusal);
   }
-}
-
-function queryOutOfBounds({ name, reason, value, limit, integer }: Extract<QueryRefusal, { reason: "minimum" | "maximum" }>): ApiError {
-  const kind = integer ? "integer" : "decimal";
-  const [code, place, sign] = reason === "minimum" ? ["below_min", "below minimum", ">="] : ["above_max", "above maximum", "<="];
-  return outOfBounds(`${kind}_${code}_value`, name, `${kind} ${place} value. Expected a value ${sign} ${limit}, but got ${value} instead.`);
 }

@@ -1,5 +1,5 @@
 import type { ItemReferenceInput, MessageInput, StoredItem } from "../../generated/responses-api/types.ts";
-import { readStoredItem } from "../../generated/responses-api/validators.js";
+import { readStoredItem } from "../../generated/responses-api/readers.js";
 import { isRecord } from "../base/records.ts";
 import { illFormedItemId, invalidValue, unknownParameter, unusableItem } from "./errors.ts";
 import type { CanonicalItem } from "./expand-input.ts";

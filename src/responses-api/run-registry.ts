@@ -35,6 +35,11 @@ export class RunRegistry {
     };
   }
 
+  /** Resolves once no run is left. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.#running.values()].map(({ ended }) => ended));
+  }
+
   /** Stops a run if it is running here; resolves once it has ended. */
   async stop(responseId: string): Promise<void> {
     const run = this.#running.get(responseId);

@@ -1,6 +1,7 @@
 import type { ApiError } from "../base/api-error.ts";
 import { assert } from "../base/assert.ts";
 import { isRecord } from "../base/records.ts";
+import { isSizeRule, patternError, rangeError, sizeError } from "./limit-error.ts";
 import { invalidType, invalidValue, missingParameter, outOfBounds, unknownParameter } from "./errors.ts";
 
 /** What a generated validator says about a value it refuses; `parentSchema` is the schema that refused it, `data` the value. */
@@ -120,29 +121,15 @@ function allowedTags(schema: unknown): readonly string[] {
 }
 
 function boundsError(param: string, refusal: Refusal): ApiError {
-  const limit = params(refusal, "limit");
-  const got = refusal.data;
-  const number = isRecord(refusal.parentSchema) && types(refusal.parentSchema).includes("integer") ? "integer" : "decimal";
-  switch (refusal.keyword) {
-    case "minimum":
-      return outOfBounds(`${number}_below_min_value`, param, `${number} below minimum value. Expected a value >= ${limit}, but got ${got} instead.`);
-    case "maximum":
-      return outOfBounds(`${number}_above_max_value`, param, `${number} above maximum value. Expected a value <= ${limit}, but got ${got} instead.`);
-    case "maxLength":
-      return outOfBounds("string_above_max_length", param, `string too long. Expected a string with maximum length ${limit}, but got a string with length ${sizeOf(got)} instead.`);
-    case "minLength":
-      return outOfBounds("string_below_min_length", param, `string too short. Expected a string with minimum length ${limit}, but got a string with length ${sizeOf(got)} instead.`);
-    case "maxItems":
-      return outOfBounds("array_above_max_length", param, `array too long. Expected an array with maximum length ${limit}, but got an array with length ${sizeOf(got)} instead.`);
-    case "minItems":
-      return outOfBounds("array_below_min_length", param, `array too short. Expected an array with minimum length ${limit}, but got an array with length ${sizeOf(got)} instead.`);
-    case "maxProperties":
-      return outOfBounds("object_above_max_properties", param, `too many properties. Expected an object with at most ${limit} properties, but got an object with ${sizeOf(got)} properties instead.`);
-    case "pattern":
-      return outOfBounds("invalid_value", param, `string does not match pattern. Expected a string that matches the pattern '${params(refusal, "pattern")}'.`);
-    default:
-      return outOfBounds("invalid_value", param, "the value is not one that is accepted here.");
+  const { keyword, data } = refusal;
+  const limit = Number(params(refusal, "limit"));
+  if (isSizeRule(keyword)) return sizeError(keyword, param, limit, sizeOf(data));
+  if (keyword === "minimum" || keyword === "maximum") {
+    const isInteger = isRecord(refusal.parentSchema) && types(refusal.parentSchema).includes("integer");
+    return rangeError(keyword, param, limit, String(data), isInteger);
   }
+  if (keyword === "pattern") return patternError(param, String(params(refusal, "pattern")));
+  return outOfBounds("invalid_value", param, "the value is not one that is accepted here.");
 }
 
 function sizeOf(value: unknown): number {

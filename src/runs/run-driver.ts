@@ -1,8 +1,8 @@
-import { validateResponseErrorInfo } from "../../generated/responses-api/validators.js";
 import { createRecorder, type EventRecorder } from "./event-recorder.ts";
 import { LiveFeed } from "./live-feed.ts";
 import { ModelError, type EventLog, type ModelEvent, type OpenedRun, type RecordedEvent } from "./ports.ts";
 import { readEvents } from "./read-events.ts";
+import { responseErrorCode } from "./response-error-code.ts";
 import type { RunFailure, RunPlan, RunSignal, RunState } from "./run-state.ts";
 import { transition, waiting } from "./transition.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
@@ -110,9 +110,7 @@ class RunDriver {
 }
 
 function modelFailure({ type, code, message, param }: ModelError): RunFailure {
-  const info: unknown = { code, message };
-  const responseCode = validateResponseErrorInfo(info) ? info.code : "server_error";
-  return { type, code: code ?? type, message, param, responseCode };
+  return { type, code: code ?? type, message, param, responseCode: responseErrorCode(code) };
 }
 
 const INTERNAL_FAILURE: RunFailure = {

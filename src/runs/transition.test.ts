@@ -251,9 +251,8 @@ describe("whatever a model does", () => {
   test("every event and the body are what the contract says", () => {
     anyRun((run) => {
       for (const event of run.events) {
-        if (!validateResponseStreamEvent(event)) {
-          expect.fail(`${event.type}: ${JSON.stringify(validateResponseStreamEvent.errors)}`);
-        }
+        const valid: boolean = validateResponseStreamEvent(event);
+        expect(valid, `${event.type}: ${JSON.stringify(validateResponseStreamEvent.errors)}`).toBe(true);
       }
       expect(validateResponse(finalOf(run)), JSON.stringify(validateResponse.errors)).toBe(true);
     });

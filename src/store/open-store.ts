@@ -27,6 +27,8 @@ export interface Store {
   readonly responses: ResponseStore;
   readonly events: EventLog;
   readonly keys: KeyStore;
+  /** Whether the database answers. */
+  isReady(): Promise<boolean>;
   /** Stores what waits, then leaves the database. */
   close(): Promise<void>;
 }
@@ -45,10 +47,16 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     commitSizeMax: COMMIT_CHARACTERS_MAX,
     onCommit: options.onCommit,
   });
+  const keys = new StoredKeys(db);
   return {
     responses: new StoredResponses(db, queue),
     events: new StoredEventLog(db, queue, writer),
-    keys: new StoredKeys(db),
+    keys,
+    isReady: () =>
+      keys.count().then(
+        () => true,
+        () => false,
+      ),
     close: async () => {
       await queue.close();
       await db.destroy();

@@ -25,7 +25,8 @@ const DECOMPRESSORS: ReadonlyMap<string, Decompress> = new Map<string, Decompres
 export async function collectBody(request: IncomingMessage, limits: BodyLimits, faults: BodyFaults): Promise<Buffer> {
   const encoding = (request.headers["content-encoding"] ?? "identity").trim().toLowerCase();
   const decompress = DECOMPRESSORS.get(encoding);
-  if (decompress === undefined && encoding !== "identity" && encoding !== "") throw faults.unsupportedEncoding(encoding);
+  if (decompress === undefined && encoding !== "identity" && encoding !== "")
+    throw faults.unsupportedEncoding(encoding);
   if (Number(request.headers["content-length"] ?? 0) > limits.bytesMax) throw faults.bodyTooLarge(limits.bytesMax);
   const bytes = await collect(request, limits, faults);
   if (decompress === undefined || bytes.length === 0) return bytes;

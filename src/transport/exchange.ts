@@ -37,7 +37,7 @@ export interface ExchangeParts {
 export function openExchange(request: IncomingMessage, response: ServerResponse, parts: ExchangeParts): Exchange {
   const startedAt = performance.now();
   const flight = parts.inFlight.begin();
-  const [path = "/", search = ""] = splitUrl(request.url ?? "/");
+  const [path, search] = splitUrl(request.url ?? "/");
   const exchange: Exchange = {
     request,
     response,
@@ -65,7 +65,9 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
   };
   response.once("close", close);
   request.once("error", close); // A pipelined request loses its connection before its response has one: only the request hears of it.
-  response.on("error", (error) => parts.log.debug({ error, requestId: exchange.requestId }, "a reply could not be written"));
+  response.on("error", (error) =>
+    parts.log.debug({ error, requestId: exchange.requestId }, "a reply could not be written"),
+  );
   return exchange;
 }
 

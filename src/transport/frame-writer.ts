@@ -15,6 +15,7 @@ export class FrameWriter {
   #closed: boolean;
   #flushPlanned = false;
   #room: PromiseWithResolvers<void> | null = null;
+  #writtenAt = performance.now();
 
   /** `open` writes the head of the reply; it is called once, with the first frame. */
   constructor(response: ServerResponse, open: () => void) {
@@ -40,6 +41,11 @@ export class FrameWriter {
   /** True while the reader is behind. */
   get blocked(): boolean {
     return this.#room !== null;
+  }
+
+  /** How long nothing has been written. */
+  get silentMs(): number {
+    return performance.now() - this.#writtenAt;
   }
 
   /** Undefined when the next frame may be added at once. The first frame does not wait for company. */
@@ -74,6 +80,7 @@ export class FrameWriter {
     this.#openOnce();
     const text = this.#text;
     this.#text = "";
+    this.#writtenAt = performance.now();
     if (!this.#response.write(text)) this.#room = Promise.withResolvers<void>();
   }
 

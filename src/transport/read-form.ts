@@ -11,10 +11,7 @@ export interface FormLimits {
   readonly idleTimeoutMs: number;
 }
 
-type FormFaults = Pick<
-  Faults,
-  "bodyTooLarge" | "bodyTimedOut" | "unsupportedEncoding" | "invalidJson" | "invalidForm"
->;
+type FormFaults = Pick<Faults, "bodyTooLarge" | "bodyTimedOut" | "unsupportedEncoding" | "invalidJson" | "invalidForm">;
 
 const PARTS_MAX = 64;
 const FILES_MAX = 8;
@@ -67,7 +64,8 @@ function parse(source: FormSource, fileBytesMax: number): Promise<void> {
 }
 
 function formFault(error: unknown, limits: FormLimits, faults: FormFaults): ApiError {
-  if (!(error instanceof MulterError)) return faults.invalidForm(error instanceof Error ? error.message : "broken", null);
+  if (!(error instanceof MulterError))
+    return faults.invalidForm(error instanceof Error ? error.message : "broken", null);
   if (error.code === "LIMIT_FILE_SIZE") return faults.bodyTooLarge(limits.fileBytesMax);
   return faults.invalidForm(error.message, error.field ?? null);
 }

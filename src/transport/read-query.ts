@@ -5,7 +5,11 @@ type QueryFaults = Pick<Faults, "invalidQuery">;
 type Rule = QueryRefusal extends infer R ? (R extends QueryRefusal ? Omit<R, "name" | "value"> : never) : never;
 
 /** Reads the parameters the contract knows; others are ignored. A parameter that is given twice counts with its last value. */
-export function readQuery(table: OperationRoute["query"], search: string, faults: QueryFaults): Record<string, unknown> {
+export function readQuery(
+  table: OperationRoute["query"],
+  search: string,
+  faults: QueryFaults,
+): Record<string, unknown> {
   const given = new URLSearchParams(search);
   const query: Record<string, unknown> = {};
   for (const [name, parameter] of Object.entries(table)) {
@@ -16,7 +20,12 @@ export function readQuery(table: OperationRoute["query"], search: string, faults
   return query;
 }
 
-function readParameter(name: string, parameter: QueryParameter, values: readonly string[], faults: QueryFaults): unknown {
+function readParameter(
+  name: string,
+  parameter: QueryParameter,
+  values: readonly string[],
+  faults: QueryFaults,
+): unknown {
   const last = values.at(-1);
   if (last === undefined) {
     if (parameter.required) throw faults.invalidQuery({ name, value: "", rule: "required" });
@@ -24,7 +33,13 @@ function readParameter(name: string, parameter: QueryParameter, values: readonly
   }
   const { maxItems } = parameter;
   if (parameter.array && maxItems !== undefined && values.length > maxItems) {
-    throw faults.invalidQuery({ name, value: values.join(","), rule: "maxItems", limit: maxItems, size: values.length });
+    throw faults.invalidQuery({
+      name,
+      value: values.join(","),
+      rule: "maxItems",
+      limit: maxItems,
+      size: values.length,
+    });
   }
   const read = (text: string): unknown => readValue(name, parameter, text, faults);
   return parameter.array ? values.map(read) : read(last);

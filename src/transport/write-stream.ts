@@ -4,7 +4,8 @@ import type { Exchange } from "./exchange.ts";
 import type { Faults } from "./faults.ts";
 import { FrameWriter } from "./frame-writer.ts";
 import type { ReplyHeaders } from "./handler.ts";
-import { writeHead } from "./write-reply.ts";
+import { letGo } from "./let-go.ts";
+import { writeHead } from "./write-whole.ts";
 
 /** A stream as it goes out: SSE and NDJSON differ in nothing else. */
 export interface OutgoingStream<T extends object> {
@@ -32,7 +33,7 @@ export async function writeStream<T extends object>(
   const source = stream.values[Symbol.asyncIterator]();
   const left = Promise.withResolvers<void>();
   const leave = (): void => {
-    letGo(exchange, source);
+    letGo(source, exchange.log, exchange.requestId);
     left.resolve();
   };
   if (out.closed) return leave();
@@ -65,7 +66,8 @@ async function pump<T extends object>(
   } catch (error) {
     if (out.closed) return;
     if (!out.opened) throw error;
-    for (const value of stream.onError(streamFault(exchange, error, faults), last)) await out.add(stream.frameOf(value));
+    for (const value of stream.onError(streamFault(exchange, error, faults), last))
+      await out.add(stream.frameOf(value));
   }
   out.finish();
 }
@@ -76,18 +78,15 @@ function streamFault(exchange: Exchange, error: unknown, faults: Pick<Faults, "i
   return faults.internalError(exchange.requestId);
 }
 
-/** Nobody waits for the source's last words; a fault among them is still known to the log. */
-function letGo(exchange: Exchange, source: AsyncIterator<unknown>): void {
-  const returned = source.return?.() ?? Promise.resolve();
-  returned.catch((error: unknown) => {
-    exchange.log.debug({ err: error, requestId: exchange.requestId }, "a source failed after its client had left");
-  });
-}
-
+/** Looks at the writer's clock when a silence could be over, so that a write costs no timer. */
 function keepAlive(out: FrameWriter, options: OutgoingStream<object>["keepAlive"]): () => void {
   if (options === null) return () => {};
-  const timer = setInterval(() => {
-    if (out.silent && !out.blocked) void out.add(options.frame);
-  }, options.everyMs);
-  return () => clearInterval(timer);
+  const { frame, everyMs } = options;
+  const speak = (): void => {
+    const isSilent = out.silentMs >= everyMs;
+    if (isSilent && !out.blocked) void out.add(frame);
+    timer = setTimeout(speak, isSilent ? everyMs : everyMs - out.silentMs);
+  };
+  let timer = setTimeout(speak, everyMs);
+  return () => clearTimeout(timer);
 }

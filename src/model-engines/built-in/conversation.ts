@@ -75,7 +75,9 @@ function countAttachments(message: Message | undefined): Attachments {
 }
 
 function latestOutputs(items: readonly InputItem[]): ToolOutput[] {
-  const lastMessage = items.findLastIndex((item) => isMessage(item) && (item.role === "user" || item.role === "assistant"));
+  const lastMessage = items.findLastIndex(
+    (item) => isMessage(item) && (item.role === "user" || item.role === "assistant"),
+  );
   const outputs = items.slice(lastMessage + 1).filter(isToolOutput);
   return outputs.map((output) => ({
     tool: output.call_id == null ? null : calledTool(items, output.call_id),

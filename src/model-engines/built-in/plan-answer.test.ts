@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../tests/verifies.ts";
 import type { InputItem } from "../../../generated/responses-api/types.ts";
+import { verifies } from "../../../tests/verifies.ts";
 import type { ModelRequest } from "../../runs/ports.ts";
 import { planAnswer } from "./plan-answer.ts";
 import { aRequest, outline, spoken, WEATHER } from "./request.fixture.ts";
@@ -48,7 +48,10 @@ describe("an answer in words", () => {
     ["what is 1/0", "1/0 has no value."],
   ])("calculates: %s", (input, text) => check(input, text));
 
-  test.each(["what is 2024-01-05?", "what is 5?", "what is (1+2?", "is 3 > 2?"])("does not take for a sum: %s", (input) => check(input, /^You said/));
+  test.each(["what is 2024-01-05?", "what is 5?", "what is (1+2?", "is 3 > 2?"])(
+    "does not take for a sum: %s",
+    (input) => check(input, /^You said/),
+  );
 
   test("remembers earlier messages", () => {
     check(["The sky is green.", "What did I say?"], 'You said: "The sky is green."');
@@ -78,13 +81,23 @@ describe("an answer in words", () => {
   test("says how much it was sent that it cannot see, read or hear", () => {
     const image = { type: "input_image", image_url: "data:," } as const;
     const audio = { type: "input_audio", input_audio: { data: "", format: "wav" } } as const;
-    const content = [{ type: "input_text", text: "What is this?" } as const, image, image, { type: "input_file", file_id: "f" } as const, audio];
-    check([{ type: "message", role: "user", content }], /^I received 2 images, 1 file and 1 recording\. I can't see images, read files or hear audio: I am the built-in engine\. You said: "What is this\?"/);
+    const content = [
+      { type: "input_text", text: "What is this?" } as const,
+      image,
+      image,
+      { type: "input_file", file_id: "f" } as const,
+      audio,
+    ];
+    check(
+      [{ type: "message", role: "user", content }],
+      /^I received 2 images, 1 file and 1 recording\. I can't see images, read files or hear audio: I am the built-in engine\. You said: "What is this\?"/,
+    );
   });
 });
 
 describe("endings", () => {
-  const ending = (input: string, changes: Partial<ModelRequest> = {}): string => outline(planAnswer(aRequest(input, changes)));
+  const ending = (input: string, changes: Partial<ModelRequest> = {}): string =>
+    outline(planAnswer(aRequest(input, changes)));
 
   test("come on request", () => {
     expect(ending("Say hi")).toBe("text_delta usage stop");
@@ -94,14 +107,18 @@ describe("endings", () => {
   });
 
   test("a failure that was asked for is the server's", () => {
-    expect(planAnswer(aRequest("fail now")).at(-1)).toMatchObject({ error: { status: 500, type: "server_error", code: "server_error" } });
+    expect(planAnswer(aRequest("fail now")).at(-1)).toMatchObject({
+      error: { status: 500, type: "server_error", code: "server_error" },
+    });
   });
 
   test("the limit of tokens ends the answer at that token, and counts reasoning", () => {
     const steps = planAnswer(aRequest("write 100 words", { maxOutputTokens: 16 }));
     expect(outline(steps)).toBe("text_delta usage length");
     expect(spoken(steps).split(" ")).toHaveLength(16);
-    expect(ending("write 100 words", { maxOutputTokens: 16, reasoning: { effort: "high", summary: null } })).toBe("reasoning_delta usage length");
+    expect(ending("write 100 words", { maxOutputTokens: 16, reasoning: { effort: "high", summary: null } })).toBe(
+      "reasoning_delta usage length",
+    );
     expect(ending("write 16 words", { maxOutputTokens: 16 })).toBe("text_delta usage stop");
   });
 
@@ -116,16 +133,18 @@ describe("endings", () => {
 });
 
 describe("reasoning", () => {
-  const check = (effort: string | null, summary: string | null, expected: string): void =>
-    expect(outline(planAnswer(aRequest("Say hi", { reasoning: { effort, summary } })))).toBe(`${expected}text_delta usage stop`);
+  const checkOutline = (effort: string | null, summary: string | null, expected: string): void =>
+    expect(outline(planAnswer(aRequest("Say hi", { reasoning: { effort, summary } })))).toBe(
+      `${expected}text_delta usage stop`,
+    );
 
   test("shows as raw thoughts where an effort is set, and as a summary where one is asked for", () => {
-    check(null, null, "");
-    check("none", null, "");
-    check("none", "auto", "");
-    check("low", null, "reasoning_delta ");
-    check("low", "concise", "reasoning_summary_delta ");
-    check(null, "detailed", "reasoning_summary_delta reasoning_summary_break reasoning_summary_delta ");
+    checkOutline(null, null, "");
+    checkOutline("none", null, "");
+    checkOutline("none", "auto", "");
+    checkOutline("low", null, "reasoning_delta ");
+    checkOutline("low", "concise", "reasoning_summary_delta ");
+    checkOutline(null, "detailed", "reasoning_summary_delta reasoning_summary_break reasoning_summary_delta ");
   });
 
   test("counts as output", () => {
@@ -142,7 +161,11 @@ describe("JSON", () => {
   });
 
   test("fills a schema from the message", () => {
-    const schema = { type: "object", properties: { city: { type: "string" }, people: { type: "integer" } }, required: ["city", "people"] };
+    const schema = {
+      type: "object",
+      properties: { city: { type: "string" }, people: { type: "integer" } },
+      required: ["city", "people"],
+    };
     const format = { type: "json_schema", name: "trip", schema, strict: true, description: null } as const;
     check("A trip to Lisbon for 4", '{"city":"Lisbon","people":4}', { text: { format, verbosity: "medium" } });
   });
@@ -152,16 +175,38 @@ test("log probabilities come with every word when they are asked for", () => {
   const steps = planAnswer(aRequest("say hé the", { topLogprobs: 2 }));
   const top = (token: string, bytes: number[]) => ({ token, bytes, logprob: -0.1 });
   expect(steps.slice(0, 2)).toEqual([
-    { type: "text_delta", text: "hé", logprobs: [{ ...top("hé", [104, 195, 169]), top_logprobs: [top("hé", [104, 195, 169]), { token: " the", bytes: [32, 116, 104, 101], logprob: -3.1 }] }] },
-    { type: "text_delta", text: " the", logprobs: [{ ...top(" the", [32, 116, 104, 101]), top_logprobs: [top(" the", [32, 116, 104, 101]), { token: " a", bytes: [32, 97], logprob: -3.1 }] }] },
+    {
+      type: "text_delta",
+      text: "hé",
+      logprobs: [
+        {
+          ...top("hé", [104, 195, 169]),
+          top_logprobs: [top("hé", [104, 195, 169]), { token: " the", bytes: [32, 116, 104, 101], logprob: -3.1 }],
+        },
+      ],
+    },
+    {
+      type: "text_delta",
+      text: " the",
+      logprobs: [
+        {
+          ...top(" the", [32, 116, 104, 101]),
+          top_logprobs: [top(" the", [32, 116, 104, 101]), { token: " a", bytes: [32, 97], logprob: -3.1 }],
+        },
+      ],
+    },
   ]);
-  expect(planAnswer(aRequest("say hi", { topLogprobs: 20 }))[0]).toMatchObject({ logprobs: [{ top_logprobs: { length: 20 } }] });
+  expect(planAnswer(aRequest("say hi", { topLogprobs: 20 }))[0]).toMatchObject({
+    logprobs: [{ top_logprobs: { length: 20 } }],
+  });
 });
 
 test("tokens of a text are the text", () => {
-  fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (text) => {
       expect(splitTokens(text).join("")).toBe(text);
-    }));
+    }),
+  );
   expect(splitTokens("Hello, you  there!\n")).toEqual(["Hello", ",", " you", "  there", "!", "\n"]);
 });
 
@@ -170,7 +215,11 @@ test("the same request gets the same answer, whatever it says", () => {
   const opening = fc.constantFrom("", "say ", "count to ", "what is ", "write ", "weather in ");
   fc.assert(
     fc.property(opening, fc.string({ unit: "grapheme" }), fc.boolean(), (start, rest, withTools) => {
-      const request = aRequest(start + rest, { tools: withTools ? [WEATHER] : [], reasoning: { effort: "low", summary: "auto" }, topLogprobs: 1 });
+      const request = aRequest(start + rest, {
+        tools: withTools ? [WEATHER] : [],
+        reasoning: { effort: "low", summary: "auto" },
+        topLogprobs: 1,
+      });
       expect(planAnswer(request)).toEqual(planAnswer(structuredClone(request)));
     }),
   );

@@ -3,7 +3,10 @@ import type { ModelEvent, ModelRequest } from "../../runs/ports.ts";
 import { isDelta, type Step } from "./step.ts";
 
 /** A request with one user message, and nothing else that the engine would notice. */
-export function aRequest(input: string | readonly (string | InputItem)[], changes: Partial<ModelRequest> = {}): ModelRequest {
+export function aRequest(
+  input: string | readonly (string | InputItem)[],
+  changes: Partial<ModelRequest> = {},
+): ModelRequest {
   return {
     model: "antiphon-built-in",
     instructions: null,

@@ -7,7 +7,6 @@ import { mapRequest } from "./map-request.ts";
 import { type BackendProfile, chooseProfile } from "./profile.ts";
 import { UpstreamTurn } from "./upstream-turn.ts";
 
-/** Connections to one model server; each carries one turn at a time, and further turns wait for a free one. */
 const CONNECTIONS_MAX = 512;
 const USER_AGENT = "antiphon";
 
@@ -27,6 +26,8 @@ export interface ChatCompletionsOptions {
   /** Shown in logs and by the start banner. */
   readonly name?: string;
   readonly timeouts: ChatCompletionsTimeouts;
+  /** Connections at once; each carries one turn, and further turns wait for a free one. */
+  readonly connectionsMax?: number;
   /** What the operator knows better than the host name tells. */
   readonly profile?: Partial<BackendProfile>;
   /** In place of the engine's own connections; `connectMs` is then the dispatcher's business. */
@@ -40,7 +41,7 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
   assert(/^https?:$/.test(baseUrl.protocol), "the base URL of a model server is http or https");
   const { origin } = baseUrl;
   const profile = chooseProfile(baseUrl, options.profile);
-  const dispatcher = options.fetchDispatcher ?? new Agent({ connections: CONNECTIONS_MAX, connect: { timeout: timeouts.connectMs } });
+  const dispatcher = options.fetchDispatcher ?? new Agent({ connections: options.connectionsMax ?? CONNECTIONS_MAX, connect: { timeout: timeouts.connectMs } });
   const headers = { "user-agent": USER_AGENT, ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }) };
   const turnHeaders = { ...headers, "content-type": "application/json", accept: "text/event-stream" };
   const turnPath = pathUnder(baseUrl, "chat/completions");

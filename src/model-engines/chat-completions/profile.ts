@@ -32,6 +32,9 @@ const OPENAI: BackendProfile = {
   reasoningTags: "off",
 };
 
+/** The families by name, for operators whose base URL does not tell. */
+export const PROFILES = { generic: GENERIC, openai: OPENAI } as const;
+
 /** The profile of the server behind a base URL, with what the operator knows better put over it. */
 export function chooseProfile(baseUrl: URL, known: Partial<BackendProfile> = {}): BackendProfile {
   const isOpenAi = baseUrl.hostname === "api.openai.com" || baseUrl.hostname.endsWith(".api.openai.com");

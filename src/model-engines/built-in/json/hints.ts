@@ -20,6 +20,7 @@ export interface Hints {
 
 const READ_CHARS_MAX = 4000;
 const HITS_MAX = 50;
+const SPOKEN_CHARS_MAX = 100;
 const NAME = String.raw`\p{Lu}[\p{L}\p{M}\p{N}'’-]{0,40}(?: \p{Lu}[\p{L}\p{M}\p{N}'’-]{0,40}){0,3}`;
 const JOIN = String.raw`(?:, and |, | and | & )`;
 const NAMES = `${NAME}(?:${JOIN}${NAME}){0,20}`;
@@ -54,6 +55,11 @@ export function guessHints(message: string): Hints {
 /** Words in lower case, each between single spaces: "Turn ON_fast!" becomes " turn on fast ". */
 export function wordsOf(text: string): string {
   return ` ${(text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).join(" ")} `;
+}
+
+/** Whether the message has these words, in this order. Long values are no words that anyone says. */
+export function isSpoken(words: string, { spoken }: Hints): boolean {
+  return words.length <= SPOKEN_CHARS_MAX && spoken.includes(wordsOf(words));
 }
 
 function findAll(text: string, pattern: RegExp): string[] {

@@ -1,9 +1,11 @@
 import { isRecord } from "../../../base/records.ts";
-import { wordsOf } from "./hints.ts";
+import { isSpoken } from "./hints.ts";
 import { isGenerous, type Making, numberOr, type SchemaObject, textList } from "./making.ts";
 
 /** More members than this are never made, whatever the schema wants. */
 const MEMBERS_MAX = 1000;
+/** Of a longer enumeration only the first values are looked for in the message. */
+const MENTIONED_MAX = 200;
 
 export function makeObject(
   schema: SchemaObject,
@@ -32,13 +34,16 @@ function memberNames(schema: SchemaObject, properties: SchemaObject, making: Mak
   const min = Math.min(numberOr(schema["minProperties"], 0), MEMBERS_MAX);
   const max = numberOr(schema["maxProperties"], Infinity);
   const names = [...required, ...wanted.slice(0, Math.max(0, max - required.length))];
+  const taken = new Set(names);
   const spare = [...optional, ...Array.from({ length: min }, (_, index) => `key${index + 1}`)].filter(
-    (name) => !names.includes(name),
+    (name) => !taken.has(name),
   );
   return [...names, ...spare.slice(0, Math.max(0, min - names.length))];
 }
 
 function isMentioned(schema: unknown, { hints }: Making): boolean {
   if (!isRecord(schema)) return false;
-  return textList(schema["enum"]).some((value) => hints.spoken.includes(wordsOf(value)));
+  return textList(schema["enum"])
+    .slice(0, MENTIONED_MAX)
+    .some((value) => isSpoken(value, hints));
 }

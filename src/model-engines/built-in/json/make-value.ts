@@ -1,5 +1,5 @@
 import { assertNever } from "../../../base/assert.ts";
-import { type Hints, wordsOf } from "./hints.ts";
+import { type Hints, isSpoken, wordsOf } from "./hints.ts";
 import { makeArray } from "./make-array.ts";
 import { makeNumber } from "./make-number.ts";
 import { makeObject } from "./make-object.ts";
@@ -8,6 +8,8 @@ import { fullBudget, isGenerous, type Making, type SchemaObject } from "./making
 import { settleSchema } from "./settle-schema.ts";
 
 const DEPTH_MAX = 32;
+/** Of a longer enumeration only the first values are looked for in the message. */
+const MENTIONED_MAX = 200;
 
 export type JsonType = "object" | "array" | "string" | "number" | "integer" | "boolean" | "null";
 const TYPES: readonly JsonType[] = ["object", "array", "string", "number", "integer", "boolean", "null"];
@@ -25,11 +27,7 @@ function make(schema: unknown, making: Making): unknown {
   if (making.depth > DEPTH_MAX || making.budget.valuesLeft < 0) return null;
   const settled = settleSchema(schema, making);
   if ("const" in settled) return settled["const"];
-  if (Array.isArray(settled["enum"]))
-    return chooseValue(
-      settled["enum"].filter((value) => allowsType(settled, value)),
-      making,
-    );
+  if (Array.isArray(settled["enum"])) return chooseValue(allowedValues(settled["enum"], typesOf(settled)), making);
   const type = chooseType(settled, making);
   switch (type) {
     case "object":
@@ -52,16 +50,20 @@ function make(schema: unknown, making: Making): unknown {
 
 /** The value that the message mentions, or the first; further elements of an array get the ones after it. */
 function chooseValue(values: readonly unknown[], { hints, position }: Making): unknown {
-  const mentioned = values.findIndex((value) => typeof value === "string" && hints.spoken.includes(wordsOf(value)));
+  const start = values.slice(0, MENTIONED_MAX);
+  const mentioned = start.findIndex((value) => typeof value === "string" && isSpoken(value, hints));
   return values[(Math.max(mentioned, 0) + position) % values.length] ?? null;
 }
 
-function allowsType(schema: SchemaObject, value: unknown): boolean {
-  const types = typesOf(schema);
-  if (types.length === 0) return true;
-  if (Number.isInteger(value) && types.includes("integer")) return true;
-  const type = value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
-  return types.some((allowed) => allowed === type);
+function allowedValues(values: readonly unknown[], types: readonly JsonType[]): readonly unknown[] {
+  if (types.length === 0) return values;
+  return values.filter((value) =>
+    types.some((type) => (type === "integer" ? Number.isInteger(value) : type === typeOf(value))),
+  );
+}
+
+function typeOf(value: unknown): string {
+  return value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
 }
 
 function chooseType(schema: SchemaObject, making: Making): JsonType {

@@ -11,8 +11,8 @@ export interface Wanted {
 }
 
 const ANY_LENGTH: Wanted = { min: 0, max: Infinity, variant: 0 };
-/** Texts of patterns are short; a pattern that wants more is not worth the time. */
-const CHARACTERS_MAX = 4096;
+/** Characters and parts of one try. A pattern that wants more is not worth the time. */
+const WRITES_MAX = 20_000;
 /** How often an unlimited repetition is tried, one after the other. */
 const REPEATS: readonly number[] = [1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 64, 128, 256, 1024, 4096];
 const KNOWN_CHARACTERS = Array.from(
@@ -36,7 +36,7 @@ class PatternWriter {
   readonly #repeats: number;
   readonly #budget: { charactersLeft: number };
   #turn: number;
-  #left = CHARACTERS_MAX;
+  #left = WRITES_MAX;
 
   constructor(repeats: number, variant: number, budget: { charactersLeft: number }) {
     this.#repeats = repeats;
@@ -44,8 +44,11 @@ class PatternWriter {
     this.#budget = budget;
   }
 
-  /** Null where no character fits, or too many would be needed. */
+  /** Null where no character fits, or too many would be needed. Parts cost as well, because they may be empty and many. */
   write(pattern: Pattern): string | null {
+    this.#left -= 1;
+    this.#budget.charactersLeft -= 1;
+    if (this.#left < 0 || this.#budget.charactersLeft < 0) return null;
     switch (pattern.type) {
       case "class":
         return this.#writeCharacter(pattern);
@@ -54,14 +57,20 @@ class PatternWriter {
       case "choice":
         return this.#writeAny(pattern.branches);
       case "repeat":
-        return this.#writeAll(Array.from({ length: this.#timesOf(pattern.min, pattern.max) }, () => pattern.part));
+        return this.#writeTimes(pattern.part, Math.min(Math.max(pattern.min, this.#repeats), pattern.max));
       default:
         return assertNever(pattern);
     }
   }
 
-  #timesOf(min: number, max: number): number {
-    return Math.min(Math.max(min, this.#repeats), max, this.#left + 1);
+  #writeTimes(part: Pattern, times: number): string | null {
+    let text = "";
+    for (let time = 0; time < times; time += 1) {
+      const written = this.write(part);
+      if (written === null) return null;
+      text += written;
+    }
+    return text;
   }
 
   #writeAll(parts: readonly Pattern[]): string | null {
@@ -84,9 +93,6 @@ class PatternWriter {
 
   /** Goes through the characters that fit in turn, so that texts look like texts. */
   #writeCharacter(characters: CharacterClass): string | null {
-    if (this.#left === 0 || this.#budget.charactersLeft <= 0) return null;
-    this.#left -= 1;
-    this.#budget.charactersLeft -= 1;
     const fitting = fittingCharacters(characters);
     const character = fitting[this.#turn % fitting.length];
     this.#turn += 1;

@@ -22,10 +22,17 @@ test("a Lark grammar gets its smallest sentence", () => {
 });
 
 test("a Lark grammar that refers to itself gets a sentence that ends", () => {
-  expect(lark('start: sum\nsum: sum "+" product\n  | product\nproduct: product "*" atom | atom\natom: "(" sum ")" | INT -> number\n%import common.INT')).toBe("1");
+  expect(
+    lark(
+      'start: sum\nsum: sum "+" product\n  | product\nproduct: product "*" atom | atom\natom: "(" sum ")" | INT -> number\n%import common.INT',
+    ),
+  ).toBe("1");
   expect(lark('start: "a"~3 ["b"] "c"+ ("x".."z")')).toBe("aaacx");
 });
 
-test.each(["start: start", "other: \"a\"", "start: MISSING", "start: /(?=a)b/"])("a grammar without a sentence gets the message: %s", (definition) => {
-  expect(lark(definition)).toBe("the message");
-});
+test.each(["start: start", 'other: "a"', "start: MISSING", "start: /(?=a)b/"])(
+  "a grammar without a sentence gets the message: %s",
+  (definition) => {
+    expect(lark(definition)).toBe("the message");
+  },
+);

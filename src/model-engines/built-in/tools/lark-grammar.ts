@@ -36,7 +36,7 @@ function readStatements(definition: string): string[] {
   for (const line of definition.split("\n")) {
     const text = line.replace(/^\s*\/\/.*$|\s\/\/ .*$/, "").trimEnd();
     const isDirective = text.trimStart().startsWith("%");
-    const goesOn = !isDirective && ( /^\s*\|/.test(text) || (/^\s+\S/.test(text) && !RULE_START.test(text.trim())));
+    const goesOn = !isDirective && (/^\s*\|/.test(text) || (/^\s+\S/.test(text) && !RULE_START.test(text.trim())));
     if (goesOn && statements.length > 0) statements.push(`${statements.pop() ?? ""} ${text.trim()}`);
     else if (text !== "" && !isDirective) statements.push(text.trim());
   }

@@ -6,7 +6,10 @@ import { planAnswer } from "../plan-answer.ts";
 import { aFunction, aRequest, outline, spoken, WEATHER } from "../request.fixture.ts";
 
 const TIME = aFunction("get_time", "Tells the time of day in a city.", { city: { type: "string" } });
-const EMAIL = aFunction("sendEmail", "Sends a letter.", { to: { type: "string", format: "email" }, urgent: { type: "boolean" } });
+const EMAIL = aFunction("sendEmail", "Sends a letter.", {
+  to: { type: "string", format: "email" },
+  urgent: { type: "boolean" },
+});
 const ADD = aFunction("add", "Adds numbers.", { a: { type: "number" }, b: { type: "number" } });
 const CODE: Tool = { type: "custom", name: "run_code", description: "Runs code.", format: { type: "text" } };
 
@@ -15,7 +18,8 @@ function callsOf(input: string | readonly (string | InputItem)[], changes: Parti
   const steps = planAnswer(aRequest(input, changes));
   return steps
     .map((step) => {
-      if (step.type === "call_started") return `${step.namespace === undefined ? "" : `${step.namespace}.`}${step.name}(`;
+      if (step.type === "call_started")
+        return `${step.namespace === undefined ? "" : `${step.namespace}.`}${step.name}(`;
       return step.type === "call_delta" ? step.text : step.type === "call_finished" ? ")" : "";
     })
     .join("");
@@ -48,8 +52,12 @@ test("a forced tool is called, whatever the message says", () => {
   expect(callsOf("Hello", { tools, toolChoice: { type: "custom", name: "run_code" } })).toBe("run_code(Hello)");
   expect(callsOf("Hello Rome", { tools, toolChoice: "required" })).toBe('get_weather({"city":"Hello Rome"})');
   const allowed = { type: "allowed_tools", tools: [{ type: "function", name: "add" }] } as const;
-  expect(callsOf("weather in Rome", { tools, toolChoice: { ...allowed, mode: "required", tools: [...allowed.tools] } })).toBe('add({"a":1,"b":1})');
-  expect(callsOf("weather in Rome", { tools, toolChoice: { ...allowed, mode: "auto", tools: [...allowed.tools] } })).toBe("");
+  expect(
+    callsOf("weather in Rome", { tools, toolChoice: { ...allowed, mode: "required", tools: [...allowed.tools] } }),
+  ).toBe('add({"a":1,"b":1})');
+  expect(
+    callsOf("weather in Rome", { tools, toolChoice: { ...allowed, mode: "auto", tools: [...allowed.tools] } }),
+  ).toBe("");
 });
 
 test("no tool is called when the choice is none", () => {
@@ -57,7 +65,9 @@ test("no tool is called when the choice is none", () => {
 });
 
 test("tools of a namespace are called by both names", () => {
-  const tools: Tool[] = [{ type: "namespace", name: "crm", description: "Customers.", tools: [{ ...CODE, name: "find_customer" }] }];
+  const tools: Tool[] = [
+    { type: "namespace", name: "crm", description: "Customers.", tools: [{ ...CODE, name: "find_customer" }] },
+  ];
   expect(callsOf("find customer 12", { tools })).toBe("crm.find_customer(find customer 12)");
 });
 
@@ -72,7 +82,14 @@ test("what tools returned is reported, not asked for again", () => {
     { type: "function_call", call_id: "call_1", name: "get_weather", arguments: "{}" },
     { type: "custom_tool_call", call_id: "call_2", name: "run_code", input: "" },
     { type: "function_call_output", call_id: "call_1", output: "18 degrees" },
-    { type: "custom_tool_call_output", call_id: "call_2", output: [{ type: "input_text", text: "done" }, { type: "input_image", image_url: "data:," }] },
+    {
+      type: "custom_tool_call_output",
+      call_id: "call_2",
+      output: [
+        { type: "input_text", text: "done" },
+        { type: "input_image", image_url: "data:," },
+      ],
+    },
     { type: "message", role: "developer", content: "Be brief." },
   ];
   const steps = planAnswer(aRequest(items, { tools: [WEATHER] }));
@@ -81,14 +98,25 @@ test("what tools returned is reported, not asked for again", () => {
 });
 
 test("a call follows the reasoning", () => {
-  const steps = planAnswer(aRequest("weather in Rome", { tools: [WEATHER], reasoning: { effort: "low", summary: null } }));
+  const steps = planAnswer(
+    aRequest("weather in Rome", { tools: [WEATHER], reasoning: { effort: "low", summary: null } }),
+  );
   expect(outline(steps)).toBe("reasoning_delta call_started call_delta call_finished usage stop");
 });
 
 test.each<[Partial<ModelRequest>, string]>([
-  [{ tools: [WEATHER, { type: "computer" }] }, "tools[1] unsupported_parameter Tools of type 'computer' are not available with the built-in engine."],
-  [{ tools: [WEATHER], toolChoice: { type: "function", name: "gone" } }, "tool_choice null Tool choice 'gone' not found in 'tools' parameter."],
-  [{ tools: [WEATHER], toolChoice: { type: "shell" } }, "tool_choice unsupported_parameter Tool choice 'shell' is not available with the built-in engine."],
+  [
+    { tools: [WEATHER, { type: "computer" }] },
+    "tools[1] unsupported_parameter Tools of type 'computer' are not available with the built-in engine.",
+  ],
+  [
+    { tools: [WEATHER], toolChoice: { type: "function", name: "gone" } },
+    "tool_choice null Tool choice 'gone' not found in 'tools' parameter.",
+  ],
+  [
+    { tools: [WEATHER], toolChoice: { type: "shell" } },
+    "tool_choice unsupported_parameter Tool choice 'shell' is not available with the built-in engine.",
+  ],
   [{ toolChoice: "required" }, "tool_choice null Tool choice 'required' must be specified with 'tools' parameter."],
 ])("tools that nobody can call are refused: %j", (changes, expected) => {
   try {

@@ -1,0 +1,59 @@
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+
+# Always through a shell, so that the PATH above is the one that commands are found with.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+export PACT_DO_NOT_TRACK := true
+export NODE_COMPILE_CACHE := $(CURDIR)/node_modules/.cache/node
+
+# What follows a command: make start ARGS="--port 9000", make test ARGS=src/runs
+ARGS ?=
+
+# npm writes these two files when an install is complete.
+INSTALLED := node_modules/.package-lock.json
+CODEGEN_INSTALLED := scripts/codegen/node_modules/.package-lock.json
+NPM_CI := npm ci --include=dev --loglevel=error --no-progress
+
+.PHONY: help setup generate generate-check dev start test contract-test check bench client-build
+
+help:
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(INSTALLED) ## install what the server and its tests need, Node 24 included
+
+start: $(INSTALLED) ## serve both interfaces; settings: make start ARGS=--help
+	node src/main.ts $(ARGS)
+
+dev: $(INSTALLED) ## serve both interfaces, and start again whenever a file changes
+	node --watch src/main.ts $(ARGS)
+
+test: $(INSTALLED) ## run the tests
+	vitest run --project tests $(ARGS)
+
+contract-test: $(INSTALLED) ## run the contract tests: consumers write pacts, then the servers are held to them
+	rm -rf pacts
+	vitest run --project 'contract-*' $(ARGS)
+
+check: $(INSTALLED) $(CODEGEN_INSTALLED) ## types, lint, format, import rules, dead code, tidiness, stale files, coverage of requirements
+	node scripts/check.ts
+
+generate: $(INSTALLED) $(CODEGEN_INSTALLED) ## make generated/ from specs/
+	node scripts/codegen/generate.ts
+
+generate-check: $(INSTALLED) $(CODEGEN_INSTALLED) ## fail if generated/ is not what specs/ gives
+	node scripts/codegen/generate.ts --check
+
+client-build: $(INSTALLED) ## compile antiphon/client into dist/
+	tsc -p tsconfig.client.json
+
+bench: $(INSTALLED) ## measure the server
+	node scripts/bench/main.ts $(ARGS)
+
+$(INSTALLED): package-lock.json
+	$(NPM_CI)
+	@touch $@
+
+$(CODEGEN_INSTALLED): scripts/codegen/package-lock.json
+	$(NPM_CI) --prefix scripts/codegen
+	@touch $@

@@ -1,0 +1,70 @@
+/** Runs every check at once and prints one line for each; what a check says is shown if it fails, or if it is there to be read. */
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { availableParallelism } from "node:os";
+import { delimiter, resolve } from "node:path";
+
+interface Check {
+  readonly name: string;
+  readonly command: string;
+  /** Its words are worth reading even when all is well. */
+  readonly isReport?: boolean;
+}
+
+/** The slowest first, so that none of them is left alone at the end. */
+const CHECKS: readonly Check[] = [
+  { name: "generated", command: "node scripts/codegen/generate.ts --check" },
+  { name: "types", command: "tsc -p tsconfig.json" },
+  { name: "lint", command: "oxlint --type-aware --deny-warnings --report-unused-disable-directives --format=unix" },
+  { name: "dead code", command: "knip --no-progress" },
+  { name: "imports", command: "node scripts/check-imports.ts" },
+  { name: "format", command: "biome check --error-on-warnings --reporter=summary" },
+  { name: "tidy", command: "node scripts/tidy.ts" },
+  { name: "settings docs", command: "node scripts/config-docs.ts --check" },
+  { name: "requirements", command: "node scripts/requirements-coverage.ts", isReport: true },
+  { name: "operations", command: "node scripts/not-implemented.ts", isReport: true },
+];
+
+const ROOT = resolve(import.meta.dirname, "..");
+const ENVIRONMENT = {
+  ...process.env,
+  PATH: [resolve(ROOT, "node_modules/.bin"), process.env["PATH"]].join(delimiter),
+  NO_COLOR: "1",
+};
+
+const failed: string[] = [];
+const waiting = CHECKS.values();
+await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, runWaiting));
+console.log(failed.length === 0 ? "All checks passed." : `Failed: ${failed.join(", ")}`);
+if (failed.length > 0) process.exitCode = 1;
+
+/** Several of these share the checks that still wait. */
+async function runWaiting(): Promise<void> {
+  for (const check of waiting) await run(check);
+}
+
+async function run({ name, command, isReport }: Check): Promise<void> {
+  const startedAt = performance.now();
+  const [program = "", ...parameters] = command.split(" ");
+  const child = spawn(program, parameters, { cwd: ROOT, env: ENVIRONMENT, stdio: ["ignore", "pipe", "pipe"] });
+  const output: string[] = [];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => output.push(text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => output.push(text));
+  const status = await once(child, "close").then(
+    ([code]) => (code === 0 ? "ok" : "FAILED"),
+    (error: unknown) => `FAILED to start: ${String(error)}`,
+  );
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  console.log(`${name.padEnd(14)} ${seconds.padStart(5)} s  ${status}`);
+  if (status !== "ok") failed.push(name);
+  if (status !== "ok" || isReport === true) console.log(indent(output.join("")));
+}
+
+function indent(text: string): string {
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) => `    ${line}`)
+    .join("\n");
+}

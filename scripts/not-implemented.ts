@@ -1,0 +1,12 @@
+/** Lists the operations of each contract that are routed but answer not_implemented, as the servers themselves tell it. */
+
+import { notImplementedOperations as notInLocalStt } from "../src/servers/local-stt.ts";
+import { notImplementedOperations as notInResponsesApi } from "../src/servers/responses-api.ts";
+
+console.log(describe("responses-api", notInResponsesApi()));
+console.log(describe("local-stt", notInLocalStt()));
+
+function describe(server: string, operations: readonly string[]): string {
+  if (operations.length === 0) return `${server}: every operation is implemented`;
+  return `${server}: ${operations.length} answer not_implemented: ${operations.join(", ")}`;
+}

@@ -1,0 +1,43 @@
+import type { Config } from "../config/load-config.ts";
+import { createBuiltInEngine } from "../model-engines/built-in/engine.ts";
+import { loadScenario } from "../model-engines/built-in/scenario/load-scenario.ts";
+import { createChatCompletionsEngine } from "../model-engines/chat-completions/engine.ts";
+import { findLocalDaemon } from "../model-engines/chat-completions/find-local-daemon.ts";
+import { PROFILES } from "../model-engines/chat-completions/profile.ts";
+import type { EngineKind } from "../responses-api/check-availability.ts";
+import type { ModelEngine } from "../runs/ports.ts";
+
+export interface ChosenModel {
+  readonly engine: ModelEngine;
+  /** Its column of the field ledger. */
+  readonly kind: EngineKind;
+  /** For the start banner: what answers, and why. */
+  readonly description: string;
+}
+
+/** The model server that is configured, else one found on this machine, else the built-in engine. A scenario file always means the built-in engine. */
+export async function chooseModel(config: Config): Promise<ChosenModel> {
+  if (config.modelBaseUrl !== null) return modelServer(config, config.modelBaseUrl, `the model server at ${new URL(config.modelBaseUrl).origin}`);
+  if (config.scenarioFile !== null) {
+    const scenario = await loadScenario(config.scenarioFile);
+    return { engine: createBuiltInEngine({ scenario }), kind: "built-in", description: `the built-in engine, playing ${config.scenarioFile}` };
+  }
+  const daemon = config.findLocalDaemon ? await findLocalDaemon() : null;
+  if (daemon !== null) return modelServer(config, daemon.baseUrl, `${daemon.name} ${daemon.version}, found on this machine`);
+  return {
+    engine: createBuiltInEngine(),
+    kind: "built-in",
+    description: "the built-in engine: deterministic, no weights, not a language model. Set MODEL_BASE_URL to use one",
+  };
+}
+
+function modelServer(config: Config, baseUrl: string, description: string): ChosenModel {
+  const engine = createChatCompletionsEngine({
+    baseUrl,
+    apiKey: config.modelApiKey?.reveal() ?? null,
+    timeouts: { connectMs: config.modelConnectTimeoutMs, idleMs: config.modelIdleTimeoutMs, totalMs: config.modelTotalTimeoutMs },
+    connectionsMax: config.modelConnectionsMax,
+    ...(config.modelProfile === "auto" ? {} : { profile: PROFILES[config.modelProfile] }),
+  });
+  return { engine, kind: "chat-completions", description };
+}

@@ -1,0 +1,46 @@
+import type { ApiError } from "../base/api-error.ts";
+import type { BodyCheck, Contract, OperationRoute, Validator } from "../transport/contract.ts";
+
+/** What a generated route says about schemas. */
+interface GeneratedRoute extends OperationRoute {
+  readonly bodySchema: string | null;
+  readonly replySchema: string | null;
+  readonly eventSchema: string | null;
+  readonly lineSchema: string | null;
+}
+
+export interface GeneratedContract {
+  readonly routes: readonly GeneratedRoute[];
+  /** Everything the generated validators export: `validate` and the schema's name. */
+  readonly validators: object;
+  readonly bodyChecks?: Readonly<Record<string, BodyCheck>>;
+  /** Whether what leaves is checked too. */
+  readonly validateReplies: boolean;
+}
+
+/** Puts a generated route table and its validators together for transport. */
+export function contractOf({ routes, validators, bodyChecks, validateReplies }: GeneratedContract): Contract {
+  const byName = new Map<string, unknown>(Object.entries(validators));
+  const table = (schemaOf: (route: GeneratedRoute) => string | null): Record<string, Validator> => {
+    const entries = routes.flatMap((route): [string, Validator][] => {
+      const validator = byName.get(`validate${schemaOf(route)}`);
+      return isValidator(validator) ? [[route.operationId, validator]] : [];
+    });
+    return Object.fromEntries(entries);
+  };
+  return {
+    routes,
+    bodyValidators: table((route) => route.bodySchema),
+    ...(bodyChecks === undefined ? {} : { bodyChecks }),
+    ...(validateReplies ? { replyValidators: table((route) => route.replySchema), eventValidators: table((route) => route.eventSchema ?? route.lineSchema) } : {}),
+  };
+}
+
+function isValidator(value: unknown): value is Validator {
+  return typeof value === "function";
+}
+
+/** Handlers for operations whose turn has not come: each throws what `makeError` makes of its name. */
+export function refusals<Id extends string>(operationIds: readonly Id[], makeError: (operationId: Id) => ApiError): Record<string, () => Promise<never>> {
+  return Object.fromEntries(operationIds.map((id) => [id, () => Promise.reject(makeError(id))]));
+}

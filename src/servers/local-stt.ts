@@ -1,0 +1,46 @@
+import { readFileSync } from "node:fs";
+import { type LocalSttHandlers, localSttRoutes, type OperationId } from "../../generated/local-stt/operations.ts";
+import * as validators from "../../generated/local-stt/validators.js";
+import type { Logger } from "../base/logger.ts";
+import { isRecord } from "../base/records.ts";
+import type { Config } from "../config/load-config.ts";
+import { notImplemented } from "../local-stt/errors.ts";
+import { localSttFaults } from "../local-stt/faults.ts";
+import { getHealth } from "../local-stt/operations/get-health.ts";
+import { getVersion } from "../local-stt/operations/get-version.ts";
+import { createApplication } from "../transport/application.ts";
+import { listen, type RunningServer } from "../transport/server.ts";
+import { contractOf, refusals } from "./contract.ts";
+
+const LOOPBACK = "127.0.0.1";
+const MEBIBYTE = 1024 * 1024;
+
+/** Operations of the contract that answer 501 `not_implemented`. What is neither here nor among the handlers does not compile. */
+const NOT_YET = ["demoChat", "format", "streamTranscription", "transcribe", "transcribeAndFormat"] as const satisfies readonly OperationId[];
+
+export function notImplementedOperations(): readonly OperationId[] {
+  return NOT_YET;
+}
+
+/** Builds Interface B and serves it, on the loopback address whatever the configuration says. */
+export function startLocalStt(config: Config, log: Logger): Promise<RunningServer> {
+  const handlers: Omit<LocalSttHandlers<unknown>, (typeof NOT_YET)[number]> = {
+    getHealth: getHealth(),
+    getVersion: getVersion(programVersion()),
+  };
+  const application = createApplication<null>({
+    contract: contractOf({ routes: localSttRoutes, validators, validateReplies: config.validateReplies }),
+    handlers: { ...handlers, ...refusals(NOT_YET, notImplemented) },
+    admission: { authenticate: () => Promise.resolve(null), anonymous: null },
+    faults: localSttFaults,
+    log,
+    upgrades: [{ path: "/ws/transcribe", refuse: () => notImplemented("transcribeOverWebSocket") }],
+    options: { bodyBytesMax: config.bodyBytesMax, fileBytesMax: config.uploadMegabytesMax * MEBIBYTE },
+  });
+  return listen(application, { host: LOOPBACK, port: config.sttPort, drainMs: config.drainMs });
+}
+
+function programVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  return isRecord(manifest) && typeof manifest["version"] === "string" ? manifest["version"] : "unknown";
+}

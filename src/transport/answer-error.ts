@@ -1,0 +1,42 @@
+import { ApiError } from "../base/api-error.ts";
+import type { Exchange } from "./exchange.ts";
+import type { Faults } from "./faults.ts";
+import { writeJson } from "./write-reply.ts";
+
+/** After these the connection is no good: the client is still sending what nobody wants, or sends nothing. */
+const CLOSING_STATUSES: ReadonlySet<number> = new Set([408, 413]);
+
+/** Renders what was thrown: an `ApiError` as it says, anything else as a fault of ours, with all of it in the log. */
+export async function answerError(exchange: Exchange, error: unknown, faults: Faults, pretty: boolean): Promise<void> {
+  const { response } = exchange;
+  if (response.destroyed || exchange.request.errored !== null) return logUnheard(exchange, error);
+  if (response.headersSent) {
+    exchange.log.error({ err: error, requestId: exchange.requestId }, "a reply broke after its head was sent");
+    response.destroy(); // Cut short, so that the client cannot take it for complete.
+    return;
+  }
+  const fault = apiError(exchange, error, faults);
+  const closing = CLOSING_STATUSES.has(fault.status) ? { connection: "close" } : {};
+  await writeJson(exchange, fault.status, { ...closing, ...fault.headers }, faults.renderError(fault), pretty);
+}
+
+function apiError(exchange: Exchange, error: unknown, faults: Faults): ApiError {
+  if (error instanceof ApiError) {
+    if (error.status >= 500) logFault(exchange, error);
+    return error;
+  }
+  if (exchange.signal.aborted) return faults.shuttingDown();
+  logFault(exchange, error);
+  return faults.internalError(exchange.requestId);
+}
+
+function logFault(exchange: Exchange, error: unknown): void {
+  exchange.log.error(
+    { err: error, requestId: exchange.requestId, operationId: exchange.operationId },
+    "a request failed",
+  );
+}
+
+function logUnheard(exchange: Exchange, error: unknown): void {
+  exchange.log.debug({ err: error, requestId: exchange.requestId }, "a request failed after its client had left");
+}

@@ -1,0 +1,27 @@
+import { readFileSync } from "node:fs";
+import type { Exchange } from "./exchange.ts";
+import { writeWhole } from "./write-whole.ts";
+
+/** A fixed page; a file is read once, at the start. */
+export type Asset = { readonly contentType: string } & (
+  | { readonly bytes: Uint8Array | string }
+  | { readonly file: string | URL }
+);
+
+/** By path. */
+export type Assets = Readonly<Record<string, Asset>>;
+
+/** Answers GET and HEAD for fixed pages, without a key. Resolves to whether the path is one. */
+export function assetServer(assets: Assets): (exchange: Exchange) => Promise<boolean> {
+  const pages = new Map(Object.entries(assets).map(([path, asset]) => [path, { ...asset, content: contentOf(asset) }]));
+  return async (exchange) => {
+    const page = pages.get(exchange.path);
+    if (page === undefined || !["GET", "HEAD"].includes(exchange.request.method ?? "")) return false;
+    await writeWhole(exchange, 200, { "content-type": page.contentType, "cache-control": "no-cache" }, page.content);
+    return true;
+  };
+}
+
+function contentOf(asset: Asset): Uint8Array | string {
+  return "bytes" in asset ? asset.bytes : readFileSync(asset.file);
+}

@@ -1,0 +1,93 @@
+import { Router } from "@koa/router";
+import type { DefaultState } from "koa";
+import type { ApiError } from "../base/api-error.ts";
+import { assert } from "../base/assert.ts";
+import type { Admission } from "./admission.ts";
+import type { Contract, OperationRoute } from "./contract.ts";
+import { type Exchange, singleHeader } from "./exchange.ts";
+import type { Faults } from "./faults.ts";
+import type { Handler, HandlerTable, OperationRequest, RequestContext } from "./handler.ts";
+import type { TransportOptions } from "./options.ts";
+import { checkBody, readBody } from "./read-body.ts";
+import { readQuery } from "./read-query.ts";
+import { writeReply } from "./write-reply.ts";
+
+export interface MountParts<P> {
+  readonly contract: Contract;
+  readonly handlers: HandlerTable<P>;
+  readonly admission: Admission<P>;
+  readonly faults: Faults;
+  readonly options: TransportOptions;
+}
+
+/** What the first middleware hands to those after it. */
+export interface ExchangeHolder {
+  exchange: Exchange;
+}
+
+export type OperationRouter = Router<DefaultState, ExchangeHolder>;
+
+/** A router with a handler for each operation of the contract. Throws, with their names, if some have none. */
+export function mountOperations<P>(parts: MountParts<P>): OperationRouter {
+  const { routes } = parts.contract;
+  const missing = routes.map(({ operationId }) => operationId).filter((id) => !Object.hasOwn(parts.handlers, id));
+  assert(missing.length === 0, `every operation has a handler; these have none: ${missing.join(", ")}`);
+  const router: OperationRouter = new Router({ exclusive: "specificity", sensitive: true });
+  for (const route of routes) {
+    const handler = parts.handlers[route.operationId];
+    assert(handler !== undefined, "an operation that is not missing has a handler");
+    router.register(route.path, [route.method], async ({ exchange, params }) => {
+      exchange.operationId = route.operationId;
+      await serveOperation(route, handler, exchange, params, parts);
+    });
+  }
+  return router;
+}
+
+/** Fills the gaps of a table with handlers that throw what `makeError` makes, and names the operations it did so for. */
+export function completeWith<P>(
+  routes: readonly OperationRoute[],
+  handlers: HandlerTable<P>,
+  makeError: (operationId: string) => ApiError,
+): { readonly handlers: HandlerTable<P>; readonly missing: readonly string[] } {
+  const missing = routes.map(({ operationId }) => operationId).filter((id) => !Object.hasOwn(handlers, id));
+  const refusals = missing.map((operationId): [string, Handler<P>] => [
+    operationId,
+    () => Promise.reject(makeError(operationId)),
+  ]);
+  return { handlers: { ...handlers, ...Object.fromEntries(refusals) }, missing };
+}
+
+async function serveOperation<P>(
+  route: OperationRoute,
+  handler: Handler<P>,
+  exchange: Exchange,
+  params: Readonly<Record<string, string>>,
+  parts: MountParts<P>,
+): Promise<void> {
+  const { admission, contract, faults, options } = parts;
+  const { headers } = exchange.request;
+  const principal = route.secured ? await admission.authenticate(headers) : admission.anonymous; // Before the body: strangers upload nothing.
+  const query = readQuery(route.query, exchange.search, faults);
+  const body = checkBody(route, await readBody(route, exchange.request, options, faults), contract, faults);
+  const request: OperationRequest = { path: params, query, headers: namedHeaders(route, exchange), body };
+  const reply = await handler(request, requestContext(route, exchange, principal));
+  await writeReply(exchange, reply, parts);
+}
+
+function namedHeaders(route: OperationRoute, { request }: Exchange): Record<string, string> {
+  const named = route.headers.map((name): [string, string | null] => [name, singleHeader(request.headers[name])]);
+  return Object.fromEntries(named.filter((entry): entry is [string, string] => entry[1] !== null));
+}
+
+function requestContext<P>(route: OperationRoute, exchange: Exchange, principal: P): RequestContext<P> {
+  return {
+    requestId: exchange.requestId,
+    clientRequestId: exchange.clientRequestId,
+    principal,
+    signal: exchange.signal,
+    operationId: route.operationId,
+    receivedAt: exchange.receivedAt,
+    log: exchange.log,
+  };
+}

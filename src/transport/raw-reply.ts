@@ -1,0 +1,14 @@
+import { STATUS_CODES } from "node:http";
+
+/** A whole HTTP reply, for connections that have no response object. It closes its connection. */
+export function rawReply(status: number, headers: Readonly<Record<string, string>>, body: object): string {
+  const json = JSON.stringify(body);
+  const all = {
+    ...headers,
+    "content-type": "application/json",
+    "content-length": String(Buffer.byteLength(json)),
+    connection: "close",
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n${json}`;
+}

@@ -1,0 +1,100 @@
+import type { WebSocket } from "ws";
+import { ApiError } from "../base/api-error.ts";
+import { jsonOf } from "../base/json-text.ts";
+import type { Logger } from "../base/logger.ts";
+import { ClientLeft } from "./exchange.ts";
+import type { Faults } from "./faults.ts";
+import type { Flight } from "./in-flight.ts";
+import { letGo } from "./let-go.ts";
+import type { TransportOptions } from "./options.ts";
+import { WebSocketInbox } from "./websocket-inbox.ts";
+
+export interface SessionParts {
+  readonly requestId: string;
+  readonly faults: Faults;
+  readonly options: Pick<TransportOptions, "pingIntervalMs">;
+  readonly log: Logger;
+}
+
+const CLOSE_NORMAL = 1000;
+const CLOSE_GOING_AWAY = 1001;
+
+/** By the status HTTP would have answered with; other 4xx are 1008, a breach of policy. */
+const CLOSE_CODES: ReadonlyMap<number, number> = new Map([
+  [408, CLOSE_GOING_AWAY],
+  [413, 1009],
+  [415, 1003],
+]);
+const CLOSE_POLICY = 1008;
+const CLOSE_FAULT = 1011;
+
+/** Bytes that may wait for a slow reader before nothing more is pulled. */
+const BUFFERED_BYTES_MAX = 64 * 1024;
+
+/** Runs one conversation to its end. Everything that goes wrong ends the socket, nothing else. */
+export function converse(
+  socket: WebSocket,
+  flight: Flight,
+  handle: (messages: AsyncIterable<unknown>) => AsyncIterable<object>,
+  parts: SessionParts,
+): void {
+  const source = handle(new WebSocketInbox(socket, parts.faults))[Symbol.asyncIterator]();
+  const stopPings = pingRegularly(socket, parts.options.pingIntervalMs);
+  socket.on("error", (error) => parts.log.debug({ err: error, requestId: parts.requestId }, "a WebSocket failed"));
+  flight.signal.addEventListener("abort", () => socket.close(CLOSE_GOING_AWAY), { once: true });
+  socket.once("close", (code) => {
+    stopPings();
+    flight.abort(new ClientLeft("the client closed its WebSocket"));
+    flight.end();
+    letGo(source, parts.log, parts.requestId);
+    parts.log.info({ code, requestId: parts.requestId }, "a WebSocket closed");
+  });
+  sendAll(socket, source, parts).then(
+    (code) => socket.close(code),
+    (error: unknown) => parts.log.error({ err: error, requestId: parts.requestId }, "a WebSocket could not be written"),
+  );
+}
+
+/** Resolves to the code with which the socket shall close. */
+async function sendAll(socket: WebSocket, source: AsyncIterator<object>, parts: SessionParts): Promise<number> {
+  let last: object | null = null;
+  try {
+    for await (const message of { [Symbol.asyncIterator]: () => source }) {
+      await send(socket, message);
+      last = message;
+    }
+    return CLOSE_NORMAL;
+  } catch (error) {
+    const fault = sessionFault(error, parts);
+    for (const message of parts.faults.streamError(fault, last)) await send(socket, message);
+    return fault.status >= 500 ? CLOSE_FAULT : (CLOSE_CODES.get(fault.status) ?? CLOSE_POLICY);
+  }
+}
+
+function sessionFault(error: unknown, { faults, log, requestId }: SessionParts): ApiError {
+  if (error instanceof ApiError) return error;
+  log.error({ err: error, requestId }, "a conversation broke");
+  return faults.internalError(requestId);
+}
+
+/** Resolves when the next message may be sent. A message for a socket that has closed is dropped. */
+function send(socket: WebSocket, message: object): Promise<void> | void {
+  if (socket.readyState !== socket.OPEN) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  socket.send(jsonOf(message), () => resolve());
+  if (socket.bufferedAmount > BUFFERED_BYTES_MAX) return promise;
+}
+
+/** Ends a socket whose other side has not answered the ping before; one that we have stopped reading cannot have heard the answer. */
+function pingRegularly(socket: WebSocket, intervalMs: number): () => void {
+  let answered = true;
+  socket.on("pong", () => {
+    answered = true;
+  });
+  const timer = setInterval(() => {
+    if (!answered && !socket.isPaused) return socket.terminate();
+    answered = false;
+    if (socket.readyState === socket.OPEN) socket.ping();
+  }, intervalMs);
+  return () => clearInterval(timer);
+}

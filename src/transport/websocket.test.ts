@@ -1,0 +1,167 @@
+import { once } from "node:events";
+import { expect, onTestFinished, test } from "vitest";
+import { WebSocket } from "ws";
+import { ApiError } from "../base/api-error.ts";
+import type { RequestContext } from "./handler.ts";
+import {
+  connectTo,
+  everythingFrom,
+  notImplemented,
+  type Sample,
+  type SampleChoices,
+  startSample,
+  until,
+} from "./sample-interface.fixture.ts";
+
+type Handle = (messages: AsyncIterable<unknown>, context: RequestContext<string | null>) => AsyncIterable<object>;
+
+const echo: Handle = async function* (messages) {
+  yield { hello: true };
+  for await (const message of messages) {
+    if (message === "stop") return;
+    if (message === "break") throw new Error("the secret");
+    yield { message };
+  }
+};
+
+function startSockets(handle: Handle = echo, choices: SampleChoices = {}): Promise<Sample> {
+  return startSample({
+    upgrades: [
+      { path: "/v1/socket", secured: false, operationId: "socket", handle },
+      { path: "/v1/private", secured: true, operationId: "private", handle },
+      { path: "/v1/later", refuse: (path) => notImplemented(path) },
+    ],
+    ...choices,
+  });
+}
+
+function open({ port }: Sample, path = "/v1/socket"): WebSocket & { readonly received: unknown[] } {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`);
+  onTestFinished(() => socket.terminate());
+  const received: unknown[] = [];
+  socket.on("message", (text) => received.push(JSON.parse(String(text))));
+  socket.on("error", () => {});
+  return Object.assign(socket, { received });
+}
+
+async function closeCodeOf(socket: WebSocket): Promise<unknown> {
+  const [code]: unknown[] = await once(socket, "close");
+  return code;
+}
+
+test("messages are answered in order until the handler ends the conversation", async () => {
+  const socket = open(await startSockets());
+  await once(socket, "open");
+  for (const message of [1, { a: "ü" }, "stop"]) socket.send(JSON.stringify(message));
+  expect(await closeCodeOf(socket)).toBe(1000);
+  expect(socket.received).toEqual([{ hello: true }, { message: 1 }, { message: { a: "ü" } }]);
+});
+
+test.each([
+  ["a message that is not JSON", "nonsense", 1008, "invalid_json"],
+  ["a binary message", Buffer.from("1"), 1003, "binary_message"],
+  ["a handler that breaks", '"break"', 1011, "internal_error"],
+  ["a message that is too large", `"${"x".repeat(2000)}"`, 1009, null],
+])("%s ends the conversation", async (_what, message, closeCode, code) => {
+  const socket = open(await startSockets(echo, { options: { messageBytesMax: 1000 } }));
+  await once(socket, "open");
+  socket.send(message);
+  expect(await closeCodeOf(socket)).toBe(closeCode);
+  if (code !== null) expect(socket.received.at(-1)).toMatchObject({ type: "error", code });
+});
+
+test("a client that leaves aborts the signal and ends both sides of the conversation", async () => {
+  const ended: string[] = [];
+  const sample = await startSockets(async function* (messages, { signal }) {
+    signal.addEventListener("abort", () => ended.push("signal"));
+    yield { hello: true };
+    for await (const _message of messages);
+    ended.push("messages");
+  });
+  const socket = open(sample);
+  await once(socket, "message");
+  socket.terminate();
+  await until(() => ended.length === 2);
+  expect(ended.toSorted()).toEqual(["messages", "signal"]);
+});
+
+test("what a client sends waits with the client while the handler is busy", async () => {
+  const busy = Promise.withResolvers<void>();
+  let taken = 0;
+  const sample = await startSockets(async function* (messages) {
+    yield { hello: true };
+    for await (const _message of messages) {
+      taken++;
+      await busy.promise;
+      if (taken === 300) return;
+    }
+  });
+  const socket = open(sample);
+  await once(socket, "message");
+  const large = JSON.stringify("x".repeat(100_000));
+  for (let n = 0; n < 300; n++) socket.send(large);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(socket.bufferedAmount).toBeGreaterThan(5_000_000);
+  busy.resolve();
+  expect(await closeCodeOf(socket)).toBe(1000);
+  expect(taken).toBe(300);
+});
+
+test("a socket that does not answer pings is closed", async () => {
+  const sample = await startSockets(echo, { options: { pingIntervalMs: 20 } });
+  const living = open(sample);
+  const dead = connectTo(sample); // Speaks no WebSocket beyond the handshake.
+  dead.write(
+    "GET /v1/socket HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+  );
+  expect(await everythingFrom(dead)).toMatch(/^HTTP\/1.1 101/);
+  expect(living.readyState).toBe(WebSocket.OPEN);
+});
+
+test.each([
+  ["/v1/nothing", 404, "unknown_route"],
+  ["/v1/later", 501, "not_implemented"],
+  ["/v1/private", 401, "no_key"],
+])("an upgrade of %s is refused with %i", async (path, status, code) => {
+  const { url } = await startSockets();
+  const socket = new WebSocket(url.replace("http", "ws") + path);
+  socket.on("error", () => {});
+  const [, response] = await once(socket, "unexpected-response");
+  const [body]: unknown[] = await once(response, "data");
+  expect([response.statusCode, JSON.parse(String(body)).error.code]).toEqual([status, code]);
+  expect(response.headers["x-request-id"]).toMatch(/^req_/);
+});
+
+test("an upgrade that the interface does not admit is refused", async () => {
+  const admit = () => {
+    throw new ApiError({ status: 403, type: "t", code: "origin_not_allowed", message: "no" });
+  };
+  const { url } = await startSockets(echo, { admission: { authenticate: async () => null, anonymous: null, admit } });
+  const socket = new WebSocket(`${url.replace("http", "ws")}/v1/socket`);
+  socket.on("error", () => {});
+  const [, response] = await once(socket, "unexpected-response");
+  expect(response.statusCode).toBe(403);
+});
+
+test("a plain request to a path of WebSockets is told to upgrade", async () => {
+  const { url } = await startSockets();
+  expect((await fetch(`${url}/v1/socket`)).status).toBe(426);
+});
+
+test("an offer to speak HTTP/2 is passed over", async () => {
+  const socket = connectTo(await startSockets());
+  socket.write(
+    "GET /v1/things/x HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n",
+  );
+  const [reply]: unknown[] = await once(socket, "data");
+  expect(String(reply)).toMatch(/^HTTP\/1.1 204/);
+});
+
+test("a conversation that is still going on when the server stops ends with 1001", async () => {
+  const sample = await startSockets();
+  const socket = open(sample);
+  await once(socket, "message");
+  const code = closeCodeOf(socket);
+  await sample.close();
+  expect(await code).toBe(1001);
+});

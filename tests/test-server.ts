@@ -1,0 +1,57 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Logger, silentLogger } from "../src/base/logger.ts";
+import { loadConfig } from "../src/config/load-config.ts";
+import { startResponsesApi } from "../src/servers/responses-api.ts";
+
+export interface TestServer {
+  /** Without a slash at its end, and without `/v1`. */
+  readonly url: string;
+  readonly apiKey: string;
+  readonly dataDir: string;
+  /** Calls the server with its key and a JSON body. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  post(path: string, body: unknown): Promise<Response>;
+  close(): Promise<void>;
+}
+
+export interface TestServerOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** The text of a scenario file for the built-in engine. */
+  readonly scenario?: string;
+  readonly log?: Logger;
+}
+
+/** The whole server, built as `make start` builds it, on a free port with a data folder of its own. */
+export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const dataDir = await mkdtemp(join(tmpdir(), "antiphon-test-"));
+  const scenario = join(dataDir, "scenario.yaml");
+  if (options.scenario !== undefined) await writeFile(scenario, options.scenario);
+  const config = loadConfig(
+    {
+      DATA_DIR: join(dataDir, "data"),
+      PORT: "0",
+      FIND_LOCAL_DAEMON: "false",
+      DRAIN_MS: "1000",
+      ...(options.scenario === undefined ? {} : { SCENARIO_FILE: scenario }),
+      ...options.env,
+    },
+    [],
+  );
+  const server = await startResponsesApi(config, options.log ?? silentLogger);
+  const apiKey = server.keys.made ?? config.apiKeys[0]?.reveal() ?? "";
+  const call = (path: string, init: RequestInit = {}): Promise<Response> =>
+    fetch(`${server.url}${path}`, { ...init, headers: { authorization: `Bearer ${apiKey}`, ...init.headers } });
+  return {
+    url: server.url,
+    apiKey,
+    dataDir: config.dataDir,
+    fetch: call,
+    post: (path, body) => call(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+    close: async () => {
+      await server.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import { defineConfig } from "vitest/config";
+
+const TEST_TIMEOUT_MS = 20_000;
+const HOOK_TIMEOUT_MS = 30_000;
+
+const common = { environment: "node", testTimeout: TEST_TIMEOUT_MS, hookTimeout: HOOK_TIMEOUT_MS } as const;
+
+/** Consumers write `pacts/`, one file after the other; providers are held to what lies there once all of them are done. */
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          ...common,
+          name: "tests",
+          include: ["{src,tests,scripts}/**/*.test.ts"],
+          exclude: ["**/node_modules/**"],
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: "contract-consumers",
+          include: ["contract-tests/**/*.consumer.test.ts"],
+          fileParallelism: false,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: "contract-providers",
+          include: ["contract-tests/**/*.provider.test.ts"],
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+});
