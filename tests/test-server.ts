@@ -39,7 +39,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     },
     [],
   );
-  const server = await startResponsesApi(config, options.log ?? silentLogger);
+  const server = await startResponsesApi(config, options.log ?? { ...silentLogger, error: (fields, message) => console.error(message, fields) });
   const apiKey = server.keys.made ?? config.apiKeys[0]?.reveal() ?? "";
   const call = (path: string, init: RequestInit = {}): Promise<Response> =>
     fetch(`${server.url}${path}`, { ...init, headers: { authorization: `Bearer ${apiKey}`, ...init.headers } });

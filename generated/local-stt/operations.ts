@@ -112,7 +112,6 @@ export const localSttRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "400": ["application/json"], "403": ["application/json"], "413": ["application/json"], "415": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "DemoChatReply",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -130,7 +129,6 @@ export const localSttRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "400": ["application/json"], "403": ["application/json"], "413": ["application/json"], "415": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "FormatReply",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -148,7 +146,6 @@ export const localSttRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "403": ["application/json"] },
     replySchema: "Health",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -166,7 +163,6 @@ export const localSttRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/x-ndjson"], "403": ["application/json"], "415": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: null,
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: "SttServerMessage",
   },
   {
@@ -184,7 +180,6 @@ export const localSttRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "400": ["application/json"], "403": ["application/json"], "413": ["application/json"], "415": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "FormatReply",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -202,7 +197,6 @@ export const localSttRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "400": ["application/json"], "403": ["application/json"], "413": ["application/json"], "415": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "Transcription",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -220,7 +214,6 @@ export const localSttRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "403": ["application/json"] },
     replySchema: "Version",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
 ];
@@ -249,8 +242,6 @@ export interface OperationRoute {
   readonly replies: Readonly<Record<string, readonly string[]>>;
   readonly replySchema: string | null;
   readonly eventSchema: string | null;
-  /** The same events in the other dialect. */
-  readonly dialectSchema: string | null;
   readonly lineSchema: string | null;
 }
 

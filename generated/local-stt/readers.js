@@ -20,7 +20,7 @@ return errors === 0;
 
 export const readSttError = validate23;
 const schema8 = {"type":"object","required":["code","message"],"properties":{"code":{"$ref":"#/components/schemas/SttErrorCode"},"message":{"type":"string","minLength":1}}};
-const func2 = runtime0.default;
+const func2 = runtime0.default ?? runtime0;
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;

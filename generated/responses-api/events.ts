@@ -488,3 +488,16 @@ export const obfuscatedEventTypes = [
   "response.shell_call_command.delta",
   "response.tool_call.delta",
 ] as const;
+
+/** What the extension dialect calls the events whose names differ. */
+export const dialectEventTypes = {
+  "response.function_call_arguments.delta": "response.tool_call.delta",
+  "response.mcp_call_arguments.delta": "response.tool_call.delta",
+  "response.custom_tool_call_input.delta": "response.tool_call.delta",
+  "response.function_call_arguments.done": "response.tool_call.done",
+  "response.mcp_call_arguments.done": "response.tool_call.done",
+  "response.custom_tool_call_input.done": "response.tool_call.done",
+  "response.audio.delta": "response.output_audio.delta",
+  "response.audio.done": "response.output_audio.done",
+  "error": "response.error",
+} as const;

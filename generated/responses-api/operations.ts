@@ -501,7 +501,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"] },
     replySchema: "HealthStatus",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -519,7 +518,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["text/plain"] },
     replySchema: null,
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -537,7 +535,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "503": ["application/json"] },
     replySchema: "HealthStatus",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -555,7 +552,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "413": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "Conversation",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -573,7 +569,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "DeletedConversation",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -591,7 +586,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "Conversation",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -609,7 +603,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "413": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "Conversation",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -627,7 +620,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "ItemList",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -645,7 +637,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "413": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "ItemList",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -663,7 +654,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "Conversation",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -681,7 +671,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "StoredItem",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -699,7 +688,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "FileList",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -717,7 +705,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "413": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "FileObject",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -735,7 +722,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "DeletedFile",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -753,7 +739,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "FileObject",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -771,7 +756,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/octet-stream"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: null,
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -789,7 +773,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "401": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "ModelList",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -807,7 +790,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "Model",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -825,7 +807,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json", "text/event-stream"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "413": ["application/json"], "424": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "Response",
     eventSchema: "AnyStreamEvent",
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -843,7 +824,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "413": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "CompactedResponse",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -861,7 +841,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "413": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "InputTokens",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -879,7 +858,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "DeletedResponse",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -897,7 +875,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json", "text/event-stream"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "Response",
     eventSchema: "ResponseStreamEvent",
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -915,7 +892,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "Response",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -933,7 +909,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["text/event-stream"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: null,
     eventSchema: "AnyStreamEvent",
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -951,7 +926,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "ItemList",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -969,7 +943,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "VectorStoreList",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -987,7 +960,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "413": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "VectorStore",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -1005,7 +977,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "DeletedVectorStore",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -1023,7 +994,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "VectorStore",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -1041,7 +1011,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "413": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "VectorStoreFileBatch",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -1059,7 +1028,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "VectorStoreFileBatch",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -1077,7 +1045,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "VectorStoreFileList",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -1095,7 +1062,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "413": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "VectorStoreFile",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -1113,7 +1079,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "DeletedVectorStoreFile",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -1131,7 +1096,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "VectorStoreFile",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
   {
@@ -1149,7 +1113,6 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "413": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "VectorStoreSearchResults",
     eventSchema: null,
-    dialectSchema: null,
     lineSchema: null,
   },
 ];
@@ -1178,8 +1141,6 @@ export interface OperationRoute {
   readonly replies: Readonly<Record<string, readonly string[]>>;
   readonly replySchema: string | null;
   readonly eventSchema: string | null;
-  /** The same events in the other dialect. */
-  readonly dialectSchema: string | null;
   readonly lineSchema: string | null;
 }
 

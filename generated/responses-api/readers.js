@@ -113,7 +113,7 @@ return errors === 0;
 
 export const readMetadata = validate25;
 const schema9 = {"type":"object","x-expected":"a metadata object","maxProperties":16,"propertyNames":{"maxLength":64},"additionalProperties":{"type":"string","maxLength":512}};
-const func2 = runtime0.default;
+const func2 = runtime0.default ?? runtime0;
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -37776,7 +37776,7 @@ return errors === 0;
 
 export const readStreamOptions = validate927;
 const schema347 = {"type":"object","properties":{"include_obfuscation":{"type":["boolean","null"]},"obfuscation":{"type":["boolean","null"]},"channels":{"type":["array","null"],"uniqueItems":true,"items":{"$ref":"#/components/schemas/StreamChannel"}}}};
-const func0 = runtime1.default;
+const func0 = runtime1.default ?? runtime1;
 
 function validate927(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;

@@ -133,7 +133,7 @@ return errors === 0;
 
 export const validateMetadata = validate25;
 const schema9 = {"type":"object","x-expected":"a metadata object","maxProperties":16,"propertyNames":{"maxLength":64},"additionalProperties":{"type":"string","maxLength":512}};
-const func2 = runtime0.default;
+const func2 = runtime0.default ?? runtime0;
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -40493,7 +40493,7 @@ return errors === 0;
 
 export const validateStreamOptions = validate927;
 const schema347 = {"type":"object","additionalProperties":false,"properties":{"include_obfuscation":{"type":["boolean","null"]},"obfuscation":{"type":["boolean","null"]},"channels":{"type":["array","null"],"uniqueItems":true,"items":{"$ref":"#/components/schemas/StreamChannel"}}}};
-const func0 = runtime1.default;
+const func0 = runtime1.default ?? runtime1;
 
 function validate927(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;

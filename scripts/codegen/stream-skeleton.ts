@@ -24,14 +24,6 @@ function bareMessage(id: string, message: JsonObject, schemas: Schemas): JsonObj
     "x-schema": name,
     "x-tag": constantTag(schema, "type") ?? textAt(message, "name") ?? name,
     "x-obfuscated": schema["x-obfuscated"] === true,
+    "x-renames": listAt(schema, "x-renames"),
   };
-}
-
-/** Names of the schemas that an operation of a stream document carries. */
-export function messageSchemas(document: JsonObject, operation: JsonObject): readonly string[] {
-  return listAt(operation, "messages").flatMap((message) => {
-    const id = refName(message);
-    const payload = id === null ? undefined : objectAt(objectAt(objectAt(document, "components"), "messages"), id)["payload"];
-    return refName(payload) ?? [];
-  });
 }

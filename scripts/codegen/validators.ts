@@ -45,13 +45,13 @@ function pointer(name: string): string {
   return `${ROOT}#/components/schemas/${name}`;
 }
 
-/** ajv leaves calls of `require` in its modules. */
+/** ajv leaves calls of `require` in its modules. Loaders differ in what they give for the default export of a CommonJS module. */
 function withImports(code: string): string {
   const variables = new Map<string, string>();
-  const body = code.replace('"use strict";\n', "").replaceAll(/require\("([^"]+)"\)/g, (_, module: string) => {
+  const body = code.replace('"use strict";\n', "").replaceAll(/require\("([^"]+)"\)\.default/g, (_, module: string) => {
     const variable = variables.get(module) ?? `runtime${variables.size}`;
     variables.set(module, variable);
-    return variable;
+    return `${variable}.default ?? ${variable}`;
   });
   const imports = [...variables].map(([module, variable]) => `import ${variable} from ${JSON.stringify(`${module}.js`)};\n`);
   return imports.join("") + body;

@@ -37,6 +37,10 @@ export async function writeStream<T extends object>(
     left.resolve();
   };
   if (out.closed) return leave();
+  if (exchange.request.method === "HEAD") {
+    out.finish();
+    return leave();
+  }
   response.once("close", leave);
   const stopKeepAlive = keepAlive(out, stream.keepAlive);
   try {

@@ -1,9 +1,9 @@
 import { File, Text } from "@asyncapi/generator-react-sdk";
 
-/** Prints names only: the union that each operation carries, the tags of its members, and which events are padded. */
+/** Prints names only: the union that each operation carries, the tags of its members, and which events are padded or renamed. */
 export default function ({ asyncapi }) {
   const operations = asyncapi.allOperations().all();
-  const parts = [importOf(operations), ...operations.map(operationText), ...obfuscatedText(operations)];
+  const parts = [importOf(operations), ...operations.map(operationText), ...obfuscatedText(operations), ...renamedText(operations)];
   return (
     <File name="messages.ts">
       <Text>{parts.join("\n\n")}</Text>
@@ -34,10 +34,17 @@ function obfuscatedText(operations) {
   return [`/** The events that may carry \`obfuscation\`. */\nexport const obfuscatedEventTypes = ${listText(padded.map(({ tag }) => tag))};`];
 }
 
+function renamedText(operations) {
+  const pairs = new Map(operations.flatMap(messagesOf).flatMap(({ tag, renames }) => renames.map((type) => [type, tag])));
+  if (pairs.size === 0) return [];
+  const lines = [...pairs].map(([type, tag]) => `  ${JSON.stringify(type)}: ${JSON.stringify(tag)},`);
+  return [`/** What the extension dialect calls the events whose names differ. */\nexport const dialectEventTypes = {\n${lines.join("\n")}\n} as const;`];
+}
+
 function messagesOf(operation) {
   return operation.messages().all().map((message) => {
     const said = (name) => message.extensions().get(name)?.value();
-    return { schema: said("x-schema"), tag: said("x-tag"), obfuscated: said("x-obfuscated") === true };
+    return { schema: said("x-schema"), tag: said("x-tag"), obfuscated: said("x-obfuscated") === true, renames: said("x-renames") ?? [] };
   });
 }
 

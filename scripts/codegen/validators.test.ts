@@ -1,0 +1,83 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { repository } from "./contracts.ts";
+import { strictSchemas } from "./validator-schemas.ts";
+import { readerCode, validatorCode } from "./validators.ts";
+
+const schemas = {
+  Text: {
+    type: "object",
+    description: "Some words.",
+    additionalProperties: false,
+    required: ["type", "text"],
+    "x-reader-required": ["type"],
+    properties: { type: { const: "text" }, text: { type: "string", maxLength: 3 } },
+  },
+  Link: {
+    type: "object",
+    additionalProperties: false,
+    required: ["id"],
+    properties: { type: { type: ["string", "null"], enum: ["link", null] }, id: { type: "string", "x-expected": "an id" } },
+  },
+  Part: { oneOf: [{ $ref: "#/components/schemas/Text" }, { $ref: "#/components/schemas/Link" }], "x-default-tag": "text" },
+  Request: { type: "object", "x-validation-order": ["part"], properties: { size: { type: "integer" }, part: { $ref: "#/components/schemas/Part" } } },
+};
+
+interface Validator {
+  (value: unknown): boolean;
+  errors?: readonly { keyword: string; instancePath: string; parentSchema: Record<string, unknown> }[] | null;
+}
+
+let folder = "";
+let made: Record<string, Validator> & { requestFields?: { order: string[]; properties: Record<string, Validator> } } = {};
+
+beforeAll(async () => {
+  mkdirSync(join(repository, "build"), { recursive: true });
+  folder = mkdtempSync(join(repository, "build/validators-")); // Inside the repository, where the code finds ajv's helpers.
+  writeFileSync(join(folder, "validators.mjs"), validatorCode(schemas).replace("./readers.js", "./readers.mjs"));
+  writeFileSync(join(folder, "readers.mjs"), readerCode(schemas));
+  made = await import(join(folder, "validators.mjs"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** What the validator says: null, or the keyword and the place of its first refusal. */
+function check(name: string, value: unknown, expected: string | null): void {
+  const validator = made[name];
+  const refusal = validator?.(value) === true ? null : validator?.errors?.[0];
+  expect(refusal == null ? refusal : `${refusal.keyword} ${refusal.instancePath}`).toBe(expected);
+}
+
+test("a union is decided by its tag, and by the default where there is none", () => {
+  check("validatePart", { type: "text", text: "abc" }, null);
+  check("validatePart", { type: "link", id: "a" }, null);
+  check("validatePart", { text: "abc" }, "required "); // Held to Text, which needs its tag.
+  check("validatePart", { type: null, id: "a" }, "required ");
+  check("validatePart", { type: "nope" }, "discriminator ");
+  expect(made["validatePart"]?.errors?.[0]?.parentSchema["x-tags"]).toEqual(["text", "link"]);
+});
+
+test("what is accepted and sent is closed and within its limits", () => {
+  check("validateText", { type: "text", text: "abcd" }, "maxLength /text");
+  check("validateText", { type: "text", text: "a", more: 1 }, "additionalProperties ");
+});
+
+test("a refusal carries the words for the type that was expected", () => {
+  check("validatePart", { type: "link", id: 1 }, "type /id");
+  expect(made["validatePart"]?.errors?.[0]?.parentSchema["x-expected"]).toBe("an id");
+});
+
+test("a reader ignores unknown members and misses only what it must have", () => {
+  check("readText", { type: "text", more: 1 }, null);
+  check("readText", { text: "a" }, "required ");
+});
+
+test("the members of a request are checked one by one, in the order that is written", () => {
+  const { requestFields } = made;
+  expect(requestFields?.order).toEqual(["part", "size"]);
+  expect(requestFields?.properties["size"]?.(1.5)).toBe(false);
+});
+
+test("a keyword that nobody checks is refused when the code is made", () => {
+  expect(() => strictSchemas({ Odd: { type: "array", contains: { type: "string" } } })).toThrow("contains");
+});

@@ -1,0 +1,40 @@
+export type * as LocalStt from "../../generated/local-stt/types.ts";
+export type {
+  SttClientMessage,
+  SttServerMessage,
+  Transcription,
+} from "../../generated/local-stt/types.ts";
+export type { EventStream, RequestOptions, Upload } from "../../generated/responses-api/client.ts";
+export type * as ResponsesApi from "../../generated/responses-api/types.ts";
+export type {
+  CreateResponseRequest,
+  DialectStreamEvent,
+  InputItem,
+  OutputItem,
+  Response,
+  ResponseStreamEvent,
+  StoredItem,
+  ToolInput,
+} from "../../generated/responses-api/types.ts";
+export { Antiphon } from "./antiphon.ts";
+export { AntiphonSpeech, type SpeechOptions } from "./antiphon-speech.ts";
+export type { ConnectionOptions, Fetch } from "./connection.ts";
+export {
+  AntiphonError,
+  APIConnectionError,
+  APIError,
+  APITimeoutError,
+  APIUserAbortError,
+  AuthenticationError,
+  BadRequestError,
+  ConflictError,
+  InternalServerError,
+  InvalidReplyError,
+  NotFoundError,
+  NotImplementedError,
+  PermissionDeniedError,
+  RateLimitError,
+  StreamBrokenError,
+  UnprocessableEntityError,
+} from "./errors.ts";
+export type { OpenSocket, Socket } from "./socket-stream.ts";

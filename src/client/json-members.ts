@@ -1,0 +1,22 @@
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function textAt(record: Readonly<Record<string, unknown>>, name: string): string | null {
+  const value = record[name];
+  return typeof value === "string" ? value : null;
+}
+
+export function numberAt(record: Readonly<Record<string, unknown>>, name: string): number | null {
+  const value = record[name];
+  return typeof value === "number" ? value : null;
+}
+
+/** Undefined if the text is no JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

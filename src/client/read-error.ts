@@ -1,0 +1,91 @@
+import {
+  APIError,
+  type APIErrorFields,
+  AuthenticationError,
+  BadRequestError,
+  ConflictError,
+  InternalServerError,
+  NotFoundError,
+  NotImplementedError,
+  PermissionDeniedError,
+  RateLimitError,
+  UnprocessableEntityError,
+} from "./errors.ts";
+import { isRecord, numberAt, parseJson, textAt } from "./json-members.ts";
+
+const ERROR_BODY_CHARACTERS_MAX = 1024 * 1024;
+const SHOWN_CHARACTERS_MAX = 200;
+
+const CLASS_BY_STATUS: ReadonlyMap<number, new (fields: APIErrorFields) => APIError> = new Map([
+  [400, BadRequestError],
+  [401, AuthenticationError],
+  [403, PermissionDeniedError],
+  [404, NotFoundError],
+  [409, ConflictError],
+  [422, UnprocessableEntityError],
+  [429, RateLimitError],
+  [501, NotImplementedError],
+]);
+
+/** The typed error that a refusal stands for, whatever its body looks like. */
+export async function readError(response: Response): Promise<APIError> {
+  const { status, statusText, headers } = response;
+  const text = await readStart(response);
+  const described = describeError(parseJson(text));
+  const message = described.message ?? `The server answered ${status} ${statusText}${quoteStart(text)}`;
+  const fields = { ...described, message, status, requestId: headers.get("x-request-id"), headers };
+  const ErrorClass = CLASS_BY_STATUS.get(status) ?? (status >= 500 ? InternalServerError : APIError);
+  return new ErrorClass(fields);
+}
+
+/** The error that an `error` event stands for: nested, as the reference sends it, or flat. */
+export function errorOfEvent(event: unknown, headers: Headers): APIError {
+  const described = describeError(event);
+  const status = isRecord(event) ? numberAt(event, "status") : null;
+  const message = described.message ?? "The server failed in the middle of the stream.";
+  return new APIError({ ...described, message, status, requestId: headers.get("x-request-id"), headers });
+}
+
+interface DescribedError {
+  readonly message: string | null;
+  readonly code: string | null;
+  readonly param: string | null;
+  readonly type: string | null;
+}
+
+function describeError(body: unknown): DescribedError {
+  const nested = isRecord(body) ? body["error"] : undefined;
+  const error = isRecord(nested) ? nested : isRecord(body) ? body : {};
+  return {
+    message: textAt(error, "message") ?? (typeof nested === "string" ? nested : null),
+    code: textAt(error, "code"),
+    param: textAt(error, "param"),
+    type: isRecord(nested) ? textAt(error, "type") : null, // A flat event's type is "error", which says nothing.
+  };
+}
+
+/** A body that breaks off is as good as none: the status is known. */
+async function readStart(response: Response): Promise<string> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return "";
+  const decoder = new TextDecoder();
+  let text = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return text;
+      text += decoder.decode(value, { stream: true });
+      if (text.length > ERROR_BODY_CHARACTERS_MAX) return text;
+    }
+  } catch {
+    return text;
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+function quoteStart(text: string): string {
+  const words = text.replaceAll(/\s+/g, " ").trim();
+  if (words === "") return ".";
+  return `: ${words.length > SHOWN_CHARACTERS_MAX ? `${words.slice(0, SHOWN_CHARACTERS_MAX)}…` : words}`;
+}
