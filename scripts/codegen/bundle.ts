@@ -41,7 +41,7 @@ export function allSchemas(bundles: readonly Bundle[]): Schemas {
 
 /** In the order of the schema files, so that a new reference moves nothing in the output. */
 function inFileOrder(found: ReadonlyMap<string, FoundSchema>): Schemas {
-  const ordered = [...found].sort(([, a], [, b]) => a.place - b.place);
+  const ordered = [...found].toSorted(([, a], [, b]) => a.place - b.place);
   return Object.fromEntries(ordered.map(([name, { schema }]) => [name, schema]));
 }
 
@@ -81,7 +81,8 @@ function collectTarget(ref: string, file: string, found: Map<string, FoundSchema
 
 function collect(file: string, name: string, found: Map<string, FoundSchema>, where: string): void {
   const known = found.get(name);
-  if (known !== undefined && known.file !== file) throw new Error(`${name} is in ${known.file} and in ${file}; a name stands for one schema`);
+  if (known !== undefined && known.file !== file)
+    throw new Error(`${name} is in ${known.file} and in ${file}; a name stands for one schema`);
   if (known !== undefined) return;
   const source = schemaFile(file);
   const schema = source[name];

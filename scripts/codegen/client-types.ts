@@ -1,7 +1,7 @@
-import { objectAt, type JsonObject } from "./json.ts";
-import { type Operation, resolve } from "./operations.ts";
 import { fileMembers } from "./handler-types.ts";
-import { memberName, parametersType, typeOf } from "./ts-type.ts";
+import { type JsonObject, objectAt } from "./json.ts";
+import { type Operation, resolve } from "./operations.ts";
+import { memberName, parameterName, parametersType, typeOf } from "./ts-type.ts";
 
 /** The TypeScript of a client's method: its signatures, and the members of the descriptor that it builds. */
 export interface ClientMethod {
@@ -21,13 +21,18 @@ export function clientMethod(document: JsonObject, operation: Operation): Client
   const events = answers.find(({ accept }) => accept === "events");
   const choosesBy = events === undefined || events === plain ? null : streamSwitch(document, operation);
   const args = argumentsOf(document, operation);
-  const signature = (answer: string, extra: string) => `(${[...args.map((arg) => printed(arg, extra, choosesBy)), "options?: RequestOptions"].join(", ")}): Promise<${answer}>`;
+  const signature = (answer: string, extra: string) =>
+    `(${[...args.map((arg) => printed(arg, extra, choosesBy)), "options?: RequestOptions"].join(", ")}): Promise<${answer}>`;
   const either = answers.map(({ type }) => type).join(" | ");
   return {
     overloads:
       choosesBy === null || events === undefined
         ? []
-        : [signature(events.type, "{ readonly stream: true }"), signature(plain.type, "{ readonly stream?: false | null }"), signature(either, "")],
+        : [
+            signature(events.type, "{ readonly stream: true }"),
+            signature(plain.type, "{ readonly stream?: false | null }"),
+            signature(either, ""),
+          ],
     signature: signature(choosesBy === null ? plain.type : either, ""),
     request: requestOf(operation, args, plain.accept, choosesBy),
   };
@@ -36,7 +41,9 @@ export function clientMethod(document: JsonObject, operation: Operation): Client
 /** JSON first: where there is a choice, events come only on demand. */
 function answersOf({ replies }: Operation): readonly Answer[] {
   const success = replies.filter(({ status }) => status.startsWith("2")).flatMap(({ content }) => [...content]);
-  return success.map(([media, schema]) => answerOf(media, schema)).sort((a, b) => Number(b.accept === "json") - Number(a.accept === "json"));
+  return success
+    .map(([media, schema]) => answerOf(media, schema))
+    .toSorted((a, b) => Number(b.accept === "json") - Number(a.accept === "json"));
 }
 
 function answerOf(media: string, schema: JsonObject): Answer {
@@ -64,7 +71,7 @@ function argumentsOf(document: JsonObject, operation: Operation): readonly Argum
   const query = operation.parameters.filter((parameter) => parameter["in"] === "query");
   const needed = query.some((parameter) => parameter["required"] === true);
   return [
-    ...steps.map((parameter) => ({ name: camelCase(String(parameter["name"])), type: "string", optional: false })),
+    ...steps.map((parameter) => ({ name: camelCase(parameterName(parameter)), type: "string", optional: false })),
     ...bodyArgument(document, operation),
     ...(query.length === 0 ? [] : [{ name: "query", type: parametersType(query), optional: !needed }]),
   ];
@@ -75,7 +82,12 @@ function bodyArgument(document: JsonObject, { requestBody, bodyRequired }: Opera
   if (first === undefined) return [];
   const [media, schema] = first;
   const type = typeOf(schema);
-  const sent = media === "application/x-ndjson" ? `AsyncIterable<${type}>` : media === "multipart/form-data" ? `UploadForm<${type}, ${fileMembers(document, schema)}>` : type;
+  const sent =
+    media === "application/x-ndjson"
+      ? `AsyncIterable<${type}>`
+      : media === "multipart/form-data"
+        ? `UploadForm<${type}, ${fileMembers(document, schema)}>`
+        : type;
   return [{ name: "body", type: sent, optional: !bodyRequired }];
 }
 
@@ -87,7 +99,10 @@ function printed({ name, type, optional }: Argument, extra: string, choosesBy: s
 }
 
 function requestOf(operation: Operation, args: readonly Argument[], accept: string, choosesBy: string | null): string {
-  const path = operation.path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => `\${encodeURIComponent(${camelCase(name)})}`);
+  const path = operation.path.replaceAll(
+    /\{([^}]+)\}/g,
+    (_, name: string) => `\${encodeURIComponent(${camelCase(name)})}`,
+  );
   const has = (name: string) => args.some((arg) => arg.name === name);
   const members = [
     `operationId: ${JSON.stringify(operation.id)}`,
@@ -95,7 +110,9 @@ function requestOf(operation: Operation, args: readonly Argument[], accept: stri
     `path: ${path.includes("$") ? `\`${path}\`` : JSON.stringify(path)}`,
     has("query") ? "query: query ?? {}" : "query: {}",
     ...(has("body") ? [`bodyKind: ${JSON.stringify(bodyKind(operation))}`, "body"] : []),
-    choosesBy === null ? `accept: ${JSON.stringify(accept)}` : `accept: ${choosesBy}${isOptional(args, choosesBy) ? "?" : ""}.stream === true ? "events" : "${accept}"`,
+    choosesBy === null
+      ? `accept: ${JSON.stringify(accept)}`
+      : `accept: ${choosesBy}${isOptional(args, choosesBy) ? "?" : ""}.stream === true ? "events" : "${accept}"`,
   ];
   return `{ ${members.join(", ")} }`;
 }

@@ -8,12 +8,28 @@ import { fieldOrder } from "./validator-names.ts";
 export function fieldNames(schemas: Schemas): string {
   const request = schemas["CreateResponseRequest"] ?? {};
   return [
-    listText("createResponseFields", "Members of a create request, in the order in which they are checked.", fieldOrder(request)),
-    listText("createResponseNestedFields", "Members of the objects among them, as `text.format`.", nestedFields(request, schemas)),
+    listText(
+      "createResponseFields",
+      "Members of a create request, in the order in which they are checked.",
+      fieldOrder(request),
+    ),
+    listText(
+      "createResponseNestedFields",
+      "Members of the objects among them, as `text.format`.",
+      nestedFields(request, schemas),
+    ),
     listText("toolTypes", "Values of `type` of an element of `tools`.", tagsOf("ToolInput", schemas)),
-    listText("toolChoiceTypes", "Values of `type` of a `tool_choice` that is an object.", tagsOf("ToolChoiceObject", schemas)),
+    listText(
+      "toolChoiceTypes",
+      "Values of `type` of a `tool_choice` that is an object.",
+      tagsOf("ToolChoiceObject", schemas),
+    ),
     listText("inputItemTypes", "Values of `type` of an element of `input`.", tagsOf("InputItem", schemas)),
-    listText("contentPartTypes", "Values of `type` of a part of a message that is sent.", tagsOf("MessageContentPartInput", schemas)),
+    listText(
+      "contentPartTypes",
+      "Values of `type` of a part of a message that is sent.",
+      tagsOf("MessageContentPartInput", schemas),
+    ),
   ].join("\n");
 }
 
@@ -31,7 +47,9 @@ function tagsOf(name: string, schemas: Schemas): readonly string[] {
 function nestedFields(request: JsonObject, schemas: Schemas): readonly string[] {
   const properties = objectAt(request, "properties");
   return fieldOrder(request).flatMap((name) =>
-    branchesOf(objectAt(properties, name), schemas).flatMap((branch) => Object.keys(objectAt(branch, "properties")).map((member) => `${name}.${member}`)),
+    branchesOf(objectAt(properties, name), schemas).flatMap((branch) =>
+      Object.keys(objectAt(branch, "properties")).map((member) => `${name}.${member}`),
+    ),
   );
 }
 

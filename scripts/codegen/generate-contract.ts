@@ -20,7 +20,11 @@ export interface GeneratedContract {
 }
 
 /** Everything that is made of one interface's documents. */
-export async function generateContract(contract: Contract, parentFolder: string, withOperations: boolean): Promise<GeneratedContract> {
+export async function generateContract(
+  contract: Contract,
+  parentFolder: string,
+  withOperations: boolean,
+): Promise<GeneratedContract> {
   const workFolder = join(parentFolder, contract.folder);
   await mkdir(workFolder);
   const openapi = bundle(contract.openapi);
@@ -33,8 +37,13 @@ export async function generateContract(contract: Contract, parentFolder: string,
     ...streams.map((stream, index) => messagesFile(contract, stream, schemas, index, workFolder)),
     ...(withOperations ? [operationFiles(contract, document, workFolder)] : []),
   ]);
-  const files = [...texts.flat(), ...validatorFiles(contract, schemas), { path: "openapi.json", text: `${JSON.stringify(published, null, 1)}\n` }];
-  if (contract.fieldNames !== null) files.push({ path: contract.fieldNames, text: header(contract.openapi) + fieldNames(schemas) });
+  const files = [
+    ...texts.flat(),
+    ...validatorFiles(contract, schemas),
+    { path: "openapi.json", text: `${JSON.stringify(published, null, 1)}\n` },
+  ];
+  if (contract.fieldNames !== null)
+    files.push({ path: contract.fieldNames, text: header(contract.openapi) + fieldNames(schemas) });
   return {
     outputs: files.map(({ path, text }) => ({ path: inFolder(contract, path), text })),
     skipped: withOperations ? [] : ["operations.ts", "client.ts"].map((path) => inFolder(contract, path)),
@@ -50,12 +59,24 @@ async function typesFile(contract: Contract, document: JsonObject, workFolder: s
   return [{ path: "types.ts", text: await generateTypes(document, specsOf(contract), workFolder) }];
 }
 
-async function messagesFile(contract: Contract, stream: Bundle, schemas: Schemas, index: number, workFolder: string): Promise<readonly Output[]> {
+async function messagesFile(
+  contract: Contract,
+  stream: Bundle,
+  schemas: Schemas,
+  index: number,
+  workFolder: string,
+): Promise<readonly Output[]> {
   const spec = contract.streams[index];
-  return spec === undefined ? [] : [{ path: spec.output, text: await generateMessages(stream, schemas, spec, workFolder) }];
+  return spec === undefined
+    ? []
+    : [{ path: spec.output, text: await generateMessages(stream, schemas, spec, workFolder) }];
 }
 
-async function operationFiles(contract: Contract, document: JsonObject, workFolder: string): Promise<readonly Output[]> {
+async function operationFiles(
+  contract: Contract,
+  document: JsonObject,
+  workFolder: string,
+): Promise<readonly Output[]> {
   const { operations, client } = await generateOperations(document, contract, workFolder);
   return [
     { path: "operations.ts", text: operations },

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { contracts } from "./contracts.ts";
-import { generateContract } from "./generate-contract.ts";
 import { generateDocs } from "./docs.ts";
 import { makeFieldLedger } from "./field-ledger.ts";
+import { generateContract } from "./generate-contract.ts";
 import { generatorHindrance } from "./generator-jar.ts";
 import { applyDifferences, compareOutputs, type Difference } from "./outputs.ts";
 
@@ -13,13 +13,20 @@ async function main(isCheck: boolean): Promise<void> {
   const hindrance = await generatorHindrance();
   const workFolder = await mkdtemp(join(tmpdir(), "antiphon-codegen-"));
   try {
-    const made = await Promise.all(contracts.map((contract) => generateContract(contract, workFolder, hindrance === null)));
-    const outputs = [...made.flatMap((one) => one.outputs), ...(await generateDocs(made.map((one) => one.reference))), makeFieldLedger()];
+    const made = await Promise.all(
+      contracts.map((contract) => generateContract(contract, workFolder, hindrance === null)),
+    );
+    const outputs = [
+      ...made.flatMap((one) => one.outputs),
+      ...(await generateDocs(made.map((one) => one.reference))),
+      makeFieldLedger(),
+    ];
     const skipped = made.flatMap((one) => one.skipped);
     const differences = compareOutputs(outputs, skipped);
     if (!isCheck) applyDifferences(outputs, differences);
     report(differences, isCheck);
-    if (hindrance !== null) console.warn(`NOT ${isCheck ? "CHECKED" : "GENERATED"}: ${skipped.join(", ")}, because ${hindrance}.`);
+    if (hindrance !== null)
+      console.warn(`NOT ${isCheck ? "CHECKED" : "GENERATED"}: ${skipped.join(", ")}, because ${hindrance}.`);
     const stale = differences.some(({ state }) => state !== "same");
     if (isCheck ? stale : hindrance !== null) process.exitCode = 1;
     if (isCheck && stale) console.error("generated/ is not what specs/ gives: run make generate");
@@ -33,7 +40,9 @@ const TO_DO = { same: "up to date", changed: "OUT OF DATE", new: "MISSING", stal
 
 function report(differences: readonly Difference[], isCheck: boolean): void {
   for (const { path, state, bytes } of differences) {
-    console.log(`${path.padEnd(44)} ${String(Math.ceil(bytes / 1000)).padStart(5)} kB  ${(isCheck ? TO_DO : DONE)[state]}`);
+    console.log(
+      `${path.padEnd(44)} ${String(Math.ceil(bytes / 1000)).padStart(5)} kB  ${(isCheck ? TO_DO : DONE)[state]}`,
+    );
   }
 }
 

@@ -1,6 +1,6 @@
-import { objectAt, type JsonObject } from "./json.ts";
+import { type JsonObject, objectAt } from "./json.ts";
 import { type Operation, type Reply, resolve } from "./operations.ts";
-import { parametersType, refName, typeOf } from "./ts-type.ts";
+import { parameterName, parametersType, refName, typeOf } from "./ts-type.ts";
 
 /** The TypeScript of what a handler is given and of what it may answer. */
 export interface HandlerTypes {
@@ -24,12 +24,12 @@ export function handlerTypes(document: JsonObject, operation: Operation): Handle
 
 /** `include[]` on the wire is `include` in code. */
 function withPlainName(parameter: JsonObject): JsonObject {
-  return { ...parameter, name: String(parameter["name"]).replace(/\[\]$/, "") };
+  return { ...parameter, name: parameterName(parameter).replace(/\[\]$/, "") };
 }
 
 /** Node gives header names in lower case. */
 function lowerCased(parameter: JsonObject): JsonObject {
-  return { ...parameter, name: String(parameter["name"]).toLowerCase() };
+  return { ...parameter, name: parameterName(parameter).toLowerCase() };
 }
 
 function bodyType(document: JsonObject, { requestBody, bodyRequired }: Operation): string {
@@ -53,7 +53,8 @@ export function fileMembers(document: JsonObject, schema: JsonObject): string {
 function replyTypes(replies: readonly Reply[]): readonly string[] {
   const statuses = new Map<string, string[]>();
   for (const { status, content } of replies) {
-    const kinds = content.size === 0 ? ["EmptyReply<#>"] : [...content].map(([media, schema]) => replyKind(media, schema));
+    const kinds =
+      content.size === 0 ? ["EmptyReply<#>"] : [...content].map(([media, schema]) => replyKind(media, schema));
     for (const kind of kinds) statuses.set(kind, [...(statuses.get(kind) ?? []), status]);
   }
   return [...statuses].map(([kind, codes]) => kind.replace("#", codes.join(" | ")));
@@ -68,6 +69,7 @@ function replyKind(media: string, schema: JsonObject): string {
 
 /** A JSON reply without a name of its own could not be validated or spoken of. */
 function named(schema: JsonObject): string {
-  if (refName(schema) === null && schema["type"] !== "object") throw new Error(`a reply needs a named schema: ${JSON.stringify(schema)}`);
+  if (refName(schema) === null && schema["type"] !== "object")
+    throw new Error(`a reply needs a named schema: ${JSON.stringify(schema)}`);
   return typeOf(schema);
 }

@@ -6,5 +6,9 @@ import { codegenFolder, contracts, repository } from "./contracts.ts";
 const documents = contracts.flatMap(({ openapi, streams }) => [openapi, ...streams.map(({ spec }) => spec)]);
 const cli = join(codegenFolder, "node_modules/@redocly/cli/bin/cli.js");
 const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
-const { status } = spawnSync(process.execPath, [cli, "lint", "--config", "redocly.yaml", ...documents], { cwd: repository, env, stdio: "inherit" });
+const { status } = spawnSync(process.execPath, [cli, "lint", "--config", "redocly.yaml", ...documents], {
+  cwd: repository,
+  env,
+  stdio: "inherit",
+});
 process.exitCode = status ?? 1;

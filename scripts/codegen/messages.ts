@@ -1,24 +1,34 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
 import type { Bundle, Schemas } from "./bundle.ts";
 import { codegenFolder, header, type StreamSpec } from "./contracts.ts";
 import { runTool } from "./run-tool.ts";
 import { streamSkeleton } from "./stream-skeleton.ts";
 
 /** The unions of a document of streams, by @asyncapi/generator with the template of templates/asyncapi. */
-export async function generateMessages(bundle: Bundle, schemas: Schemas, stream: StreamSpec, workFolder: string): Promise<string> {
-  const input = join(workFolder, `${stream.output}.json`);
-  const output = join(workFolder, stream.output);
-  await writeFile(input, JSON.stringify(streamSkeleton(bundle, schemas)));
-  const env = { ...process.env, NODE_PATH: await emptyNpm(workFolder) };
-  await runTool(process.execPath, [join(codegenFolder, "asyncapi-generator.js"), input, output], { cwd: codegenFolder, env });
-  return `${header(stream.spec)}${(await readFile(join(output, "messages.ts"), "utf8")).trimEnd()}\n`;
+export async function generateMessages(
+  bundle: Bundle,
+  schemas: Schemas,
+  stream: StreamSpec,
+  parentFolder: string,
+): Promise<string> {
+  const workFolder = join(parentFolder, `${stream.output}-work`);
+  const at = (name: string) => join(workFolder, name);
+  await cp(join(codegenFolder, "templates/asyncapi"), at("template"), { recursive: true }); // The generator writes into it.
+  await writeFile(at("document.json"), JSON.stringify(streamSkeleton(bundle, schemas)));
+  const env = { ...process.env, NODE_PATH: await modulePath(workFolder) };
+  const script = join(codegenFolder, "asyncapi-generator.js");
+  await runTool(process.execPath, [script, at("template"), at("document.json"), at("output")], { env });
+  return `${header(stream.spec)}${(await readFile(at("output/messages.ts"), "utf8")).trimEnd()}\n`;
 }
 
-/** When it is loaded, the generator looks for a global npm to install templates with, and fails without one. Ours needs no installing. */
-async function emptyNpm(workFolder: string): Promise<string> {
+/**
+ * Where the copied template finds its renderer; and an empty npm. When it is loaded, the generator looks for a global npm to install
+ * templates with, and fails without one. Ours needs no installing.
+ */
+async function modulePath(workFolder: string): Promise<string> {
   const folder = join(workFolder, "node-path");
   await mkdir(join(folder, "npm"), { recursive: true });
   await writeFile(join(folder, "npm/index.js"), "");
-  return folder;
+  return [folder, join(codegenFolder, "node_modules")].join(delimiter);
 }

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { codegenFolder, type Contract, header } from "./contracts.ts";
+import { type Contract, codegenFolder, header } from "./contracts.ts";
 import type { JsonObject } from "./json.ts";
 import { runTool } from "./run-tool.ts";
 import { skeletonOf } from "./skeleton.ts";
@@ -11,13 +11,18 @@ export interface GeneratedOperations {
 }
 
 /** operations.ts and client.ts, by @openapitools/openapi-generator-cli with the templates of templates/openapi. */
-export async function generateOperations(document: JsonObject, contract: Contract, workFolder: string): Promise<GeneratedOperations> {
+export async function generateOperations(
+  document: JsonObject,
+  contract: Contract,
+  workFolder: string,
+): Promise<GeneratedOperations> {
   const input = join(workFolder, "skeleton.json");
   const output = join(workFolder, "openapi-generator");
   await writeFile(input, JSON.stringify(skeletonOf(document, contract)));
   const cli = join(codegenFolder, "node_modules/@openapitools/openapi-generator-cli/main.js");
   const options = ["-g", "typescript-fetch", "-t", "templates/openapi", "-c", "templates/openapi/config.json"];
   await runTool(process.execPath, [cli, "generate", ...options, "-i", input, "-o", output], { cwd: codegenFolder });
-  const read = async (suffix: string) => header(contract.openapi) + (await readFile(join(output, "apis", `${contract.name}Api${suffix}`), "utf8"));
+  const read = async (suffix: string) =>
+    header(contract.openapi) + (await readFile(join(output, "apis", `${contract.name}Api${suffix}`), "utf8"));
   return { operations: await read(".ts"), client: await read(".client.ts") };
 }

@@ -25,9 +25,11 @@ const METHODS = ["get", "put", "post", "delete", "patch"];
 /** All operations, those with literal paths before those whose parameters would swallow them. */
 export function operationsOf(document: JsonObject): readonly Operation[] {
   const all = Object.entries(objectAt(document, "paths")).flatMap(([path, item]) =>
-    isObject(item) ? METHODS.filter((method) => isObject(item[method])).map((method) => operationAt(document, path, item, method)) : [],
+    isObject(item)
+      ? METHODS.filter((method) => isObject(item[method])).map((method) => operationAt(document, path, item, method))
+      : [],
   );
-  return [...all].sort((a, b) => comparePaths(a.path, b.path) || compareText(a.method, b.method));
+  return all.toSorted((a, b) => comparePaths(a.path, b.path) || compareText(a.method, b.method));
 }
 
 function operationAt(document: JsonObject, path: string, item: JsonObject, method: string): Operation {
@@ -40,7 +42,9 @@ function operationAt(document: JsonObject, path: string, item: JsonObject, metho
     summary: textAt(operation, "summary") ?? "",
     isExtension: operation["x-extension"] === true,
     isSecured: isSecured(document, operation),
-    parameters: [...listAt(item, "parameters"), ...listAt(operation, "parameters")].filter(isObject).map((parameter) => resolve(document, parameter)),
+    parameters: [...listAt(item, "parameters"), ...listAt(operation, "parameters")]
+      .filter(isObject)
+      .map((parameter) => resolve(document, parameter)),
     requestBody: contentOf(body),
     bodyRequired: body["required"] === true,
     replies: Object.entries(objectAt(operation, "responses")).map(([status, reply]) => ({
@@ -57,14 +61,22 @@ function isSecured(document: JsonObject, operation: JsonObject): boolean {
 }
 
 function contentOf(body: JsonObject): ReadonlyMap<string, JsonObject> {
-  return new Map(Object.entries(objectAt(body, "content")).map(([media, content]) => [media, isObject(content) ? objectAt(content, "schema") : {}]));
+  return new Map(
+    Object.entries(objectAt(body, "content")).map(([media, content]) => [
+      media,
+      isObject(content) ? objectAt(content, "schema") : {},
+    ]),
+  );
 }
 
 /** Follows references within the document. */
 export function resolve(document: JsonObject, object: JsonObject): JsonObject {
   const ref = textAt(object, "$ref");
   if (ref === null) return object;
-  const target = ref.split("/").slice(1).reduce((at, step) => objectAt(at, step.replaceAll("~1", "/").replaceAll("~0", "~")), document);
+  const target = ref
+    .split("/")
+    .slice(1)
+    .reduce((at, step) => objectAt(at, step.replaceAll("~1", "/").replaceAll("~0", "~")), document);
   if (Object.keys(target).length === 0) throw new Error(`nothing is at ${ref}`);
   return resolve(document, target);
 }

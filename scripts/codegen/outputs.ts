@@ -21,7 +21,7 @@ export function compareOutputs(outputs: readonly Output[], kept: readonly string
   return [
     ...outputs.map((output) => ({ path: output.path, state: stateOf(output), bytes: Buffer.byteLength(output.text) })),
     ...stale.map((path) => ({ path, state: "stale" as const, bytes: 0 })),
-  ].sort((a, b) => (a.path < b.path ? -1 : 1));
+  ].toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 /** Writes what changed and deletes what is stale; a file that is right already keeps its time stamp. */

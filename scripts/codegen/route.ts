@@ -1,6 +1,6 @@
-import { isObject, type Json, type JsonObject, objectAt, textAt, textsAt } from "./json.ts";
+import { isObject, type Json, type JsonObject, objectAt, textsAt } from "./json.ts";
 import { type Operation, resolve } from "./operations.ts";
-import { refName } from "./ts-type.ts";
+import { parameterName, refName } from "./ts-type.ts";
 
 /** What a server must know of an operation to read its requests; the generated `OperationRoute` has the same members. */
 export function routeOf(document: JsonObject, operation: Operation): JsonObject {
@@ -12,7 +12,9 @@ export function routeOf(document: JsonObject, operation: Operation): JsonObject 
     summary: operation.summary,
     extension: operation.isExtension,
     secured: operation.isSecured,
-    query: Object.fromEntries(inPlace("query").map((parameter) => [plainName(parameter), queryParameter(document, parameter)])),
+    query: Object.fromEntries(
+      inPlace("query").map((parameter) => [plainName(parameter), queryParameter(document, parameter)]),
+    ),
     headers: inPlace("header").map((parameter) => plainName(parameter).toLowerCase()),
     request: [...operation.requestBody.keys()],
     bodyRequired: operation.bodyRequired,
@@ -25,7 +27,7 @@ export function routeOf(document: JsonObject, operation: Operation): JsonObject 
 }
 
 function plainName(parameter: JsonObject): string {
-  return (textAt(parameter, "name") ?? "").replace(/\[\]$/, "");
+  return parameterName(parameter).replace(/\[\]$/, "");
 }
 
 const LIMITS = ["minimum", "maximum", "minLength", "maxLength", "pattern", "maxItems", "default"];
@@ -45,7 +47,9 @@ function queryParameter(document: JsonObject, parameter: JsonObject): JsonObject
     kind: kindOf(value),
     array: isArray,
     required: parameter["required"] === true,
-    aliases: [...new Set([...textsAt(parameter, "x-query-aliases"), ...(isArray ? [`${plainName(parameter)}[]`] : [])])],
+    aliases: [
+      ...new Set([...textsAt(parameter, "x-query-aliases"), ...(isArray ? [`${plainName(parameter)}[]`] : [])]),
+    ],
     ...values,
     ...Object.fromEntries(limits),
   };
@@ -75,6 +79,8 @@ export function literalLines(object: JsonObject): readonly string[] {
 function literal(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
   if (!isObject(value)) return JSON.stringify(value);
-  const members = Object.entries(value).map(([name, member]) => `${/^[a-z_]\w*$/i.test(name) ? name : JSON.stringify(name)}: ${literal(member)}`);
+  const members = Object.entries(value).map(
+    ([name, member]) => `${/^[a-z_]\w*$/i.test(name) ? name : JSON.stringify(name)}: ${literal(member)}`,
+  );
   return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
 }

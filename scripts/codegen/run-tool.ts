@@ -1,7 +1,11 @@
 import { spawn } from "node:child_process";
 
 /** Runs a tool to its end; its output shows only when it fails. */
-export async function runTool(command: string, args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}): Promise<void> {
+export async function runTool(
+  command: string,
+  args: readonly string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): Promise<void> {
   const child = spawn(command, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
   const said: Buffer[] = [];
   child.stdout.on("data", (chunk: Buffer) => said.push(chunk));
@@ -10,5 +14,6 @@ export async function runTool(command: string, args: readonly string[], options:
     child.on("error", reject);
     child.on("close", resolve);
   });
-  if (status !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${status}:\n${Buffer.concat(said).toString("utf8")}`);
+  if (status !== 0)
+    throw new Error(`${command} ${args.join(" ")} ended with ${status}:\n${Buffer.concat(said).toString("utf8")}`);
 }

@@ -6,8 +6,13 @@ import { operationsOf } from "./operations.ts";
 import { literalLines, routeOf } from "./route.ts";
 import { skeletonOf } from "./skeleton.ts";
 
-const json = (name: string): JsonObject => ({ "application/json": { schema: { $ref: `#/components/schemas/${name}` } } });
-const ok = (content: JsonObject): JsonObject => ({ "200": { description: "", content }, "400": { $ref: "#/components/responses/Bad" } });
+const json = (name: string): JsonObject => ({
+  "application/json": { schema: { $ref: `#/components/schemas/${name}` } },
+});
+const ok = (content: JsonObject): JsonObject => ({
+  "200": { description: "", content },
+  "400": { $ref: "#/components/responses/Bad" },
+});
 const id: JsonObject = { name: "thing_id", in: "path", required: true, schema: { type: "string" } };
 
 const document: JsonObject = {
@@ -17,9 +22,16 @@ const document: JsonObject = {
   paths: {
     "/things/{thing_id}": {
       parameters: [id],
-      get: { operationId: "getThing", summary: "Fetch", parameters: [{ $ref: "#/components/parameters/Limit" }], responses: ok(json("Thing")) },
+      get: {
+        operationId: "getThing",
+        summary: "Fetch",
+        parameters: [{ $ref: "#/components/parameters/Limit" }],
+        responses: ok(json("Thing")),
+      },
     },
-    "/things/latest": { get: { operationId: "getLatest", security: [], responses: ok({ "text/plain": { schema: { type: "string" } } }) } },
+    "/things/latest": {
+      get: { operationId: "getLatest", security: [], responses: ok({ "text/plain": { schema: { type: "string" } } }) },
+    },
     "/things": {
       post: {
         operationId: "createThing",
@@ -31,7 +43,13 @@ const document: JsonObject = {
   components: {
     parameters: { Limit: { name: "limit", in: "query", schema: { $ref: "#/components/schemas/Limit", default: 20 } } },
     responses: { Bad: { description: "", content: json("Fault") } },
-    schemas: { Limit: { type: "integer", maximum: 100 }, NewThing: { properties: { stream: { type: "boolean" } } }, Thing: {}, Change: {}, Fault: {} },
+    schemas: {
+      Limit: { type: "integer", maximum: 100 },
+      NewThing: { properties: { stream: { type: "boolean" } } },
+      Thing: {},
+      Change: {},
+      Fault: {},
+    },
   },
 };
 
@@ -65,17 +83,29 @@ test("a handler's reply is one of those that are declared", () => {
 
 test("a client's method gives events if the body asks for them", () => {
   const { overloads, request } = clientMethod(document, operation("createThing"));
-  expect(overloads[0]).toContain("{ readonly stream: true }, options?: RequestOptions): Promise<EventStream<Schema.Change>>");
+  expect(overloads[0]).toContain(
+    "{ readonly stream: true }, options?: RequestOptions): Promise<EventStream<Schema.Change>>",
+  );
   expect(request).toContain('body.stream === true ? "events" : "json"');
 });
 
 test("the generator sees 3.0.3 and no schema but strings", () => {
-  const skeleton = skeletonOf(document, { folder: "things", name: "Things", openapi: "", streams: [], fieldNames: null });
+  const skeleton = skeletonOf(document, {
+    folder: "things",
+    name: "Things",
+    openapi: "",
+    streams: [],
+    fieldNames: null,
+  });
   expect(skeleton["openapi"]).toBe("3.0.3");
   expect(skeleton["components"]).toBeUndefined();
   expect(Object.keys(objectAt(skeleton, "paths"))).toEqual(["/things", "/things/latest", "/things/{thing_id}"]);
 });
 
 test("literals are quoted only where they must be", () => {
-  expect(literalLines({ kind: "integer", replies: { "200": ["a"] }, query: {} })).toEqual(['kind: "integer",', 'replies: { "200": ["a"] },', "query: {},"]);
+  expect(literalLines({ kind: "integer", replies: { "200": ["a"] }, query: {} })).toEqual([
+    'kind: "integer",',
+    'replies: { "200": ["a"] },',
+    "query: {},",
+  ]);
 });

@@ -15,7 +15,11 @@ function channelMarkdown(document: JsonObject, id: string, channel: JsonObject):
     .filter(isObject)
     .filter((operation) => refName(operation["channel"]) === id);
   const title = `## ${textAt(channel, "title") ?? id}\n\n\`${textAt(channel, "address") ?? ""}\``;
-  return [title, textAt(channel, "description") ?? "", ...operations.map((operation) => operationMarkdown(document, operation))].join("\n\n");
+  return [
+    title,
+    textAt(channel, "description") ?? "",
+    ...operations.map((operation) => operationMarkdown(document, operation)),
+  ].join("\n\n");
 }
 
 function operationMarkdown(document: JsonObject, operation: JsonObject): string {
@@ -24,7 +28,10 @@ function operationMarkdown(document: JsonObject, operation: JsonObject): string 
     const name = refName(message);
     return name === null ? [] : [messageRow(name, objectAt(messages, name))];
   });
-  return [`**${textAt(operation, "summary") ?? ""}**`, ["| `type` | schema | meaning |", "|---|---|---|", ...rows].join("\n")].join("\n\n");
+  return [
+    `**${textAt(operation, "summary") ?? ""}**`,
+    ["| `type` | schema | meaning |", "|---|---|---|", ...rows].join("\n"),
+  ].join("\n\n");
 }
 
 function messageRow(id: string, message: JsonObject): string {

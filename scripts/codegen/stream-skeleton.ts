@@ -10,7 +10,10 @@ import { refName } from "./ts-type.ts";
 export function streamSkeleton({ document }: Bundle, schemas: Schemas): JsonObject {
   const components = objectAt(document, "components");
   const messages = objectAt(components, "messages");
-  const bare = Object.entries(messages).map(([id, message]) => [id, bareMessage(id, isObject(message) ? message : {}, schemas)]);
+  const bare = Object.entries(messages).map(([id, message]) => [
+    id,
+    bareMessage(id, isObject(message) ? message : {}, schemas),
+  ]);
   return { ...document, components: { ...components, messages: Object.fromEntries(bare) } };
 }
 

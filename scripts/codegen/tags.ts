@@ -20,7 +20,10 @@ export function taggedUnion(schema: JsonObject, schemas: Schemas): TaggedUnion |
   const names = listAt(schema, "oneOf").map(refName);
   if (names.length === 0) return null;
   for (const tag of TAGS) {
-    const branches = names.map((name) => ({ schema: name ?? "", values: name === null ? [] : tagValues(schemas[name] ?? {}, tag) }));
+    const branches = names.map((name) => ({
+      schema: name ?? "",
+      values: name === null ? [] : tagValues(schemas[name] ?? {}, tag),
+    }));
     const all = branches.flatMap(({ values }) => values);
     if (branches.every(({ values }) => values.length > 0) && new Set(all).size === all.length) return { tag, branches };
   }
@@ -30,7 +33,8 @@ export function taggedUnion(schema: JsonObject, schemas: Schemas): TaggedUnion |
 /** The values of a branch's tag; null among them is how a client leaves the tag out. */
 function tagValues(schema: JsonObject, tag: string): readonly string[] {
   const member = objectAt(objectAt(schema, "properties"), tag);
-  const values: readonly Json[] = member["const"] === undefined ? (isList(member["enum"]) ? member["enum"] : []) : [member["const"]];
+  const values: readonly Json[] =
+    member["const"] === undefined ? (isList(member["enum"]) ? member["enum"] : []) : [member["const"]];
   return values.filter((value) => typeof value === "string");
 }
 

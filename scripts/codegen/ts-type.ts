@@ -37,10 +37,13 @@ export function parametersType(parameters: readonly JsonObject[]): string {
   if (parameters.length === 0) return "NoParameters";
   const members = parameters.map((parameter) => {
     const optional = parameter["required"] === true ? "" : "?";
-    const name = textAt(parameter, "name") ?? "";
-    return `readonly ${memberName(name)}${optional}: ${typeOf(objectAt(parameter, "schema"))}`;
+    return `readonly ${memberName(parameterName(parameter))}${optional}: ${typeOf(objectAt(parameter, "schema"))}`;
   });
   return `{ ${members.join("; ")} }`;
+}
+
+export function parameterName(parameter: JsonObject): string {
+  return textAt(parameter, "name") ?? "";
 }
 
 export function memberName(name: string): string {

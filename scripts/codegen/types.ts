@@ -5,7 +5,11 @@ import type { JsonObject } from "./json.ts";
 import { runTool } from "./run-tool.ts";
 
 /** types.ts: each schema under its own name, and `paths` and `operations` with their parameters. */
-export async function generateTypes(document: JsonObject, specs: readonly string[], workFolder: string): Promise<string> {
+export async function generateTypes(
+  document: JsonObject,
+  specs: readonly string[],
+  workFolder: string,
+): Promise<string> {
   const input = join(workFolder, "document.json");
   const output = join(workFolder, "types.ts");
   await writeFile(input, JSON.stringify(document));

@@ -1,6 +1,6 @@
 import type { Schemas } from "./bundle.ts";
-import { fieldTableName } from "./validators.ts";
 import { orderedRequests, validatedNames } from "./validator-names.ts";
+import { fieldTableName } from "./validators.ts";
 
 /** validators.d.ts: each validator is a guard of the type of the same name. */
 export function validatorDeclarations(schemas: Schemas): string {

@@ -8,7 +8,9 @@ export function validatedNames(schemas: Schemas): readonly string[] {
 
 /** The requests whose members are checked one by one, in the reference's order. */
 export function orderedRequests(schemas: Schemas): readonly string[] {
-  return Object.entries(schemas).flatMap(([name, schema]) => (schema["x-validation-order"] === undefined ? [] : [name]));
+  return Object.entries(schemas).flatMap(([name, schema]) =>
+    schema["x-validation-order"] === undefined ? [] : [name],
+  );
 }
 
 /** The members of a request in the order in which they are checked; those that the order forgets come last. */

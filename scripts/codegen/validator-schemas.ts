@@ -6,14 +6,50 @@ import { mapSchema } from "./walk-schema.ts";
 /** Annotations that a refusal carries to whoever words the error. */
 export const CARRIED_ANNOTATIONS = ["x-expected", "x-listed-values", "x-tags"];
 
+/** Each of them has a line in the code that is made. */
 const KEYWORDS = [
-  ...["$ref", "type", "const", "enum", "anyOf", "oneOf", "not", "if", "then", "else", "discriminator"],
-  ...["properties", "patternProperties", "additionalProperties", "propertyNames", "required", "minProperties", "maxProperties"],
-  ...["items", "minItems", "maxItems", "uniqueItems"],
-  ...["minLength", "maxLength", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
+  "$ref",
+  "type",
+  "const",
+  "enum",
+  "anyOf",
+  "oneOf",
+  "not",
+  "if",
+  "then",
+  "else",
+  "discriminator",
+  "properties",
+  "patternProperties",
+  "additionalProperties",
+  "propertyNames",
+  "required",
+  "minProperties",
+  "maxProperties",
+  "items",
+  "minItems",
+  "maxItems",
+  "uniqueItems",
+  "minLength",
+  "maxLength",
+  "pattern",
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "multipleOf",
 ];
 
-const SILENT_KEYWORDS = ["description", "title", "default", "examples", "deprecated", "format", "contentEncoding", "contentMediaType"];
+const SILENT_KEYWORDS = [
+  "description",
+  "title",
+  "default",
+  "examples",
+  "deprecated",
+  "format",
+  "contentEncoding",
+  "contentMediaType",
+];
 
 /** The schemas as a validator of what we accept and send needs them: closed, unions decided by their tag. */
 export function strictSchemas(schemas: Schemas): Schemas {
@@ -44,8 +80,13 @@ function mapAll(schemas: Schemas, change: (schema: JsonObject) => JsonObject): S
 /** Descriptions and the like would only swell the code. A keyword of neither list could be a rule that goes unchecked, so it is an error. */
 function onlyKeywords(schema: JsonObject): JsonObject {
   const checked = (keyword: string) => KEYWORDS.includes(keyword) || CARRIED_ANNOTATIONS.includes(keyword);
-  const unknown = Object.keys(schema).find((keyword) => !checked(keyword) && !SILENT_KEYWORDS.includes(keyword) && !keyword.startsWith("x-"));
-  if (unknown !== undefined) throw new Error(`the validators do not know the keyword ${unknown}, used in ${JSON.stringify(schema).slice(0, 200)}`);
+  const unknown = Object.keys(schema).find(
+    (keyword) => !checked(keyword) && !SILENT_KEYWORDS.includes(keyword) && !keyword.startsWith("x-"),
+  );
+  if (unknown !== undefined)
+    throw new Error(
+      `the validators do not know the keyword ${unknown}, used in ${JSON.stringify(schema).slice(0, 200)}`,
+    );
   return Object.fromEntries(Object.entries(schema).filter(([keyword]) => checked(keyword)));
 }
 
@@ -56,7 +97,14 @@ function withTag(schema: JsonObject, written: JsonObject, schemas: Schemas): Jso
   const union = taggedUnion(written, schemas);
   if (union === null) return { ...rest, anyOf: oneOf };
   const tags = union.branches.flatMap(({ values }) => values);
-  const decided = { ...rest, type: "object", required: [union.tag], discriminator: { propertyName: union.tag }, oneOf, "x-tags": tags };
+  const decided = {
+    ...rest,
+    type: "object",
+    required: [union.tag],
+    discriminator: { propertyName: union.tag },
+    oneOf,
+    "x-tags": tags,
+  };
   const fallback = textAt(written, "x-default-tag");
   if (fallback === null) return decided;
   const branch = union.branches.find(({ values }) => values.includes(fallback));
@@ -76,7 +124,8 @@ function branchTags(schemas: Schemas): ReadonlyMap<string, readonly string[]> {
   for (const schema of Object.values(schemas)) {
     mapSchema(schema, (inner) => {
       const union = taggedUnion(inner, schemas);
-      for (const branch of union?.branches ?? []) tags.set(branch.schema, [...(tags.get(branch.schema) ?? []), union?.tag ?? ""]);
+      for (const branch of union?.branches ?? [])
+        tags.set(branch.schema, [...(tags.get(branch.schema) ?? []), union?.tag ?? ""]);
       return inner;
     });
   }
@@ -89,5 +138,8 @@ function withoutNullTag(schema: JsonObject, tag: string): JsonObject {
   const member = properties[tag];
   const values: Json = isObject(member) ? (member["enum"] ?? null) : null;
   if (!isObject(member) || !Array.isArray(values) || !values.includes(null)) return schema;
-  return { ...schema, properties: { ...properties, [tag]: { ...member, enum: values.filter((value) => value !== null) } } };
+  return {
+    ...schema,
+    properties: { ...properties, [tag]: { ...member, enum: values.filter((value) => value !== null) } },
+  };
 }

@@ -18,10 +18,20 @@ const schemas = {
     type: "object",
     additionalProperties: false,
     required: ["id"],
-    properties: { type: { type: ["string", "null"], enum: ["link", null] }, id: { type: "string", "x-expected": "an id" } },
+    properties: {
+      type: { type: ["string", "null"], enum: ["link", null] },
+      id: { type: "string", "x-expected": "an id" },
+    },
   },
-  Part: { oneOf: [{ $ref: "#/components/schemas/Text" }, { $ref: "#/components/schemas/Link" }], "x-default-tag": "text" },
-  Request: { type: "object", "x-validation-order": ["part"], properties: { size: { type: "integer" }, part: { $ref: "#/components/schemas/Part" } } },
+  Part: {
+    oneOf: [{ $ref: "#/components/schemas/Text" }, { $ref: "#/components/schemas/Link" }],
+    "x-default-tag": "text",
+  },
+  Request: {
+    type: "object",
+    "x-validation-order": ["part"],
+    properties: { size: { type: "integer" }, part: { $ref: "#/components/schemas/Part" } },
+  },
 };
 
 interface Validator {
@@ -30,7 +40,8 @@ interface Validator {
 }
 
 let folder = "";
-let made: Record<string, Validator> & { requestFields?: { order: string[]; properties: Record<string, Validator> } } = {};
+let made: Record<string, Validator> & { requestFields?: { order: string[]; properties: Record<string, Validator> } } =
+  {};
 
 beforeAll(async () => {
   mkdirSync(join(repository, "build"), { recursive: true });

@@ -2,8 +2,8 @@ import { Ajv } from "ajv";
 import standalone from "ajv/dist/standalone/index.js";
 import type { Schemas } from "./bundle.ts";
 import { textsAt } from "./json.ts";
-import { CARRIED_ANNOTATIONS, readerSchemas, strictSchemas } from "./validator-schemas.ts";
 import { fieldOrder, orderedRequests, validatedNames } from "./validator-names.ts";
+import { CARRIED_ANNOTATIONS, readerSchemas, strictSchemas } from "./validator-schemas.ts";
 
 const ROOT = "contract";
 
@@ -11,14 +11,27 @@ const ROOT = "contract";
 export function validatorCode(schemas: Schemas): string {
   const whole = validatedNames(schemas).map((name): [string, string] => [`validate${name}`, pointer(name)]);
   const members = orderedRequests(schemas).flatMap((name) => memberPointers(name, schemas));
-  const code = compile(strictSchemas(schemas), [...whole, ...members.map(({ variable, at }): [string, string] => [variable, at])]);
+  const code = compile(strictSchemas(schemas), [
+    ...whole,
+    ...members.map(({ variable, at }): [string, string] => [variable, at]),
+  ]);
   const tables = orderedRequests(schemas).map((name) => fieldTable(name, schemas));
-  return [withoutExports(code, members.map(({ variable }) => variable)), ...tables, 'export * from "./readers.js";\n'].join("\n");
+  return [
+    withoutExports(
+      code,
+      members.map(({ variable }) => variable),
+    ),
+    ...tables,
+    'export * from "./readers.js";\n',
+  ].join("\n");
 }
 
 /** readers.js: code that checks what another server sent. */
 export function readerCode(schemas: Schemas): string {
-  return compile(readerSchemas(schemas), validatedNames(schemas).map((name) => [`read${name}`, pointer(name)]));
+  return compile(
+    readerSchemas(schemas),
+    validatedNames(schemas).map((name) => [`read${name}`, pointer(name)]),
+  );
 }
 
 /**
@@ -53,7 +66,9 @@ function withImports(code: string): string {
     variables.set(module, variable);
     return `${variable}.default ?? ${variable}`;
   });
-  const imports = [...variables].map(([module, variable]) => `import ${variable} from ${JSON.stringify(`${module}.js`)};\n`);
+  const imports = [...variables].map(
+    ([module, variable]) => `import ${variable} from ${JSON.stringify(`${module}.js`)};\n`,
+  );
   return imports.join("") + body;
 }
 
@@ -64,7 +79,11 @@ interface MemberPointer {
 }
 
 function memberPointers(name: string, schemas: Schemas): readonly MemberPointer[] {
-  return fieldOrder(schemas[name] ?? {}).map((member) => ({ member, variable: `member_of_${name}_${member}`, at: `${pointer(name)}/properties/${member}` }));
+  return fieldOrder(schemas[name] ?? {}).map((member) => ({
+    member,
+    variable: `member_of_${name}_${member}`,
+    at: `${pointer(name)}/properties/${member}`,
+  }));
 }
 
 function fieldTable(name: string, schemas: Schemas): string {

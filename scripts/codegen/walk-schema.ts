@@ -6,7 +6,10 @@ const SCHEMAS = ["items", "additionalProperties", "propertyNames", "not", "if", 
 
 /** A copy of the schema in which `change` has replaced it and every schema inside it, innermost first. Values such as `const` are no schemas. */
 export function mapSchema(schema: JsonObject, change: (schema: JsonObject) => JsonObject): JsonObject {
-  const members = Object.entries(schema).map(([keyword, value]): [string, Json] => [keyword, mapMember(keyword, value, change)]);
+  const members = Object.entries(schema).map(([keyword, value]): [string, Json] => [
+    keyword,
+    mapMember(keyword, value, change),
+  ]);
   return change(Object.fromEntries(members));
 }
 

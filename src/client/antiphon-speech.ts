@@ -1,7 +1,8 @@
 import { LocalSttClient } from "../../generated/local-stt/client.ts";
 import { type ConnectionOptions, connectionOf } from "./connection.ts";
 import { createSend } from "./send.ts";
-import { type OpenSocket, sendStreamsBySocket } from "./socket-stream.ts";
+import type { OpenSocket } from "./socket-inbox.ts";
+import { sendStreamsBySocket } from "./socket-stream.ts";
 
 const BASE_URL = "http://127.0.0.1:8237";
 

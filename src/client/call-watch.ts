@@ -12,6 +12,7 @@ export interface CallLimits {
 export class CallWatch {
   readonly #controller = new AbortController();
   readonly #limits: CallLimits;
+  readonly #whenOver: (() => void)[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(limits: CallLimits) {
@@ -39,14 +40,20 @@ export class CallWatch {
   }
 
   end(reason: unknown): void {
-    this.release();
     this.#controller.abort(reason);
+    this.release();
   }
 
   /** The call is over: it holds on to nothing. */
   release(): void {
     clearTimeout(this.#timer);
     this.#limits.signal?.removeEventListener("abort", this.#onAbort);
+    for (const letGo of this.#whenOver.splice(0)) letGo();
+  }
+
+  /** Runs once the call is over, however it ended. */
+  whenOver(letGo: () => void): void {
+    this.#whenOver.push(letGo);
   }
 
   readonly #onAbort = () => this.end(abortedBy(this.#limits.signal?.reason));

@@ -21,7 +21,7 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface Connection {
   readonly baseUrl: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Headers;
   readonly retriesMax: number;
   readonly timeoutMs: number;
   readonly fetch: Fetch;
@@ -31,11 +31,17 @@ export function connectionOf(options: ConnectionOptions, baseUrl: string): Conne
   const { apiKey, defaultHeaders, retriesMax = RETRIES_MAX, timeoutMs = TIMEOUT_MS } = options;
   return {
     baseUrl: new URL(options.baseUrl ?? baseUrl).href.replace(/\/+$/, ""),
-    headers: { ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }), ...defaultHeaders },
+    headers: headersOf(apiKey, defaultHeaders),
     retriesMax,
     timeoutMs,
     fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
   };
+}
+
+function headersOf(apiKey: string | undefined, more: ConnectionOptions["defaultHeaders"]): Headers {
+  const headers = new Headers(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` });
+  for (const [name, value] of Object.entries(more ?? {})) headers.set(name, value);
+  return headers;
 }
 
 const VERSION_PREFIX = "/v1";

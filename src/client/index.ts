@@ -37,4 +37,4 @@ export {
   StreamBrokenError,
   UnprocessableEntityError,
 } from "./errors.ts";
-export type { OpenSocket, Socket } from "./socket-stream.ts";
+export type { OpenSocket, Socket } from "./socket-inbox.ts";

@@ -1,11 +1,14 @@
 import type { SttServerMessage } from "../../generated/local-stt/types.ts";
 import type { TextCutter } from "./body-text.ts";
 import type { CallWatch } from "./call-watch.ts";
-import { InvalidReplyError } from "./errors.ts";
+import { APIConnectionError, InvalidReplyError } from "./errors.ts";
 import type { StreamKind } from "./reply-stream.ts";
 
 /** A line holds at most the words of a whole stream. */
 const LINE_CHARACTERS_MAX = 16 * 1024 * 1024;
+
+/** Says nothing. Node holds a request back until its body begins, and a caller may wait for hello before speaking. */
+const BLANK_LINE = "\n";
 
 const LAST_TYPES: readonly SttServerMessage["type"][] = ["stream.closed"];
 const ERROR_TYPES: readonly SttServerMessage["type"][] = ["error"];
@@ -42,20 +45,27 @@ function isLine(text: string): boolean {
   return text.trim() !== "";
 }
 
-/** A request body of one line for each message, read no faster than it is sent. The messages are let go when the call ends. */
+/** A request body of one line for each message, read no faster than it is sent. When the call is over the messages are let go. */
 export function writeLines(messages: AsyncIterable<unknown>, watch: CallWatch): ReadableStream<Uint8Array> {
   const iterator = messages[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
-  watch.signal.addEventListener("abort", () => letGo(iterator), { once: true });
+  let isWritten = false;
   return new ReadableStream({
+    start: (controller) => {
+      controller.enqueue(encoder.encode(BLANK_LINE));
+      watch.whenOver(() => {
+        if (!isWritten) controller.error(new APIConnectionError("The server has ended the stream."));
+        letGo(iterator);
+      });
+    },
     pull: async (controller) => {
       try {
         const { done, value } = await iterator.next();
-        if (done === true) controller.close();
+        isWritten = done === true;
+        if (isWritten) controller.close();
         else controller.enqueue(encoder.encode(`${JSON.stringify(value)}\n`));
       } catch (error) {
         watch.end(error); // The caller's own error is what the call rejects with.
-        throw error;
       }
     },
     cancel: () => letGo(iterator),

@@ -1,6 +1,7 @@
 import type { ClientRequest, RequestOptions } from "../../generated/responses-api/client.ts";
 import type { CallWatch } from "./call-watch.ts";
 import { type Connection, urlOf } from "./connection.ts";
+import { plainText } from "./json-members.ts";
 import { isAsyncIterable, writeLines } from "./line-stream.ts";
 import { writeForm } from "./write-form.ts";
 
@@ -25,8 +26,8 @@ export interface WrittenRequest {
 
 export function writeRequest(connection: Connection, request: ClientRequest, options: RequestOptions): WrittenRequest {
   const isRepeatable = request.bodyKind !== "lines";
-  const headers = new Headers({ ...connection.headers });
-  headers.set("accept", MEDIA_TYPES[request.accept]);
+  const headers = new Headers(connection.headers);
+  if (!headers.has("accept")) headers.set("accept", MEDIA_TYPES[request.accept]);
   const body = writeBody(request, headers);
   for (const [name, value] of Object.entries(options.headers ?? {})) headers.set(name, value);
   if (request.method === "POST" && isRepeatable && !headers.has("idempotency-key"))
@@ -62,10 +63,11 @@ function messagesOf(body: unknown): AsyncIterable<unknown> {
 function writeQuery(query: ClientRequest["query"]): string {
   const written = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (Array.isArray(value)) for (const member of value) written.append(`${name}[]`, String(member));
-    else if (value !== undefined && value !== null) written.append(name, String(value));
+    if (Array.isArray(value)) for (const member of value) written.append(`${name}[]`, plainText(member));
+    else if (value !== undefined && value !== null) written.append(name, plainText(value));
   }
-  return written.size === 0 ? "" : `?${written}`;
+  const text = written.toString();
+  return text === "" ? "" : `?${text}`;
 }
 
 /** Tells the server that all tries are one call. Pages without TLS have no `randomUUID`. */

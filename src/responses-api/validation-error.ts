@@ -22,11 +22,11 @@ export function validationError(refusals: readonly Refusal[], root: string): Api
     case "additionalProperties":
       return unknownParameter(member(param, String(params["additionalProperty"])), "");
     case "required":
-      return missingMember(param, String(params["missingProperty"]));
+      return missingMember(param, String(params["missingProperty"]), refusal.data);
     case "type":
     case "anyOf":
     case "oneOf":
-      return invalidType(param, expectedWords(refusal.parentSchema), gotWords(refusal.data));
+      return typeError(param, refusal);
     case "enum":
     case "const":
       return valueError(param, refusal);
@@ -84,11 +84,19 @@ function member(path: string, name: string): string {
   return path === "" ? name : `${path}.${name}`;
 }
 
+const INPUT_ELEMENT = /^(input|items)\[\d+\]$/;
+
+function typeError(param: string, { parentSchema, data }: Refusal): ApiError {
+  const expected = INPUT_ELEMENT.test(param) ? "an input item" : expectedWords(parentSchema);
+  return invalidType(param, expected, gotWords(data));
+}
+
 const ROLES = ["assistant", "system", "developer", "user"];
 
 /** An element of `input` without type or role is taken for a message with an empty role. */
-function missingMember(param: string, name: string): ApiError {
-  if (name === "role" && /^(input|items)\[\d+\]$/.test(param)) return invalidValue(param, "", ROLES);
+function missingMember(param: string, name: string, data: unknown): ApiError {
+  const hasNoRole = isRecord(data) && data["type"] == null && data["role"] === undefined;
+  if (INPUT_ELEMENT.test(param) && (name === "role" || hasNoRole)) return invalidValue(param, "", ROLES);
   return missingParameter(member(param, name));
 }
 
@@ -96,8 +104,12 @@ function valueError(param: string, refusal: Refusal): ApiError {
   const allowed = refusal.keyword === "const" ? [params(refusal, "allowedValue")] : params(refusal, "allowedValues");
   const values = listedValues(refusal.parentSchema) ?? (Array.isArray(allowed) ? allowed : []).filter((value) => value !== null).map(String);
   if (typeof refusal.data === "string") return invalidValue(param, refusal.data, values);
+  if (param === "reasoning.effort" && Number.isInteger(refusal.data)) return invalidType(param, EFFORT_OF_INTEGERS, "an integer");
   return invalidType(param, expectedOf(refusal.parentSchema) ?? `one of ${orList(values)}`, gotWords(refusal.data));
 }
+
+/** The reference knows efforts as numbers too, and words this one refusal differently. */
+const EFFORT_OF_INTEGERS = "one of 'minimal', 'low', 'medium', or 'high'";
 
 /** The values the reference names in its messages, where they are not all it accepts. */
 function listedValues(schema: unknown): readonly string[] | null {
@@ -109,10 +121,13 @@ function listedValues(schema: unknown): readonly string[] | null {
 function tagError(param: string, refusal: Refusal): ApiError {
   const tag = String(params(refusal, "tag"));
   const value = params(refusal, "tagValue");
-  if (!isRecord(refusal.data)) return invalidType(param, expectedWords(refusal.parentSchema), gotWords(refusal.data));
-  if (value === undefined) return missingMember(param, tag);
-  const where = /^input\[\d+\]$/.test(param) ? param : member(param, tag);
-  return invalidValue(where, typeof value === "string" ? value : "", allowedTags(refusal.parentSchema));
+  if (!isRecord(refusal.data)) return typeError(param, refusal);
+  if (value === undefined) return missingMember(param, tag, refusal.data);
+  const text = typeof value === "string" ? value : "";
+  const tags = allowedTags(refusal.parentSchema);
+  const listed = listedValues(refusal.parentSchema) ?? tags;
+  if (listed.includes(text)) return invalidValue(param, text, tags); // Known, but not in this place.
+  return invalidValue(INPUT_ELEMENT.test(param) ? param : member(param, tag), text, listed);
 }
 
 function allowedTags(schema: unknown): readonly string[] {

@@ -22,19 +22,16 @@ export async function answerError(exchange: Exchange, error: unknown, faults: Fa
 
 function apiError(exchange: Exchange, error: unknown, faults: Faults): ApiError {
   if (error instanceof ApiError) {
-    if (error.status >= 500) logFault(exchange, error);
+    if (error.status >= 500) exchange.log.warn(faultFields(exchange, error), "a request was refused");
     return error;
   }
   if (exchange.signal.aborted) return faults.shuttingDown();
-  logFault(exchange, error);
+  exchange.log.error(faultFields(exchange, error), "a request failed");
   return faults.internalError(exchange.requestId);
 }
 
-function logFault(exchange: Exchange, error: unknown): void {
-  exchange.log.error(
-    { err: error, requestId: exchange.requestId, operationId: exchange.operationId },
-    "a request failed",
-  );
+function faultFields(exchange: Exchange, error: unknown): object {
+  return { err: error, requestId: exchange.requestId, operationId: exchange.operationId };
 }
 
 function logUnheard(exchange: Exchange, error: unknown): void {

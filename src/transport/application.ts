@@ -84,7 +84,7 @@ function refuseUnknown<P>(exchange: Exchange, router: OperationRouter, parts: Ap
   const method = exchange.request.method ?? "";
   const isUpgradePath = upgrades.some((upgrade) => upgrade.path === path);
   const isKnownPath = router.match(path, method).path.length > 0;
-  if (isUpgradePath && faults.upgradeRequired !== undefined) throw faults.upgradeRequired(path);
   if (isKnownPath && faults.methodNotAllowed !== undefined) throw faults.methodNotAllowed(method, path);
+  if (isUpgradePath && faults.upgradeRequired !== undefined) throw faults.upgradeRequired(path);
   throw faults.unknownRoute(method, path);
 }

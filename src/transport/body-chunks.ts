@@ -10,10 +10,17 @@ export async function* bodyChunks(
   timedOut: () => Error,
 ): AsyncGenerator<Buffer> {
   const chunks: AsyncIterator<Buffer> = request.iterator({ destroyOnReturn: false });
-  for (;;) {
-    const step = await beforeDeadline(chunks.next(), idleTimeoutMs, timedOut);
-    if (step.done === true) return;
-    yield step.value;
+  let waiting = false;
+  try {
+    for (;;) {
+      waiting = true;
+      const step = await beforeDeadline(chunks.next(), idleTimeoutMs, timedOut);
+      waiting = false;
+      if (step.done === true) return;
+      yield step.value;
+    }
+  } finally {
+    if (!waiting) await chunks.return?.(); // Takes its listeners off, without which the rest could not be discarded.
   }
 }
 

@@ -66,7 +66,7 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
   response.once("close", close);
   request.once("error", close); // A pipelined request loses its connection before its response has one: only the request hears of it.
   response.on("error", (error) =>
-    parts.log.debug({ error, requestId: exchange.requestId }, "a reply could not be written"),
+    parts.log.debug({ err: error, requestId: exchange.requestId }, "a reply could not be written"),
   );
   return exchange;
 }

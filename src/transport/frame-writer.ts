@@ -86,8 +86,8 @@ export class FrameWriter {
 
   #openOnce(): void {
     if (this.#opened) return;
-    this.#opened = true;
     this.#open();
+    this.#opened = true; // Not before: a head that cannot be written leaves the reply to others.
   }
 
   #makeRoom(): void {

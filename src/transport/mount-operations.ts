@@ -1,6 +1,5 @@
 import { Router } from "@koa/router";
 import type { DefaultState } from "koa";
-import type { ApiError } from "../base/api-error.ts";
 import { assert } from "../base/assert.ts";
 import type { Admission } from "./admission.ts";
 import type { Contract, OperationRoute } from "./contract.ts";
@@ -42,20 +41,6 @@ export function mountOperations<P>(parts: MountParts<P>): OperationRouter {
     });
   }
   return router;
-}
-
-/** Fills the gaps of a table with handlers that throw what `makeError` makes, and names the operations it did so for. */
-export function completeWith<P>(
-  routes: readonly OperationRoute[],
-  handlers: HandlerTable<P>,
-  makeError: (operationId: string) => ApiError,
-): { readonly handlers: HandlerTable<P>; readonly missing: readonly string[] } {
-  const missing = routes.map(({ operationId }) => operationId).filter((id) => !Object.hasOwn(handlers, id));
-  const refusals = missing.map((operationId): [string, Handler<P>] => [
-    operationId,
-    () => Promise.reject(makeError(operationId)),
-  ]);
-  return { handlers: { ...handlers, ...Object.fromEntries(refusals) }, missing };
 }
 
 async function serveOperation<P>(

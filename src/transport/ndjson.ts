@@ -9,7 +9,7 @@ const NDJSON_HEADERS = {
   "x-accel-buffering": "no",
 };
 
-export function ndjsonLine(value: object): string {
+function ndjsonLine(value: object): string {
   return `${jsonOf(value)}\n`;
 }
 

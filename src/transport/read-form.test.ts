@@ -4,11 +4,11 @@ import { type Sample, startSample } from "./sample-interface.fixture.ts";
 
 async function startUploads(): Promise<Sample & { readonly bodies: readonly unknown[] }> {
   const bodies: unknown[] = [];
-  const upload = async ({ body }: OperationRequest) => {
+  const keep = async ({ body }: OperationRequest) => {
     bodies.push(body);
     return { status: 204 };
   };
-  return { ...(await startSample({ options: { fileBytesMax: 1000 }, handlers: { upload } })), bodies };
+  return { ...(await startSample({ options: { fileBytesMax: 1000 }, handlers: { upload: keep } })), bodies };
 }
 
 function formOf(parts: Record<string, string | Blob>): FormData {

@@ -67,7 +67,7 @@ test("a stopping server lets a stream finish, then closes its connection", async
   await until(() => began);
   const closed = sample.close();
   expect(await idleText).toContain("204 No Content");
-  await expect(fetch(sample.url)).rejects.toThrow();
+  await expect(fetch(sample.url)).rejects.toThrow("fetch failed");
   end.open();
   await closed;
   expect(await text).toMatch(/event: last[\s\S]*\r\n0\r\n\r\n$/);

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { assert } from "../base/assert.ts";
+import { newRequestId } from "../base/ids.ts";
 import type { Application } from "./application.ts";
 import { rawReply } from "./raw-reply.ts";
 
@@ -82,7 +83,10 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex, { faults,
     return;
   }
   const fault = faults.malformedRequest(MALFORMED_STATUSES.get(error.code ?? "") ?? 400);
-  socket.end(rawReply(fault.status, fault.headers, faults.renderError(fault)), () => socket.destroy());
+  socket.end(
+    rawReply(fault.status, { "x-request-id": newRequestId(), ...fault.headers }, faults.renderError(fault)),
+    () => socket.destroy(),
+  );
 }
 
 async function drain(

@@ -3,7 +3,15 @@ import { ApiError } from "../base/api-error.ts";
 import { rememberJson } from "../base/json-text.ts";
 import type { RequestContext, StreamEvent } from "./handler.ts";
 import type { TransportOptions } from "./options.ts";
-import { connectTo, everythingFrom, listed, type Sample, startSample, until } from "./sample-interface.fixture.ts";
+import {
+  connectTo,
+  everythingFrom,
+  listed,
+  type Sample,
+  sampleRoutes,
+  startSample,
+  until,
+} from "./sample-interface.fixture.ts";
 
 const GET = "GET /v1/things/x HTTP/1.1\r\nHost: x\r\n\r\n";
 
@@ -13,6 +21,10 @@ interface Numbered extends StreamEvent {
 
 function numbered(n: number): Numbered {
   return { type: "number", n };
+}
+
+function said(value: string): StreamEvent & { readonly text: string } {
+  return { type: "text", text: value };
 }
 
 function startStream(
@@ -39,7 +51,7 @@ async function piecesOf(reply: Response): Promise<readonly string[]> {
 }
 
 test("events are framed by type and compact JSON, and nothing follows the last", async () => {
-  const { url } = await startStream(() => listed<StreamEvent>(numbered(1), { type: "text", text: "a\n\u2028b" }), {
+  const { url } = await startStream(() => listed<StreamEvent>(numbered(1), said("a\n\u2028b")), {
     prettyJson: true,
   });
   const reply = await fetch(`${url}/v1/things/x`);
@@ -108,7 +120,7 @@ test("a reader that does not read stops the source, so that memory stays bounded
     try {
       for (;;) {
         pulled++;
-        yield { type: "big", text: "x".repeat(frame) };
+        yield said("x".repeat(frame));
       }
     } finally {
       isReturned = true;
@@ -167,6 +179,11 @@ test("silence is broken by comments", async () => {
   }
   expect(text).toMatch(/^event: number\ndata: {"type":"number","n":1}\n\n(: keepalive\n\n)+$/);
 });
+
+async function* failing(error: Error, ...before: readonly StreamEvent[]): AsyncGenerator<StreamEvent> {
+  yield* before;
+  throw error;
+}
 
 test("a source that is silent from the start is broken by comments too", async () => {
   const end = gate();
@@ -244,9 +261,9 @@ test("a client that leaves before the handler has answered lets the stream go un
 });
 
 test("a source that fails before its first event is answered as plain HTTP", async () => {
-  const { url } = await startStream(async function* () {
-    throw new ApiError({ status: 409, type: "t", code: "taken", message: "m" });
-  });
+  const { url } = await startStream(() =>
+    failing(new ApiError({ status: 409, type: "t", code: "taken", message: "m" })),
+  );
   const reply = await fetch(`${url}/v1/things/x`);
   expect([reply.status, reply.headers.get("content-type")]).toEqual([409, "application/json"]);
 });
@@ -255,10 +272,7 @@ test.each([
   ["an ApiError", new ApiError({ status: 503, type: "t", code: "overloaded", message: "m" }), "overloaded", 0],
   ["a fault of ours", new Error("the secret"), "internal_error", 1],
 ])("after the head, %s becomes the stream's last event", async (_what, error, code, logged) => {
-  const sample = await startStream(async function* () {
-    yield numbered(1);
-    throw error;
-  });
+  const sample = await startStream(() => failing(error, numbered(1)));
   const text = await (await fetch(`${sample.url}/v1/things/x`)).text();
   expect(text).toBe(
     `event: number\ndata: {"type":"number","n":1}\n\nevent: error\ndata: {"type":"error","code":"${code}","last":{"type":"number","n":1}}\n\n`,
@@ -272,7 +286,7 @@ test("events are checked against the contract where replies are checked", async 
   });
   const sample = await startSample({
     contract: {
-      routes: (await import("./sample-interface.fixture.ts")).sampleRoutes,
+      routes: sampleRoutes,
       bodyValidators: {},
       eventValidators: { getThing: onlyOnes },
     },

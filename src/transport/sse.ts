@@ -9,7 +9,7 @@ const SSE_HEADERS = {
   "x-accel-buffering": "no", // Reverse proxies would else hold events back.
 };
 
-export function sseFrame(event: StreamEvent): string {
+function sseFrame(event: StreamEvent): string {
   return `event: ${event.type}\ndata: ${jsonOf(event)}\n\n`;
 }
 

@@ -39,7 +39,7 @@ function open({ port }: Sample, path = "/v1/socket"): WebSocket & { readonly rec
   const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`);
   onTestFinished(() => socket.terminate());
   const received: unknown[] = [];
-  socket.on("message", (text) => received.push(JSON.parse(String(text))));
+  socket.on("message", (text: Buffer) => received.push(JSON.parse(text.toString())));
   socket.on("error", () => {});
   return Object.assign(socket, { received });
 }
@@ -146,6 +146,11 @@ test("an upgrade that the interface does not admit is refused", async () => {
 test("a plain request to a path of WebSockets is told to upgrade", async () => {
   const { url } = await startSockets();
   expect((await fetch(`${url}/v1/socket`)).status).toBe(426);
+});
+
+test("a wrong method on a path that takes both is a wrong method", async () => {
+  const { url } = await startSockets(echo, { upgrades: [{ path: "/v1/things", refuse: notImplemented }] });
+  expect((await fetch(`${url}/v1/things`)).status).toBe(405);
 });
 
 test("an offer to speak HTTP/2 is passed over", async () => {

@@ -45,7 +45,7 @@ export function acceptUpgrades<P>(parts: UpgradeParts<P>): UpgradeListener {
     socket.on("error", (error) => parts.log.debug({ err: error }, "an upgrading connection failed"));
     open(request, parts).then(
       (start) => server.handleUpgrade(request, socket, head, start),
-      (error: unknown) => refuse(socket, error, parts),
+      (error: unknown) => refuse(request, socket, error, parts),
     );
   };
 }
@@ -77,10 +77,17 @@ async function open<P>(request: IncomingMessage, parts: UpgradeParts<P>): Promis
   };
 }
 
-function refuse<P>(socket: Duplex, error: unknown, { faults, log, options }: UpgradeParts<P>): void {
+function refuse<P>(
+  request: IncomingMessage,
+  socket: Duplex,
+  error: unknown,
+  { faults, log, options }: UpgradeParts<P>,
+): void {
   const requestId = newRequestId();
   if (!(error instanceof ApiError)) log.error({ err: error, requestId }, "an upgrade failed");
   const fault = error instanceof ApiError ? error : faults.internalError(requestId);
   const headers = { "x-request-id": requestId, ...options.standingHeaders(0), ...fault.headers };
+  socket.once("finish", () => socket.destroy()); // The other side may keep its half open for ever.
   socket.end(rawReply(fault.status, headers, faults.renderError(fault)));
+  log.info({ path: splitUrl(request.url ?? "/")[0], status: fault.status, requestId }, "an upgrade was refused");
 }

@@ -1,0 +1,71 @@
+import { readFileSync } from "node:fs";
+import { assert } from "../../src/base/assert.ts";
+import { isRecord } from "../../src/base/records.ts";
+
+/** A JSON Schema as the published contract writes it. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+const file = new URL("../../generated/responses-api/openapi.json", import.meta.url);
+const REFERENCE = "#/components/schemas/";
+
+const schemas: Schema = memberOf(memberOf(JSON.parse(readFileSync(file, "utf8")), "components"), "schemas");
+
+export function schemaNamed(name: string): Schema {
+  return memberOf(schemas, name);
+}
+
+/** The name of the schema that a reference points to, or null where the schema stands by itself. */
+export function nameOf(schema: Schema): string | null {
+  const reference = schema["$ref"];
+  return typeof reference === "string" ? reference.slice(REFERENCE.length) : null;
+}
+
+/** One way in which a value may fit a schema: free of references and unions. */
+export interface Variant {
+  readonly schema: Schema;
+  readonly name: string | null;
+}
+
+/** Every way in which a value may fit, unions in unions taken apart. */
+export function variantsOf(schema: Schema, name: string | null = null): readonly Variant[] {
+  const referenced = nameOf(schema);
+  if (referenced !== null) return variantsOf(schemaNamed(referenced), referenced);
+  const branches = schema["anyOf"] ?? schema["oneOf"];
+  if (!Array.isArray(branches)) return [{ schema, name }];
+  return branches.filter(isRecord).flatMap((branch) => variantsOf(branch));
+}
+
+/** The JSON types that one variant allows; null where it allows all. */
+export function typesOf({ schema }: Variant): readonly string[] | null {
+  const type = schema["type"];
+  if (typeof type === "string") return [type];
+  return Array.isArray(type) ? type.filter((name): name is string => typeof name === "string") : null;
+}
+
+export function propertiesOf(schema: Schema): readonly (readonly [string, Schema])[] {
+  const properties = schema["properties"];
+  if (!isRecord(properties)) return [];
+  return Object.entries(properties).filter((entry): entry is [string, Record<string, unknown>] => isRecord(entry[1]));
+}
+
+export function requiredOf(schema: Schema): readonly string[] {
+  const required = schema["required"];
+  return Array.isArray(required) ? required.filter((name): name is string => typeof name === "string") : [];
+}
+
+export function numberAt(schema: Schema, keyword: string): number | null {
+  const value = schema[keyword];
+  return typeof value === "number" ? value : null;
+}
+
+/** The values that an enumeration or a constant leaves; null where there is neither. */
+export function choicesOf(schema: Schema): readonly unknown[] | null {
+  if ("const" in schema) return [schema["const"]];
+  return Array.isArray(schema["enum"]) ? schema["enum"].filter((value: unknown) => value !== null) : null;
+}
+
+function memberOf(value: unknown, name: string): Schema {
+  const member = isRecord(value) ? value[name] : undefined;
+  assert(isRecord(member), `the contract has ${name}`);
+  return member;
+}
