@@ -17,7 +17,7 @@ import {
   RateLimitError,
   UnprocessableEntityError,
 } from "./index.ts";
-import { eventText, openEvents, sendJson, startLocalServer, collect } from "./local-server.fixture.ts";
+import { collect, eventText, openEvents, sendJson, startLocalServer } from "./local-server.fixture.ts";
 
 const CLASSES = [
   { status: 400, ErrorClass: BadRequestError },

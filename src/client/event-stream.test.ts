@@ -1,13 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import { createEventCutter } from "./event-stream.ts";
-import {
-  Antiphon,
-  APIUserAbortError,
-  InvalidReplyError,
-  StreamBrokenError,
-} from "./index.ts";
-import { eventText, type LocalServer, openEvents, startLocalServer, collect, bodyOf } from "./local-server.fixture.ts";
+import { Antiphon, APIUserAbortError, InvalidReplyError, StreamBrokenError } from "./index.ts";
+import { bodyOf, collect, eventText, type LocalServer, openEvents, startLocalServer } from "./local-server.fixture.ts";
 
 const CREATED = { type: "response.created", sequence_number: 0, response: { id: "resp_1" } };
 const DELTA = { type: "response.output_text.delta", sequence_number: 1, delta: "Grüße, 世界 👋\r\n\u2028" };

@@ -7,6 +7,7 @@ export type {
 export type { EventStream, RequestOptions, Upload } from "../../generated/responses-api/client.ts";
 export type * as ResponsesApi from "../../generated/responses-api/types.ts";
 export type {
+  AnyStreamEvent,
   CreateResponseRequest,
   DialectStreamEvent,
   InputItem,

@@ -12,6 +12,11 @@ export function numberAt(record: Readonly<Record<string, unknown>>, name: string
   return typeof value === "number" ? value : null;
 }
 
+/** Text as it is, and everything else as JSON writes it. */
+export function plainText(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
 /** Undefined if the text is no JSON. */
 export function parseJson(text: string): unknown {
   try {

@@ -67,8 +67,8 @@ async function* readEvents(
       if (type !== null && kind.lastTypes.includes(type)) return;
     }
   } catch (cause) {
-    if (watch.signal.aborted) throw watch.signal.reason;
     if (cause instanceof AntiphonError) throw cause;
+    if (watch.signal.aborted) throw watch.signal.reason;
     throw new StreamBrokenError("The connection broke before the stream had ended.", {
       lastSequenceNumber,
       requestId,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import { Antiphon, APIConnectionError, APIError, APIUserAbortError } from "./index.ts";
-import { eventText, openEvents, sendJson, startLocalServer, collect } from "./local-server.fixture.ts";
+import { collect, eventText, openEvents, sendJson, startLocalServer } from "./local-server.fixture.ts";
 import { retryWaitMs } from "./retry.ts";
 
 const SOON = { "retry-after-ms": "1" };

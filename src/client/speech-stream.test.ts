@@ -12,7 +12,7 @@ import {
   InternalServerError,
   StreamBrokenError,
 } from "./index.ts";
-import { type LocalServer, listen, sendJson, startLocalServer, collect, bodyOf } from "./local-server.fixture.ts";
+import { bodyOf, collect, type LocalServer, listen, sendJson, startLocalServer } from "./local-server.fixture.ts";
 
 const CHUNK: SttClientMessage = { type: "chunk", audio_base64: "AAAA" };
 const FLUSH: SttClientMessage = { type: "flush" };
@@ -125,9 +125,7 @@ describe.each(TRANSPORTS)("a stream over %s", (streamTransport) => {
   test("carries ten thousand messages without losing one", async () => {
     verifies("client.stt.both-stream-transports");
     await using server = await startSpeechServer();
-    const heard = await collect(
-      await openStream(server, say([...Array.from({ length: 10_000 }, () => CHUNK), END])),
-    );
+    const heard = await collect(await openStream(server, say([...Array.from({ length: 10_000 }, () => CHUNK), END])));
     expect(heard).toHaveLength(10_003);
     expect(heard.at(-3)).toEqual({ type: "ack", received_bytes: 30_000 });
   });
@@ -236,6 +234,7 @@ function createAnswerer(send: (message: unknown) => void, close: () => void): (l
   let chunks = 0;
   send(HELLO);
   return (line) => {
+    if (line === "") return;
     const message: SttClientMessage = JSON.parse(line);
     if (message.type === "chunk") {
       if (message.audio_base64 === "") {

@@ -1,4 +1,4 @@
-import { isRecord, textAt } from "./json-members.ts";
+import { isRecord, plainText, textAt } from "./json-members.ts";
 
 const UNNAMED = "upload";
 
@@ -16,7 +16,7 @@ function appendPart(form: FormData, name: string, value: unknown): void {
     for (const member of value) appendPart(form, `${name}[]`, member);
     return;
   }
-  if (!isRecord(value)) return form.append(name, String(value));
+  if (!isRecord(value)) return form.append(name, plainText(value));
   if (value["bytes"] instanceof Uint8Array) {
     const blob = new Blob([copyBytes(value["bytes"])], {
       type: textAt(value, "mimeType") ?? "application/octet-stream",

@@ -9,7 +9,10 @@ import { spellingHint } from "./spelling-hint.ts";
 import { validationError } from "./validation-error.ts";
 
 /** Members of chat completions that have another name here. */
-const MOVED: Readonly<Record<string, string>> = { messages: "input", response_format: "text.format" };
+const MOVED: ReadonlyMap<string, string> = new Map([
+  ["messages", "input"],
+  ["response_format", "text.format"],
+]);
 
 /**
  * The body of a create call, checked in the reference's order, each stage finishing before the next: `model`, presence of `input`, unknown
@@ -66,7 +69,7 @@ function checkNames(body: Record<string, unknown>): void {
   const sent = new Set(Object.keys(body));
   for (const name of sent) {
     if (known.includes(name)) continue;
-    const moved = MOVED[name];
+    const moved = MOVED.get(name);
     throw moved === undefined ? unknownParameter(name, spellingHint(name, known, sent)) : movedParameter(name, moved);
   }
 }

@@ -1,6 +1,7 @@
 import type { ItemReferenceInput, MessageInput, StoredItem } from "../../generated/responses-api/types.ts";
 import { readStoredItem } from "../../generated/responses-api/readers.js";
 import { isRecord } from "../base/records.ts";
+import { checkFileData } from "./check-file-data.ts";
 import { illFormedItemId, invalidValue, unknownParameter, unusableItem } from "./errors.ts";
 import type { CanonicalItem } from "./expand-input.ts";
 
@@ -15,7 +16,7 @@ export function placeItem(item: SentItem, index: number, makeId: MakeId): Stored
   const param = `input[${index}]`;
   const type = item.type ?? "message";
   const id = keptId(item.id, param) ?? makeId(PREFIXES[type] ?? "item", index);
-  const members = isMessage(item) ? messageMembers(item, param) : { ...DEFAULTS[type], ...withoutNulls(item) };
+  const members = isMessage(item) ? messageMembers(item, param) : { ...DEFAULTS[type], ...withoutNulls(item, param) };
   const status = type === "reasoning" ? {} : { status: "completed" };
   const placed: unknown = { ...members, id, type, ...(STATUSLESS.has(type) ? {} : status) };
   if (!readStoredItem(placed)) throw unusableItem(param, type);
@@ -53,39 +54,42 @@ const USER_PARTS = ["input_text", "input_image", "input_file", "scoped_content",
 function storedPart(part: Part, role: MessageInput["role"], param: string): Record<string, unknown> {
   const fitting = role === "assistant" ? ASSISTANT_PARTS : USER_PARTS;
   if (!fitting.includes(part.type)) throw invalidValue(param, part.type, fitting);
-  return storedContent(part);
+  return storedContent(part, param);
 }
 
-function storedContent(part: Part): Record<string, unknown> {
+function storedContent(part: Part, param: string): Record<string, unknown> {
   switch (part.type) {
     case "output_text":
       return { type: part.type, annotations: part.annotations ?? [], logprobs: part.logprobs ?? [], text: part.text };
     case "input_image":
       return { detail: "auto", ...withoutNulls(part), file_id: part.file_id ?? null, image_url: part.image_url ?? null };
     case "input_file":
+      checkFileData(part.file_data, param);
       return { ...withoutNulls(part), file_id: part.file_id ?? null };
     default:
       return withoutNulls(part);
   }
 }
 
-function withoutNulls(value: object): Record<string, unknown> {
+function withoutNulls(value: object, param = ""): Record<string, unknown> {
   const kept: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(value)) {
     if (member === null || member === undefined) continue;
-    kept[name] = name === "output" && Array.isArray(member) ? member.map(outputPart) : member;
+    kept[name] = name === "output" && Array.isArray(member) ? member.map((part, index) => outputPart(part, `${param}.output[${index}]`)) : member;
   }
   return kept;
 }
 
 /** A tool's output may hold pictures and files; they are listed as they are in messages. */
-function outputPart(part: unknown): unknown {
+function outputPart(part: unknown, param: string): unknown {
   if (!isRecord(part)) return part;
   const kept = withoutNulls(part);
   if (part["type"] === "input_image") {
     return { detail: "auto", ...kept, file_id: part["file_id"] ?? null, image_url: part["image_url"] ?? null };
   }
-  return part["type"] === "input_file" ? { ...kept, file_id: part["file_id"] ?? null } : kept;
+  if (part["type"] !== "input_file") return kept;
+  checkFileData(part["file_data"], param);
+  return { ...kept, file_id: part["file_id"] ?? null };
 }
 
 /** The reference's id prefixes. The outputs of calls share the prefix of the calls. */

@@ -6,17 +6,19 @@ import { obfuscate } from "./obfuscate.ts";
 
 /** The events of a run as the one who asked for it is shown them: padded, and in the extension dialect if the request used an extension. */
 export async function* showEvents(
-  events: AsyncIterable<RecordedEvent>,
+  batches: AsyncIterable<readonly RecordedEvent[]>,
   request: CreateResponseRequest,
 ): AsyncGenerator<ResponseStreamEvent | DialectStreamEvent> {
   const options = request.stream_options;
   const padded = (options?.include_obfuscation ?? options?.obfuscation) !== false;
   const channels = options?.channels == null ? null : new Set(options.channels);
   const dialect = usesExtension(request);
-  for await (const { event } of events) {
-    if (channels !== null && !isCarried(event, channels)) continue;
-    const shown = padded ? obfuscate(event) : event;
-    yield dialect ? inDialect(shown) : shown;
+  for await (const batch of batches) {
+    for (const { event } of batch) {
+      if (channels !== null && !isCarried(event, channels)) continue;
+      const shown = padded ? obfuscate(event) : event;
+      yield dialect ? inDialect(shown) : shown;
+    }
   }
 }
 

@@ -86,7 +86,11 @@ function member(path: string, name: string): string {
 
 const INPUT_ELEMENT = /^(input|items)\[\d+\]$/;
 
+/** The reference knows efforts as numbers too, and words this one refusal differently. */
+const EFFORT_OF_INTEGERS = "one of 'minimal', 'low', 'medium', or 'high'";
+
 function typeError(param: string, { parentSchema, data }: Refusal): ApiError {
+  if (param === "reasoning.effort" && Number.isInteger(data)) return invalidType(param, EFFORT_OF_INTEGERS, "an integer");
   const expected = INPUT_ELEMENT.test(param) ? "an input item" : expectedWords(parentSchema);
   return invalidType(param, expected, gotWords(data));
 }
@@ -104,12 +108,8 @@ function valueError(param: string, refusal: Refusal): ApiError {
   const allowed = refusal.keyword === "const" ? [params(refusal, "allowedValue")] : params(refusal, "allowedValues");
   const values = listedValues(refusal.parentSchema) ?? (Array.isArray(allowed) ? allowed : []).filter((value) => value !== null).map(String);
   if (typeof refusal.data === "string") return invalidValue(param, refusal.data, values);
-  if (param === "reasoning.effort" && Number.isInteger(refusal.data)) return invalidType(param, EFFORT_OF_INTEGERS, "an integer");
   return invalidType(param, expectedOf(refusal.parentSchema) ?? `one of ${orList(values)}`, gotWords(refusal.data));
 }
-
-/** The reference knows efforts as numbers too, and words this one refusal differently. */
-const EFFORT_OF_INTEGERS = "one of 'minimal', 'low', 'medium', or 'high'";
 
 /** The values the reference names in its messages, where they are not all it accepts. */
 function listedValues(schema: unknown): readonly string[] | null {

@@ -10,36 +10,26 @@ export interface EventSource {
 }
 
 /**
- * The events numbered above `after` (−1: all), in order, without gap or repetition: first those stored, then those to come. Ends after the event that ends the run.
- * A reader that lags behind a running response is sent to the log and back.
+ * The events numbered above `after` (−1: all), in order, without gap or repetition, as they come: first those stored, then those to come.
+ * Ends after the event that ends the run. A reader that lags behind a running response is sent to the log and back.
  */
-export async function* readEvents(source: EventSource, after: number): AsyncGenerator<RecordedEvent> {
+export async function* readEvents(source: EventSource, after: number): AsyncGenerator<readonly RecordedEvent[]> {
+  const { live } = source;
   let shown = after;
+  const unseen = (batch: readonly RecordedEvent[]): readonly RecordedEvent[] => {
+    const fresh = (batch[0]?.number ?? 0) > shown ? batch : batch.filter(({ number }) => number > shown);
+    shown = fresh.at(-1)?.number ?? shown;
+    return fresh;
+  };
   try {
-    if (source.live === null || after >= 0) {
-      for await (const event of stored(source, shown)) {
-        shown = event.number;
-        yield event;
-      }
-    }
-    if (source.live === null) return;
-    for (;;) {
-      const events = await source.live.next();
-      if (events === null) return;
-      if (source.live.takeLagged() || isAhead(events, shown)) {
-        for await (const event of stored(source, shown)) {
-          shown = event.number;
-          yield event;
-        }
-      }
-      for (const event of events) {
-        if (event.number <= shown) continue;
-        shown = event.number;
-        yield event;
-      }
+    if (live === null || after >= 0) yield* stored(source, shown, unseen);
+    for (let events = await live?.next(); events != null; events = await live?.next()) {
+      if (live?.takeLagged() === true || isAhead(events, shown)) yield* stored(source, shown, unseen);
+      const fresh = unseen(events);
+      if (fresh.length > 0) yield fresh;
     }
   } finally {
-    source.live?.close();
+    live?.close();
   }
 }
 
@@ -49,7 +39,11 @@ function isAhead(events: readonly RecordedEvent[], shown: number): boolean {
   return first !== undefined && first.number > shown + 1;
 }
 
-async function* stored(source: EventSource, after: number): AsyncGenerator<RecordedEvent> {
-  if (source.log === null) return;
-  for await (const batch of source.log.read(source.responseId, after)) yield* batch;
+async function* stored(
+  { responseId, log }: EventSource,
+  after: number,
+  unseen: (batch: readonly RecordedEvent[]) => readonly RecordedEvent[],
+): AsyncGenerator<readonly RecordedEvent[]> {
+  if (log === null) return;
+  for await (const batch of log.read(responseId, after)) yield unseen(batch);
 }

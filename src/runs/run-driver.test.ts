@@ -44,10 +44,14 @@ function begin(changes: Partial<RunStart>): Promise<LiveRun> {
   });
 }
 
-async function typesOf(events: AsyncIterable<RecordedEvent>): Promise<string[]> {
-  const types: string[] = [];
-  for await (const { event } of events) types.push(event.type);
-  return types;
+async function allOf(batches: AsyncIterable<readonly RecordedEvent[]>): Promise<RecordedEvent[]> {
+  const events: RecordedEvent[] = [];
+  for await (const batch of batches) events.push(...batch);
+  return events;
+}
+
+async function typesOf(batches: AsyncIterable<readonly RecordedEvent[]>): Promise<string[]> {
+  return (await allOf(batches)).map(({ event }) => event.type);
 }
 
 function replay(id: string, after = -1): Promise<string[]> {
@@ -65,9 +69,9 @@ describe("a stored run", () => {
   test("is final in the store before its last event is shown", async () => {
     verifies("responses.stream.durable-before-terminal", "responses.get.equals-terminal-event");
     const run = await begin({});
-    for await (const { event } of run.events) {
-      if (event.type !== "response.completed") continue;
-      expect(await store.responses.findResponse(owner, run.responseId)).toEqual(event.response);
+    for await (const batch of run.events) {
+      const last = batch.at(-1)?.event;
+      if (last?.type === "response.completed") expect(await store.responses.findResponse(owner, run.responseId)).toEqual(last.response);
     }
   });
 
@@ -83,10 +87,10 @@ describe("a stored run", () => {
     const count = READER_LAG_EVENTS_MAX * 3;
     const batches = Array.from({ length: count / 64 }, () => Array.from({ length: 64 }, () => says("x")));
     const run = await begin({ turn: turn(...batches, [stops]) });
-    const first = await run.events.next();
+    const first: IteratorResult<readonly RecordedEvent[], unknown> = await run.events.next();
     await run.ended; // The reader slept through all of it.
-    const numbers = [first.value?.number];
-    for await (const { number } of run.events) numbers.push(number);
+    const seen = first.done === true ? [] : first.value;
+    const numbers = [...seen, ...(await allOf(run.events))].map(({ number }) => number);
     expect(numbers).toEqual(numbers.map((_, index) => index));
     expect(numbers.length).toBeGreaterThan(count);
   });
@@ -134,8 +138,7 @@ describe("a stored run", () => {
       throw new TypeError("secret detail");
     }
     const run = await begin({ turn: broken(), onFault: (fault) => faults.push(fault) });
-    let last = "";
-    for await (const { json } of run.events) last = json;
+    const last = (await allOf(run.events)).at(-1)?.json;
     expect(last).not.toContain("secret detail");
     expect(faults).toHaveLength(1);
   });
@@ -154,8 +157,7 @@ describe("a run that cannot be stored any more", () => {
 
   test.each(["append", "close"] as const)("at its %s still ends for those who read it live, with dense numbers", async (method) => {
     const run = await begin({ log: failing(method), turn: turn([says("Hi")], [says("Ho")], [stops]) });
-    const events: RecordedEvent[] = [];
-    for await (const event of run.events) events.push(event);
+    const events = await allOf(run.events);
     expect(events.map(({ number }) => number)).toEqual(events.map((_, index) => index));
     expect(events.slice(-2).map(({ event }) => event.type)).toEqual(["error", "response.failed"]);
     await run.ended;

@@ -24,8 +24,8 @@ export interface RunStart {
 
 export interface LiveRun {
   readonly responseId: string;
-  /** The events from the first on, for the one who started the run. */
-  readonly events: AsyncGenerator<RecordedEvent>;
+  /** The events from the first on, in the batches they come in, for the one who started the run. */
+  readonly events: AsyncGenerator<readonly RecordedEvent[]>;
   /** Settles when the run has ended and everything about it is stored. Never rejects. */
   readonly ended: Promise<void>;
 }

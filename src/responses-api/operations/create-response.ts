@@ -57,6 +57,8 @@ async function askModel(engine: ModelEngine, { modelRequest }: PreparedRun, sign
 
 async function folded(run: LiveRun): Promise<Response> {
   const fold = new ResponseFold();
-  for await (const { event } of run.events) fold.apply(event);
+  for await (const batch of run.events) {
+    for (const { event } of batch) fold.apply(event);
+  }
   return fold.response;
 }

@@ -1,0 +1,42 @@
+import { Verifier } from "@pact-foundation/pact";
+import { afterAll, beforeAll, describe, test } from "vitest";
+import { startTestServer, type TestServer } from "../../tests/test-server.ts";
+import { verifies } from "../../tests/verifies.ts";
+import { pactFile } from "../pact-files.fixture.ts";
+import { RESPONSES_API } from "./interaction.fixture.ts";
+import { providerStates } from "./provider-states.ts";
+import { REFERENCE_SETTINGS, REFERENCE_TIMEOUT_MS, referenceService, type Service } from "./service.fixture.ts";
+
+const reference = referenceService();
+
+describe("our server", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startTestServer();
+  });
+  afterAll(() => server.close());
+
+  test("keeps the pact of the SDKs", async () => {
+    verifies("contract.parity.same-checks-both-providers");
+    await checkProvider({ url: server.url, apiKey: server.apiKey, model: "antiphon-built-in" });
+  });
+});
+
+describe.skipIf(reference === null)(`the reference (${REFERENCE_SETTINGS})`, () => {
+  test("keeps the same pact", { timeout: REFERENCE_TIMEOUT_MS }, async () => {
+    if (reference !== null) await checkProvider(reference);
+  });
+});
+
+async function checkProvider(service: Service): Promise<void> {
+  const verifier = new Verifier({
+    provider: RESPONSES_API.provider,
+    providerBaseUrl: service.url,
+    pactUrls: [pactFile(RESPONSES_API)],
+    stateHandlers: providerStates(service),
+    changeOrigin: true,
+    timeout: 60_000,
+    logLevel: "error",
+  });
+  await verifier.verifyProvider();
+}

@@ -1,0 +1,31 @@
+import { MatchersV3 } from "@pact-foundation/pact";
+import { isRecord } from "./records.fixture.ts";
+
+const { arrayContaining, integer, isMatcher, number, regex, string } = MatchersV3;
+
+/** Texts that a model or an operator chooses. All other strings are words of the contract and must be equal. */
+const FREE_TEXTS = ["arguments", "delta", "input", "message", "model", "obfuscation", "refusal", "text", "title", "url"];
+const DECIMALS = ["frequency_penalty", "presence_penalty", "temperature", "top_p"];
+const ID = /^(id|[a-z_]+_id)$/;
+
+/** What the same request need not give at every provider, by account or by model. Readers take it or leave it. */
+const LEFT_OUT = ["access_programs", "prompt_cache_retention"];
+
+/** The matchers of a whole example: contract words and nulls as they are, ids by prefix, free texts and numbers by type. */
+export function shapeOf(example: unknown, member = ""): unknown {
+  if (isMatcher(example)) return example;
+  if (typeof example === "string") return shapeOfText(example, member);
+  if (typeof example === "number") return DECIMALS.includes(member) ? number(example) : integer(example);
+  if (Array.isArray(example)) {
+    const elements = example.map((element) => shapeOf(element, member));
+    return elements.length === 0 ? [] : arrayContaining(...elements);
+  }
+  if (!isRecord(example)) return example;
+  const members = Object.entries(example).filter(([name]) => !LEFT_OUT.includes(name));
+  return Object.fromEntries(members.map(([name, value]) => [name, shapeOf(value, name)]));
+}
+
+function shapeOfText(text: string, member: string): unknown {
+  if (ID.test(member)) return regex(`^${text.slice(0, text.indexOf("_") + 1)}.+$`, text);
+  return FREE_TEXTS.includes(member) ? string(text) : text;
+}

@@ -1,0 +1,67 @@
+import { expect } from "vitest";
+import { z } from "zod";
+
+const Envelope = z.strictObject({
+  error: z.strictObject({ message: z.string().min(1), type: z.string(), param: z.string().nullable(), code: z.string() }),
+});
+
+export type CatalogueError = z.infer<typeof Envelope>["error"];
+
+/** The codes of the error catalogue; where the reference has none, the type stands in its place. */
+const CODES: ReadonlySet<string> = new Set([
+  "array_above_max_length",
+  "array_below_min_length",
+  "context_length_exceeded",
+  "decimal_above_max_value",
+  "decimal_below_min_value",
+  "insufficient_quota",
+  "integer_above_max_value",
+  "integer_below_min_value",
+  "invalid_encrypted_content",
+  "invalid_function_parameters",
+  "invalid_json",
+  "invalid_json_schema",
+  "invalid_request_error",
+  "invalid_type",
+  "invalid_value",
+  "malformed_request",
+  "missing_required_parameter",
+  "model_not_found",
+  "model_server_authentication",
+  "model_server_permission",
+  "mutually_exclusive_parameters",
+  "object_above_max_properties",
+  "previous_response_not_found",
+  "rate_limit_exceeded",
+  "request_timeout",
+  "request_too_large",
+  "server_error",
+  "server_is_overloaded",
+  "string_above_max_length",
+  "string_below_min_length",
+  "unknown_parameter",
+  "unsupported_content_encoding",
+  "unsupported_file",
+  "unsupported_media_type",
+  "unsupported_parameter",
+  "unsupported_value",
+]);
+
+/** Words that only an implementation says: frames of a stack, files, a validator's own texts. */
+const INTERNALS = /\n\s+at |node_modules|\.[jt]s:\d|\bmust (?:be|have|match|NOT)\b|SyntaxError|Unexpected token|SQLITE|undici|ECONN/;
+
+/** The error of a body, held to the envelope and to the catalogue. */
+export function readError(body: string): CatalogueError {
+  const { error } = Envelope.parse(JSON.parse(body));
+  expect(CODES, body).toContain(error.code);
+  expect(error.message, body).not.toMatch(INTERNALS);
+  return error;
+}
+
+/** The error of a reply that must be one. */
+export async function errorOf(reply: Response): Promise<CatalogueError & { readonly status: number }> {
+  const body = await reply.text();
+  expect(reply.headers.get("content-type"), body).toMatch(/^application\/json/);
+  expect(reply.headers.get("x-request-id"), body).toMatch(/^req_[0-9a-f]{32}$/);
+  return { status: reply.status, ...readError(body) };
+}
