@@ -5,7 +5,10 @@ const HOOK_TIMEOUT_MS = 30_000;
 
 const common = { environment: "node", testTimeout: TEST_TIMEOUT_MS, hookTimeout: HOOK_TIMEOUT_MS } as const;
 
-/** Consumers write `pacts/`, one file after the other; providers are held to what lies there once all of them are done. */
+/**
+ * Consumers write `pacts/`, one file after the other; providers are held to what lies there once all of them are done.
+ * Vitest runs a group 0 without parallelism after all other groups, so the numbers begin at 1.
+ */
 export default defineConfig({
   test: {
     projects: [
@@ -23,7 +26,7 @@ export default defineConfig({
           name: "contract-consumers",
           include: ["contract-tests/**/*.consumer.test.ts"],
           fileParallelism: false,
-          sequence: { groupOrder: 0 },
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -32,7 +35,7 @@ export default defineConfig({
           name: "contract-providers",
           include: ["contract-tests/**/*.provider.test.ts"],
           fileParallelism: false,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],

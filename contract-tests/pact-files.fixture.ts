@@ -43,7 +43,8 @@ function readInteractions(file: string): unknown[] {
 }
 
 function messageOf(interaction: unknown): PactMessage {
-  if (!isRecord(interaction) || typeof interaction["description"] !== "string") throw new Error("an interaction has no description");
+  if (!isRecord(interaction) || typeof interaction["description"] !== "string")
+    throw new Error("an interaction has no description");
   const { description, providerStates, contents } = interaction;
   const state: unknown = Array.isArray(providerStates) ? providerStates[0] : undefined;
   return {

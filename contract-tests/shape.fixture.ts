@@ -4,7 +4,18 @@ import { isRecord } from "./records.fixture.ts";
 const { arrayContaining, integer, isMatcher, number, regex, string } = MatchersV3;
 
 /** Texts that a model or an operator chooses. All other strings are words of the contract and must be equal. */
-const FREE_TEXTS = ["arguments", "delta", "input", "message", "model", "obfuscation", "refusal", "text", "title", "url"];
+const FREE_TEXTS = [
+  "arguments",
+  "delta",
+  "input",
+  "message",
+  "model",
+  "obfuscation",
+  "refusal",
+  "text",
+  "title",
+  "url",
+];
 const DECIMALS = ["frequency_penalty", "presence_penalty", "temperature", "top_p"];
 const ID = /^(id|[a-z_]+_id)$/;
 

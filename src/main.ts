@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import pino from "pino";
-import { ConfigError } from "./config/config-error.ts";
 import { readCommandLine } from "./config/command-line.ts";
+import { ConfigError } from "./config/config-error.ts";
 import { helpText } from "./config/describe-settings.ts";
 import { type Config, loadConfig } from "./config/load-config.ts";
 import { readEnvironment } from "./config/read-environment.ts";

@@ -11,7 +11,12 @@ const weather = {
   name: "get_weather",
   description: "Tells the weather of a city.",
   strict: true,
-  parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false },
+  parameters: {
+    type: "object",
+    properties: { city: { type: "string" } },
+    required: ["city"],
+    additionalProperties: false,
+  },
 } as const;
 
 describe("the official SDK", () => {
@@ -43,7 +48,11 @@ describe("the official SDK", () => {
 
   test("accumulates a stream with its strictest helper", async () => {
     verifies("responses.stream.node-helper-accepts");
-    const stream = client.responses.stream({ model: MODEL, input: "Count to 5", reasoning: { effort: "low", summary: "detailed" } });
+    const stream = client.responses.stream({
+      model: MODEL,
+      input: "Count to 5",
+      reasoning: { effort: "low", summary: "detailed" },
+    });
     const seen: string[] = [];
     stream.on("response.output_text.delta", (event) => seen.push(event.delta));
     const final = await stream.finalResponse();
@@ -54,7 +63,11 @@ describe("the official SDK", () => {
 
   test("makes a round trip through a function", async () => {
     verifies("tools.function.output-continues-the-turn", "create.chain.continues-stored-response");
-    const first = await client.responses.create({ model: MODEL, input: "What is the weather in Paris?", tools: [weather] });
+    const first = await client.responses.create({
+      model: MODEL,
+      input: "What is the weather in Paris?",
+      tools: [weather],
+    });
     const call = first.output.find((item) => item.type === "function_call");
     expect(JSON.parse(call?.arguments ?? "{}")).toEqual({ city: "Paris" });
     const second = await client.responses.create({
@@ -75,7 +88,11 @@ describe("the official SDK", () => {
       model: MODEL,
       store: false,
       tools: [weather],
-      input: [question, ...first.output, { type: "function_call_output", call_id: call?.call_id ?? "", output: "18 degrees" }],
+      input: [
+        question,
+        ...first.output.filter((item) => item.type === "function_call" || item.type === "message"),
+        { type: "function_call_output", call_id: call?.call_id ?? "", output: "18 degrees" },
+      ],
     });
     expect(second.output_text).toContain("18 degrees");
   });
@@ -105,24 +122,41 @@ describe("the official SDK", () => {
     const input = Array.from({ length: 7 }, (_, index) => ({ role: "user" as const, content: `message ${index}` }));
     const { id } = await client.responses.create({ model: MODEL, input });
     const texts: string[] = [];
-    for await (const item of client.responses.inputItems.list(id, { limit: 2, order: "asc" })) texts.push(JSON.stringify(item));
+    for await (const item of client.responses.inputItems.list(id, { limit: 2, order: "asc" }))
+      texts.push(JSON.stringify(item));
     expect(texts).toHaveLength(7);
     for (const [index, text] of texts.entries()) expect(text).toContain(`message ${index}`);
   });
 
   test("gets its error classes, with code and param", async () => {
-    const stranger = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: "sk-wrong-key-0123456789abcdef", maxRetries: 0 });
+    const stranger = new OpenAI({
+      baseURL: `${server.url}/v1`,
+      apiKey: "sk-wrong-key-0123456789abcdef",
+      maxRetries: 0,
+    });
     await expect(stranger.models.list()).rejects.toBeInstanceOf(AuthenticationError);
     const refused = client.responses.create({ model: "no-such-model", input: "Hi" });
     await expect(refused).rejects.toBeInstanceOf(BadRequestError);
-    await expect(refused).rejects.toMatchObject({ status: 400, code: "model_not_found", param: "model", type: "invalid_request_error" });
+    await expect(refused).rejects.toMatchObject({
+      status: 400,
+      code: "model_not_found",
+      param: "model",
+      type: "invalid_request_error",
+    });
     const unknown = client.responses.retrieve("resp_unknown");
-    await expect(unknown).rejects.toMatchObject({ status: 404, error: { message: "Response with id 'resp_unknown' not found." } });
+    await expect(unknown).rejects.toMatchObject({
+      status: 404,
+      error: { message: "Response with id 'resp_unknown' not found." },
+    });
   });
 
   test("sees an unknown previous response as the reference's 400", async () => {
     const refused = client.responses.create({ model: MODEL, input: "Hi", previous_response_id: "resp_gone" });
-    await expect(refused).rejects.toMatchObject({ status: 400, code: "previous_response_not_found", param: "previous_response_id" });
+    await expect(refused).rejects.toMatchObject({
+      status: 400,
+      code: "previous_response_not_found",
+      param: "previous_response_id",
+    });
   });
 
   test("lists models and fetches one", async () => {

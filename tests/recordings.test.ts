@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readResponse, readResponseStreamEvent } from "../generated/responses-api/readers.js";
 import type { ResponseStreamEvent } from "../generated/responses-api/types.ts";
-import { foldEvents } from "../src/runs/index.ts";
+import { foldEvents } from "../src/runs/fold-events.ts";
 import { verifies } from "./verifies.ts";
 
 /** Streams and bodies recorded from the reference: `NAME.chunks.txt` with one event a line, `NAME.json` with a plain body. */
@@ -19,7 +19,10 @@ describe.skipIf(folder === undefined)("streams recorded from the reference (REFE
     verifies("contract.parity.superset-of-reference");
     for (const line of lines) {
       const valid = readResponseStreamEvent(line);
-      expect(valid, `${JSON.stringify(line).slice(0, 200)}: ${JSON.stringify(readResponseStreamEvent.errors?.slice(0, 3))}`).toBe(true);
+      expect(
+        valid,
+        `${JSON.stringify(line).slice(0, 200)}: ${JSON.stringify(readResponseStreamEvent.errors?.slice(0, 3))}`,
+      ).toBe(true);
     }
   });
 
@@ -33,7 +36,9 @@ describe.skipIf(folder === undefined)("streams recorded from the reference (REFE
 
   test.each(streams)("$name: its items, grown from deltas alone, are the items as they were done", ({ lines }) => {
     const events = lines.filter((line): line is ResponseStreamEvent => readResponseStreamEvent(line));
-    const texts = foldEvents(events.filter(({ type }) => type !== "response.output_item.done" && !isTerminal(type))).output.map(textOf);
+    const texts = foldEvents(
+      events.filter(({ type }) => type !== "response.output_item.done" && !isTerminal(type)),
+    ).output.map(textOf);
     const done = foldEvents(events).output.map(textOf);
     expect(texts).toEqual(done);
   });
@@ -50,7 +55,9 @@ describe.skipIf(folder === undefined)("bodies recorded from the reference (REFER
 /** A file may hold several streams one after the other. */
 function streamsOf(file: string): { name: string; lines: unknown[] }[] {
   const streams: { name: string; lines: unknown[] }[] = [];
-  for (const text of readFileSync(join(folder ?? "", file), "utf8").split("\n").filter((line) => line.trim() !== "")) {
+  for (const text of readFileSync(join(folder ?? "", file), "utf8")
+    .split("\n")
+    .filter((line) => line.trim() !== "")) {
     if (text.includes('"type":"response.created"')) streams.push({ name: `${file} #${streams.length + 1}`, lines: [] });
     streams.at(-1)?.lines.push(JSON.parse(text));
   }

@@ -17,7 +17,9 @@ async function complaints(...options: string[]): Promise<string> {
   }
 }
 
-test("our types and the official SDK's are assignable in the direction each must be", { timeout: COMPILE_MS_MAX }, async () => {
+test("our types and the official SDK's are assignable in the direction each must be", {
+  timeout: COMPILE_MS_MAX,
+}, async () => {
   verifies("client.providers.swappable", "contract.parity.superset-of-reference");
   expect(await complaints()).toBe("");
 });

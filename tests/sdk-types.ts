@@ -26,7 +26,11 @@ type Tagged = { readonly type?: string | null };
 type Unfit<From extends Tagged, To> = From extends To ? never : From["type"];
 
 /** Compiles only if both are the same. */
-type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : { missing: Exclude<B, A> }) : { unexpected: Exclude<A, B> };
+type Same<A, B> = [A] extends [B]
+  ? [B] extends [A]
+    ? true
+    : { missing: Exclude<B, A> }
+  : { unexpected: Exclude<A, B> };
 
 /** Compiles only if each is `true`. */
 export type AllHold<T extends readonly true[]> = T;

@@ -39,19 +39,29 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     },
     [],
   );
-  const server = await startResponsesApi(config, options.log ?? { ...silentLogger, error: (fields, message) => console.error(message, fields) });
+  const server = await startResponsesApi(
+    config,
+    options.log ?? { ...silentLogger, error: (fields, message) => console.error(message, fields) },
+  );
   const apiKey = server.keys.made ?? config.apiKeys[0]?.reveal() ?? "";
   const call = (path: string, init: RequestInit = {}): Promise<Response> =>
-    fetch(`${server.url}${path}`, { ...init, headers: { authorization: `Bearer ${apiKey}`, ...init.headers } });
+    fetch(`${server.url}${path}`, { ...init, headers: withKey(init.headers, apiKey) });
   return {
     url: server.url,
     apiKey,
     dataDir: config.dataDir,
     fetch: call,
-    post: (path, body) => call(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+    post: (path, body) =>
+      call(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
     close: async () => {
       await server.close();
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+function withKey(headers: RequestInit["headers"], apiKey: string): Headers {
+  const all = new Headers(headers);
+  if (!all.has("authorization")) all.set("authorization", `Bearer ${apiKey}`);
+  return all;
 }

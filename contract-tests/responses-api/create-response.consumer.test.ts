@@ -14,7 +14,12 @@ describe("a client that creates responses", () => {
     verifies("contract.parity.same-checks-both-providers", "response.body.golden-key-set");
     const asked = { input: "Say hello" };
     await checkInteraction(
-      { ...CREATE, request: "for a text", body: { model: theModel, ...asked }, reply: { json: responseShape({}, BILLING) } },
+      {
+        ...CREATE,
+        request: "for a text",
+        body: { model: theModel, ...asked },
+        reply: { json: responseShape({}, BILLING) },
+      },
       {
         official: async (client) => {
           const response = await client.responses.create({ model: EXAMPLE_MODEL, ...asked });
@@ -31,17 +36,37 @@ describe("a client that creates responses", () => {
 
   test("gets its settings echoed", async () => {
     verifies("create.metadata.echoed");
-    const asked = { input: "Say hello", instructions: "Be brief.", metadata: { topic: "greeting" }, max_output_tokens: 64, store: false };
+    const asked = {
+      input: "Say hello",
+      instructions: "Be brief.",
+      metadata: { topic: "greeting" },
+      max_output_tokens: 64,
+      store: false,
+    };
     const { instructions, metadata, max_output_tokens, store } = asked;
     const echoed = { instructions, metadata: { topic: "greeting" }, store };
-    const exact = { instructions: MatchersV3.equal(instructions), max_output_tokens: MatchersV3.equal(max_output_tokens) };
+    const exact = {
+      instructions: MatchersV3.equal(instructions),
+      max_output_tokens: MatchersV3.equal(max_output_tokens),
+    };
     await checkInteraction(
-      { ...CREATE, request: "with settings", body: { model: theModel, ...asked }, reply: { json: responseShape({ ...echoed, metadata }, exact) } },
+      {
+        ...CREATE,
+        request: "with settings",
+        body: { model: theModel, ...asked },
+        reply: { json: responseShape({ ...echoed, metadata }, exact) },
+      },
       {
         official: async (client) =>
-          expect(await client.responses.create({ model: EXAMPLE_MODEL, ...asked })).toMatchObject({ ...echoed, max_output_tokens }),
+          expect(await client.responses.create({ model: EXAMPLE_MODEL, ...asked })).toMatchObject({
+            ...echoed,
+            max_output_tokens,
+          }),
         own: async (client) =>
-          expect(await client.createResponse({ model: EXAMPLE_MODEL, ...asked })).toMatchObject({ ...echoed, max_output_tokens }),
+          expect(await client.createResponse({ model: EXAMPLE_MODEL, ...asked })).toMatchObject({
+            ...echoed,
+            max_output_tokens,
+          }),
       },
     );
   });
@@ -53,7 +78,12 @@ describe("a client that creates responses", () => {
       name: "get_weather",
       description: "Tells the weather of a city.",
       strict: true,
-      parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false },
+      parameters: {
+        type: "object",
+        properties: { city: { type: "string" } },
+        required: ["city"],
+        additionalProperties: false,
+      },
     } as const;
     const choice = { type: "function", name: "get_weather" } as const;
     const asked = { input: "What is the weather in Paris?" };
@@ -75,13 +105,23 @@ describe("a client that creates responses", () => {
       },
       {
         official: async (client) => {
-          const response = await client.responses.create({ model: EXAMPLE_MODEL, ...asked, tools: [tool], tool_choice: choice });
+          const response = await client.responses.create({
+            model: EXAMPLE_MODEL,
+            ...asked,
+            tools: [tool],
+            tool_choice: choice,
+          });
           const found = response.output.find((item) => item.type === "function_call");
           expect(JSON.parse(found?.arguments ?? "")).toEqual({ city: "Paris" });
           expect(response.output_text).toBe("");
         },
         own: async (client) => {
-          const response = await client.createResponse({ model: EXAMPLE_MODEL, ...asked, tools: [tool], tool_choice: choice });
+          const response = await client.createResponse({
+            model: EXAMPLE_MODEL,
+            ...asked,
+            tools: [tool],
+            tool_choice: choice,
+          });
           expect(response.output).toEqual([call]);
         },
       },
@@ -90,15 +130,30 @@ describe("a client that creates responses", () => {
 
   test("gets JSON that fits its schema, as text", async () => {
     verifies("create.text.structured-answer-is-output-text", "create.text.json-schema-echo");
-    const schema = { type: "object", properties: { name: { type: "string" } }, required: ["name"], additionalProperties: false };
+    const schema = {
+      type: "object",
+      properties: { name: { type: "string" } },
+      required: ["name"],
+      additionalProperties: false,
+    };
     const format = { type: "json_schema", name: "person", schema, strict: true } as const;
     const asked = { input: "My name is Ada.", text: { format } };
     const answer = '{"name":"Ada"}';
-    const part = { type: "output_text", annotations: [], logprobs: [], text: regex('^\\{\\s*"name"\\s*:\\s*".*"\\s*\\}$', answer) };
+    const part = {
+      type: "output_text",
+      annotations: [],
+      logprobs: [],
+      text: regex('^\\{\\s*"name"\\s*:\\s*".*"\\s*\\}$', answer),
+    };
     const output = [{ ...messageSaying(answer), content: [part] }];
     const text = { format: { ...format, description: null, schema: like(schema) }, verbosity: "medium" };
     await checkInteraction(
-      { ...CREATE, request: "for JSON by a schema", body: { model: theModel, ...asked }, reply: { json: responseShape({}, { output, text }) } },
+      {
+        ...CREATE,
+        request: "for JSON by a schema",
+        body: { model: theModel, ...asked },
+        reply: { json: responseShape({}, { output, text }) },
+      },
       {
         official: async (client) => {
           const response = await client.responses.parse({ model: EXAMPLE_MODEL, ...asked });
@@ -148,7 +203,12 @@ describe("a client that creates responses", () => {
       output: [{ ...messageSaying("The sea"), status: "incomplete" }],
     } as const;
     await checkInteraction(
-      { ...CREATE, request: "with a limit that cuts", body: { model: theModel, ...asked }, reply: { json: responseShape({ ...cut, output: [...cut.output] }) } },
+      {
+        ...CREATE,
+        request: "with a limit that cuts",
+        body: { model: theModel, ...asked },
+        reply: { json: responseShape({ ...cut, output: [...cut.output] }) },
+      },
       {
         official: async (client) => {
           const response = await client.responses.create({ model: EXAMPLE_MODEL, ...asked });
@@ -156,7 +216,10 @@ describe("a client that creates responses", () => {
           expect(response.output_text).toBe("The sea");
         },
         own: async (client) =>
-          expect(await client.createResponse({ model: EXAMPLE_MODEL, ...asked })).toMatchObject({ status: "incomplete", output: cut.output }),
+          expect(await client.createResponse({ model: EXAMPLE_MODEL, ...asked })).toMatchObject({
+            status: "incomplete",
+            output: cut.output,
+          }),
       },
     );
   });

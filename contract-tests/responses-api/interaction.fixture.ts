@@ -1,7 +1,7 @@
 import { MatchersV3, PactV4 } from "@pact-foundation/pact";
 import OpenAI from "openai";
 import { Antiphon } from "../../src/client/index.ts";
-import { type Parties, PACTS_DIR } from "../pact-files.fixture.ts";
+import { PACTS_DIR, type Parties } from "../pact-files.fixture.ts";
 
 const { fromProviderState, regex } = MatchersV3;
 
@@ -13,7 +13,9 @@ export const EXAMPLE_MODEL = "example-model";
 export const theModel = fromProviderState("${model}", EXAMPLE_MODEL);
 
 type Path = Parameters<ReturnType<PactV4["addInteraction"]>["withRequest"]>[1];
-type Query = Parameters<Parameters<NonNullable<Parameters<ReturnType<PactV4["addInteraction"]>["withRequest"]>[2]>>[0]["query"]>[0];
+type Query = Parameters<
+  Parameters<NonNullable<Parameters<ReturnType<PactV4["addInteraction"]>["withRequest"]>[2]>>[0]["query"]
+>[0];
 
 export interface Interaction {
   /** Names of `provider-states.ts`. That of the caller with a key goes without saying. */
@@ -30,11 +32,7 @@ export interface Interaction {
   readonly reply: { readonly json: unknown } | EventStreamReply;
 }
 
-export type State =
-  | "a chat model"
-  | "a stored response"
-  | "a deleted response"
-  | "a response made of three messages";
+export type State = "a chat model" | "a stored response" | "a deleted response" | "a response made of three messages";
 
 export interface EventStreamReply {
   /** The example: a whole stream as it is sent. */
@@ -60,12 +58,19 @@ export async function checkInteraction(interaction: Interaction, { official, own
 }
 
 function describe({ given = [], request, method, path, query, body, wrongKey, status = 200, reply }: Interaction) {
-  const pact = new PactV4({ ...RESPONSES_API, dir: PACTS_DIR, logLevel: "error" }).addInteraction().given("a caller with a key");
+  const pact = new PactV4({ ...RESPONSES_API, dir: PACTS_DIR, logLevel: "error" })
+    .addInteraction()
+    .given("a caller with a key");
   for (const state of given) pact.given(state);
   return pact
     .uponReceiving(`a request ${request}`)
     .withRequest(method, path, (builder) => {
-      builder.headers({ Authorization: wrongKey === undefined ? fromProviderState("Bearer ${api_key}", `Bearer ${EXAMPLE_KEY}`) : `Bearer ${wrongKey}` });
+      builder.headers({
+        Authorization:
+          wrongKey === undefined
+            ? fromProviderState("Bearer ${api_key}", `Bearer ${EXAMPLE_KEY}`)
+            : `Bearer ${wrongKey}`,
+      });
       if (query !== undefined) builder.query(query);
       if (body !== undefined) builder.jsonBody(body);
     })

@@ -5,7 +5,11 @@ import type { Service } from "./service.fixture.ts";
 type Values = Record<string, string>;
 
 /** Brings a provider into each state by nothing but its public API. The values are put into the requests of the pact. */
-export function providerStates({ url, apiKey, model }: Service): Record<State | "a caller with a key", () => Promise<Values>> {
+export function providerStates({
+  url,
+  apiKey,
+  model,
+}: Service): Record<State | "a caller with a key", () => Promise<Values>> {
   const client = new OpenAI({ baseURL: `${url}/v1`, apiKey });
   const storeResponse = async (): Promise<string> => (await client.responses.create({ model, input: "Say hello" })).id;
   return {

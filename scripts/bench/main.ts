@@ -46,14 +46,22 @@ async function withServer(tokens: number, tokensPerWrite: number, use: (pair: Pa
   const upstreamUrl = `http://127.0.0.1:${upstream.match[1]}/v1`;
   const server = await startProgram(
     join(import.meta.dirname, "../../src/main.ts"),
-    { NODE_ENV: "production", PORT: "0", STT_PORT: "0", DATA_DIR: folder, MODEL_BASE_URL: upstreamUrl, LOG_LEVEL: "warn" },
+    {
+      NODE_ENV: "production",
+      PORT: "0",
+      STT_PORT: "0",
+      DATA_DIR: folder,
+      MODEL_BASE_URL: upstreamUrl,
+      LOG_LEVEL: "warn",
+    },
     /(http:\/\/127\.0\.0\.1:\d+)\/v1/,
   );
   const headers = { authorization: `Bearer ${readFileSync(join(folder, "api-key"), "utf8").trim()}` };
   try {
     await use({
       direct: () => streamOnce(`${upstreamUrl}/chat/completions`, { model: "bench", stream: true, messages: [] }),
-      through: () => streamOnce(`${server.match[1]}/v1/responses`, { model: "bench", stream: true, input: "Hi" }, headers),
+      through: () =>
+        streamOnce(`${server.match[1]}/v1/responses`, { model: "bench", stream: true, input: "Hi" }, headers),
       server: server.child,
     });
   } finally {
@@ -72,7 +80,9 @@ async function measureThroughput(shape: Shape): Promise<void> {
     const cpu = ((cpuMs(server) - cpuBefore) * 1000) / (ROUNDS * TOKENS);
     const eventsDirect = await eventsPerSecond(shape, direct);
     console.log(`\n${shape.name}`);
-    console.log(`  events a second: ${Math.round(eventsThrough)} through, ${Math.round(eventsDirect)} direct (ratio ${(eventsThrough / eventsDirect).toFixed(2)})`);
+    console.log(
+      `  events a second: ${Math.round(eventsThrough)} through, ${Math.round(eventsDirect)} direct (ratio ${(eventsThrough / eventsDirect).toFixed(2)})`,
+    );
     console.log(`  server CPU per 1,000 token events: ${cpu.toFixed(2)} ms (target ${TARGET_CPU_MS_PER_1000})`);
   });
 }
@@ -95,6 +105,8 @@ async function measureFirstEvent(): Promise<void> {
       added.push((await through()).firstByteMs - alone);
     }
     console.log("\ntime to the first event, concurrency 1");
-    console.log(`  ${median(plain).toFixed(2)} ms direct, ${median(added).toFixed(2)} ms added (target ${TARGET_FIRST_EVENT_MS})`);
+    console.log(
+      `  ${median(plain).toFixed(2)} ms direct, ${median(added).toFixed(2)} ms added (target ${TARGET_FIRST_EVENT_MS})`,
+    );
   });
 }

@@ -13,7 +13,10 @@ export interface Started {
 
 /** Starts a program and waits for the line on its output that `ready` matches. */
 export function startProgram(script: string, env: Record<string, string>, ready: RegExp): Promise<Started> {
-  const child = spawn(process.execPath, [script], { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [script], {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   return new Promise((resolve, reject) => {
     let output = "";
     const timer = setTimeout(() => reject(new Error(`${script} did not start: ${output}`)), START_MS_MAX);

@@ -15,7 +15,11 @@ export function streamOnce(url: string, body: unknown, headers: Record<string, s
   const text = JSON.stringify(body);
   const started = performance.now();
   return new Promise((resolve, reject) => {
-    const call = request(url, { agent, method: "POST", headers: { ...headers, "content-type": "application/json", "content-length": Buffer.byteLength(text) } });
+    const call = request(url, {
+      agent,
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json", "content-length": Buffer.byteLength(text) },
+    });
     call.once("error", reject);
     call.once("response", (reply) => {
       let firstByteMs = 0;
@@ -39,7 +43,11 @@ export function streamOnce(url: string, body: unknown, headers: Record<string, s
 }
 
 /** Runs `count` streams, `concurrency` at a time. */
-export async function streamMany(count: number, concurrency: number, once: () => Promise<Streamed>): Promise<Streamed[]> {
+export async function streamMany(
+  count: number,
+  concurrency: number,
+  once: () => Promise<Streamed>,
+): Promise<Streamed[]> {
   const results: Streamed[] = [];
   let begun = 0;
   const worker = async (): Promise<void> => {
@@ -53,6 +61,6 @@ export async function streamMany(count: number, concurrency: number, once: () =>
 }
 
 export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
+  const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }

@@ -9,7 +9,13 @@ const tokens = Number(process.env["TOKENS_PER_ANSWER"] ?? 1000);
 const perWrite = Number(process.env["TOKENS_PER_WRITE"] ?? 1);
 
 function chunk(delta: object, finish: string | null): string {
-  const body = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1_800_000_000, model: "bench", choices: [{ index: 0, delta, finish_reason: finish }] };
+  const body = {
+    id: "chatcmpl-1",
+    object: "chat.completion.chunk",
+    created: 1_800_000_000,
+    model: "bench",
+    choices: [{ index: 0, delta, finish_reason: finish }],
+  };
   return `data: ${JSON.stringify(body)}\n\n`;
 }
 
@@ -20,7 +26,9 @@ const end = `${chunk({}, "stop")}${usage}data: [DONE]\n\n`;
 const server = createServer((request, response) => {
   request.resume();
   if (request.url?.endsWith("/models") === true) {
-    response.setHeader("content-type", "application/json").end(JSON.stringify({ object: "list", data: [{ id: "bench", object: "model" }] }));
+    response
+      .setHeader("content-type", "application/json")
+      .end(JSON.stringify({ object: "list", data: [{ id: "bench", object: "model" }] }));
     return;
   }
   response.writeHead(200, { "content-type": "text/event-stream" });

@@ -1,7 +1,5 @@
 import { randomBytes } from "node:crypto";
 
-export type ResponseId = `resp_${string}`;
-
 /**
  * The random part shared by the ids of one response and its items: 16 hex digits of key, then `00`, then the second of creation.
  * Clients treat ids as opaque; only the prefix is ever checked.

@@ -1,4 +1,5 @@
 /** A constructor that hands back the object it is given, so that a subclass can put a private field on it. */
+// oxlint-disable-next-line no-extraneous-class -- a constructor is all that a private field needs to be put on any object
 class Stamped {
   constructor(value: object) {
     return value;

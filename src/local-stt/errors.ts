@@ -22,7 +22,11 @@ export function invalidRequest(message: string): ApiError {
 }
 
 export function uploadTooLarge(bytesMax: number): ApiError {
-  return fault(413, "upload_too_large", `The upload is larger than ${bytesMax} bytes. BACKEND_MAX_UPLOAD_MB sets the limit.`);
+  return fault(
+    413,
+    "upload_too_large",
+    `The upload is larger than ${bytesMax} bytes. BACKEND_MAX_UPLOAD_MB sets the limit.`,
+  );
 }
 
 export function bodyTimedOut(): ApiError {
@@ -54,5 +58,9 @@ export function shuttingDown(): ApiError {
 }
 
 export function internalError(requestId: string): ApiError {
-  return fault(500, "internal_error", `Something went wrong here. Please name the request id ${requestId} when you report it.`);
+  return fault(
+    500,
+    "internal_error",
+    `Something went wrong here. Please name the request id ${requestId} when you report it.`,
+  );
 }

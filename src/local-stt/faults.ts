@@ -29,7 +29,9 @@ export const localSttFaults = {
   unsupportedEncoding: (given: string) => invalidRequest(`Unsupported content encoding: '${given}'.`),
   invalidForm: (reason: string) => invalidRequest(`The form cannot be read: ${reason}`),
   invalidBody: (_operationId: string, _body: unknown, refusals: readonly Refusal[]) =>
-    invalidRequest(`The body breaks the schema at '${refusals[0]?.instancePath ?? ""}' (${refusals[0]?.keyword ?? "unknown"}).`),
+    invalidRequest(
+      `The body breaks the schema at '${refusals[0]?.instancePath ?? ""}' (${refusals[0]?.keyword ?? "unknown"}).`,
+    ),
   invalidQuery: ({ name }: { readonly name: string }) => invalidRequest(`The query parameter '${name}' is not valid.`),
   invalidClientRequestId: () => invalidRequest("X-Client-Request-Id must be at most 512 ASCII characters."),
   malformedRequest: () => invalidRequest("The request could not be read as HTTP."),

@@ -62,7 +62,8 @@ function* nestedPaths(name: string, value: unknown): Generator<UsedPath> {
 
 function* toolPaths({ tools, tool_choice: choice }: CreateResponseRequest): Generator<UsedPath> {
   for (const [index, tool] of (tools ?? []).entries()) yield { path: `tools.${tool.type}`, param: `tools[${index}]` };
-  if (choice != null) yield { path: `tool_choice.${typeof choice === "string" ? choice : choice.type}`, param: "tool_choice" };
+  if (choice != null)
+    yield { path: `tool_choice.${typeof choice === "string" ? choice : choice.type}`, param: "tool_choice" };
 }
 
 function* inputPaths(input: readonly InputItem[]): Generator<UsedPath> {

@@ -4,7 +4,14 @@ import {
   validateCreateResponseRequest,
 } from "../../generated/responses-api/validators.js";
 import { isRecord } from "../base/records.ts";
-import { illFormedId, invalidType, missingParameter, movedParameter, mutuallyExclusive, unknownParameter } from "./errors.ts";
+import {
+  illFormedId,
+  invalidType,
+  missingParameter,
+  movedParameter,
+  mutuallyExclusive,
+  unknownParameter,
+} from "./errors.ts";
 import { spellingHint } from "./spelling-hint.ts";
 import { validationError } from "./validation-error.ts";
 
@@ -42,11 +49,20 @@ function withoutNulls(body: Record<string, unknown>): Record<string, unknown> {
 function withReferences(body: Record<string, unknown>): Record<string, unknown> {
   const { input } = body;
   if (!Array.isArray(input) || !input.some(isUntypedReference)) return body;
-  return { ...body, input: input.map((item: unknown) => (isUntypedReference(item) ? { ...item, type: "item_reference" } : item)) };
+  return {
+    ...body,
+    input: input.map((item: unknown) => (isUntypedReference(item) ? { ...item, type: "item_reference" } : item)),
+  };
 }
 
 function isUntypedReference(item: unknown): item is Record<string, unknown> {
-  return isRecord(item) && item["type"] == null && typeof item["id"] === "string" && item["role"] === undefined && item["content"] === undefined;
+  return (
+    isRecord(item) &&
+    item["type"] == null &&
+    typeof item["id"] === "string" &&
+    item["role"] === undefined &&
+    item["content"] === undefined
+  );
 }
 
 function checkPresence(body: Record<string, unknown>): void {

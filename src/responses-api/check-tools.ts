@@ -13,7 +13,8 @@ import { strictnessFault } from "./strict-schema.ts";
 export function acceptedTools(request: CreateResponseRequest): readonly Tool[] {
   return (request.tools ?? []).map((tool, index) => {
     const echo = echoClientTool(tool);
-    if (echo === null) throw unsupportedParameter(`tools[${index}]`, `Tools of type '${tool.type}' are not available on this server.`);
+    if (echo === null)
+      throw unsupportedParameter(`tools[${index}]`, `Tools of type '${tool.type}' are not available on this server.`);
     if (tool.type === "function" && tool.strict === true) checkParameters(index, tool.name, tool.parameters);
     return echo;
   });
@@ -40,7 +41,8 @@ export function checkToolChoice({ tool_choice: choice }: CreateResponseRequest, 
     return;
   }
   if (choice.type === "allowed_tools") {
-    for (const allowed of choice.tools) checkOffered(String(allowed["name"] ?? allowed["type"]), String(allowed["type"]), tools);
+    for (const allowed of choice.tools)
+      checkOffered(String(allowed["name"] ?? allowed["type"]), String(allowed["type"]), tools);
     return;
   }
   const named = "name" in choice && typeof choice.name === "string" ? choice.name : choice.type;
@@ -49,6 +51,8 @@ export function checkToolChoice({ tool_choice: choice }: CreateResponseRequest, 
 
 function checkOffered(name: string, type: string, tools: readonly Tool[]): void {
   const offered = tools.some((tool) => tool.type === type && (!("name" in tool) || tool.name === name));
-  const inNamespace = tools.some((tool) => tool.type === "namespace" && tool.tools.some((member) => member.name === name));
+  const inNamespace = tools.some(
+    (tool) => tool.type === "namespace" && tool.tools.some((member) => member.name === name),
+  );
   if (!offered && !inNamespace) throw toolChoiceNotFound(name);
 }

@@ -38,7 +38,8 @@ function checkCalls(items: readonly StoredItem[]): void {
   const called = new Set<string>();
   const answered = new Set<string>();
   for (const item of items) {
-    if (item.type === "function_call" || item.type === "custom_tool_call") called.add(`${OUTPUT_OF[item.type]} ${item.call_id}`);
+    if (item.type === "function_call" || item.type === "custom_tool_call")
+      called.add(`${OUTPUT_OF[item.type]} ${item.call_id}`);
     if (item.type === "function_call_output" || item.type === "custom_tool_call_output") {
       const key = `${item.type} ${item.call_id}`;
       if (!called.has(key)) throw toolCallMissing(item.call_id);

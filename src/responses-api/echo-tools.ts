@@ -1,4 +1,10 @@
-import type { CustomTool, FunctionTool, NamespaceMember, Tool, ToolInput } from "../../generated/responses-api/types.ts";
+import type {
+  CustomTool,
+  FunctionTool,
+  NamespaceMember,
+  Tool,
+  ToolInput,
+} from "../../generated/responses-api/types.ts";
 import { isRecord } from "../base/records.ts";
 
 type Accepted<T extends ToolInput["type"]> = Extract<ToolInput, { type: T }>;

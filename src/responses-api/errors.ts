@@ -12,7 +12,9 @@ function invalid(status: number, code: string | null, param: string | null, mess
 }
 
 /** `{error: {message, type, param, code}}`, in the reference's order of keys. */
-export function renderError(error: ApiError): { error: { message: string; type: string; param: string | null; code: string } } {
+export function renderError(error: ApiError): {
+  error: { message: string; type: string; param: string | null; code: string };
+} {
   return { error: { message: error.message, type: error.type, param: error.param, code: error.code ?? error.type } };
 }
 
@@ -125,11 +127,21 @@ export function nothingToAnswer(): ApiError {
 
 /** `expected` and `got` carry their articles: "a string", "an array". */
 export function invalidType(param: string, expected: string, got: string): ApiError {
-  return invalid(400, "invalid_type", param, `Invalid type for '${param}': expected ${expected}, but got ${got} instead.`);
+  return invalid(
+    400,
+    "invalid_type",
+    param,
+    `Invalid type for '${param}': expected ${expected}, but got ${got} instead.`,
+  );
 }
 
 export function invalidValue(param: string, value: string, supported: readonly string[]): ApiError {
-  return invalid(400, "invalid_value", param, `Invalid value: '${value}'. Supported values are: ${quotedList(supported)}.`);
+  return invalid(
+    400,
+    "invalid_value",
+    param,
+    `Invalid value: '${value}'. Supported values are: ${quotedList(supported)}.`,
+  );
 }
 
 /** A limit of a number, a string, an array or an object; `code` names it, `what` describes the breach. */
@@ -138,7 +150,12 @@ export function outOfBounds(code: string, param: string, what: string): ApiError
 }
 
 export function illFormedId(param: string, id: string, prefix: string): ApiError {
-  return invalid(400, "invalid_value", param, `Invalid '${param}': '${id}'. Expected an ID that begins with '${prefix}'.`);
+  return invalid(
+    400,
+    "invalid_value",
+    param,
+    `Invalid '${param}': '${id}'. Expected an ID that begins with '${prefix}'.`,
+  );
 }
 
 export function illFormedItemId(param: string, id: string): ApiError {
@@ -152,7 +169,12 @@ export function illFormedItemId(param: string, id: string): ApiError {
 
 /** An element of `input` that has the form of its type but cannot be kept as one. */
 export function unusableItem(param: string, type: string): ApiError {
-  return invalid(400, "invalid_value", param, `Invalid '${param}': this item of type '${type}' lacks members it was listed with.`);
+  return invalid(
+    400,
+    "invalid_value",
+    param,
+    `Invalid '${param}': this item of type '${type}' lacks members it was listed with.`,
+  );
 }
 
 /** A member or value this server does not act on yet, said by the field ledger. */
@@ -188,11 +210,21 @@ export function toolChoiceNotFound(choice: string): ApiError {
 
 /** `where` is the path to the schema; `why` says what is wrong with it. */
 export function invalidJsonSchema(name: string, why: string): ApiError {
-  return invalid(400, "invalid_json_schema", "text.format.schema", `Invalid schema for response_format '${name}': ${why}`);
+  return invalid(
+    400,
+    "invalid_json_schema",
+    "text.format.schema",
+    `Invalid schema for response_format '${name}': ${why}`,
+  );
 }
 
 export function invalidFunctionParameters(index: number, name: string, why: string): ApiError {
-  return invalid(400, "invalid_function_parameters", `tools[${index}].parameters`, `Invalid schema for function '${name}': ${why}`);
+  return invalid(
+    400,
+    "invalid_function_parameters",
+    `tools[${index}].parameters`,
+    `Invalid schema for function '${name}': ${why}`,
+  );
 }
 
 export function unsupportedFileData(param: string, mimeType: string): ApiError {
@@ -211,11 +243,21 @@ export function responseNotFound(id: string): ApiError {
 }
 
 export function previousResponseNotFound(id: string): ApiError {
-  return invalid(400, "previous_response_not_found", "previous_response_id", `Previous response with id '${id}' not found.`);
+  return invalid(
+    400,
+    "previous_response_not_found",
+    "previous_response_id",
+    `Previous response with id '${id}' not found.`,
+  );
 }
 
 export function previousResponseRunning(id: string): ApiError {
-  return invalid(400, "previous_response_not_found", "previous_response_id", `Previous response with id '${id}' is still in progress.`);
+  return invalid(
+    400,
+    "previous_response_not_found",
+    "previous_response_id",
+    `Previous response with id '${id}' is still in progress.`,
+  );
 }
 
 export function itemNotStored(id: string): ApiError {
@@ -236,22 +278,33 @@ export function toolCallMissing(callId: string): ApiError {
 }
 
 export function duplicateItem(id: string): ApiError {
-  return invalid(400, null, "input", `Duplicate item found with id ${id}. Remove duplicate items from your input and try again.`);
+  return invalid(
+    400,
+    null,
+    "input",
+    `Duplicate item found with id ${id}. Remove duplicate items from your input and try again.`,
+  );
 }
 
 export function invalidEncryptedContent(): ApiError {
-  return invalid(400, "invalid_encrypted_content", null, "The encrypted content could not be verified. It was not made by this server, or not for this owner.");
+  return invalid(
+    400,
+    "invalid_encrypted_content",
+    null,
+    "The encrypted content could not be verified. It was not made by this server, or not for this owner.",
+  );
 }
 
 export function reasoningWithoutFollower(id: string): ApiError {
-  return invalid(400, null, "input", `Item '${id}' of type 'reasoning' was provided without its required following item.`);
+  return invalid(
+    400,
+    null,
+    "input",
+    `Item '${id}' of type 'reasoning' was provided without its required following item.`,
+  );
 }
 
 // Models
-
-export function modelNotFound(model: string): ApiError {
-  return invalid(400, "model_not_found", "model", `The requested model '${model}' does not exist.`);
-}
 
 export function modelUnknown(model: string): ApiError {
   return invalid(404, "model_not_found", "model", `The model '${model}' does not exist.`);

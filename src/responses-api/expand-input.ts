@@ -13,7 +13,10 @@ export type CanonicalItem = Exclude<InputItem, TopLevelPart | InputOf<"tool_resu
  * `input` in the reference's own terms: a string is a user message; a run of top-level parts becomes one user message; a `tool_result`
  * becomes the output of the call it answers. `callTypes` tells the type of each call known from earlier items, by call id.
  */
-export function expandInput(input: string | readonly InputItem[], callTypes: ReadonlyMap<string, string>): CanonicalItem[] {
+export function expandInput(
+  input: string | readonly InputItem[],
+  callTypes: ReadonlyMap<string, string>,
+): CanonicalItem[] {
   if (typeof input === "string") return input === "" ? [] : [userMessage([{ type: "input_text", text: input }])];
   const expanded: CanonicalItem[] = [];
   let parts: Part[] = [];
@@ -65,7 +68,13 @@ function partOf(item: TopLevelPart, param: string): Part {
     case "input_file": {
       const data = item.file_data ?? dataUrl(item.data, item.mime_type ?? "application/octet-stream");
       if (data === null && item.file_id == null && item.file_url == null) throw missingParameter(`${param}.file_data`);
-      return { type: "input_file", file_data: data, file_id: item.file_id ?? null, file_url: item.file_url ?? null, filename: item.filename ?? null };
+      return {
+        type: "input_file",
+        file_data: data,
+        file_id: item.file_id ?? null,
+        file_url: item.file_url ?? null,
+        filename: item.filename ?? null,
+      };
     }
     default:
       return assertNever(item);
@@ -93,7 +102,9 @@ function outputOf(
   input: readonly InputItem[],
   callTypes: ReadonlyMap<string, string>,
 ): CanonicalItem {
-  const sent = input.find((item) => "call_id" in item && item.call_id === result.call_id && item.type?.endsWith("_call"));
+  const sent = input.find(
+    (item) => "call_id" in item && item.call_id === result.call_id && item.type?.endsWith("_call"),
+  );
   const callType = sent?.type ?? callTypes.get(result.call_id);
   const output = typeof result.output === "string" ? result.output : JSON.stringify(result.output);
   const type = callType === "custom_tool_call" ? "custom_tool_call_output" : "function_call_output";

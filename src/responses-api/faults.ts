@@ -42,7 +42,8 @@ export const responsesApiFaults = {
   unsupportedMediaType,
   unsupportedEncoding,
   invalidForm,
-  invalidBody: (_operationId: string, _body: unknown, refusals: readonly Refusal[]): ApiError => validationError(refusals, ""),
+  invalidBody: (_operationId: string, _body: unknown, refusals: readonly Refusal[]): ApiError =>
+    validationError(refusals, ""),
   invalidQuery,
   invalidClientRequestId,
   malformedRequest,
@@ -55,7 +56,10 @@ export const responsesApiFaults = {
 
 /** A run always ends its own stream; this is for a stream that cannot be read to that end. `last` is the latest event that was sent. */
 function streamError(error: ApiError, last: object | null): readonly { readonly type: string }[] {
-  const number = last !== null && "sequence_number" in last && typeof last.sequence_number === "number" ? last.sequence_number + 1 : 0;
+  const number =
+    last !== null && "sequence_number" in last && typeof last.sequence_number === "number"
+      ? last.sequence_number + 1
+      : 0;
   const event = { type: "error", sequence_number: number, ...renderError(error) };
   return [event];
 }

@@ -1,7 +1,12 @@
 import type { CreateResponseRequest, Response, Tool } from "../../generated/responses-api/types.ts";
 
 /** The snapshot of `response.created`: what was asked for, every default filled in, nothing answered yet. */
-export function firstSnapshot(request: CreateResponseRequest, tools: readonly Tool[], id: string, createdAt: number): Response {
+export function firstSnapshot(
+  request: CreateResponseRequest,
+  tools: readonly Tool[],
+  id: string,
+  createdAt: number,
+): Response {
   return {
     id,
     object: "response",
@@ -49,7 +54,9 @@ export function instructionsText({ instructions }: CreateResponseRequest): strin
   return instructions.map((part) => part.text).join("\n\n");
 }
 
-function promptCacheEcho({ prompt_cache_options: options }: CreateResponseRequest): Pick<Response, "prompt_cache_options"> {
+function promptCacheEcho({
+  prompt_cache_options: options,
+}: CreateResponseRequest): Pick<Response, "prompt_cache_options"> {
   if (options == null) return {};
   return { prompt_cache_options: { mode: options.mode ?? "implicit", ttl: options.ttl ?? "30m" } };
 }
@@ -58,7 +65,9 @@ function promptCacheEcho({ prompt_cache_options: options }: CreateResponseReques
 function reasoningEcho({ reasoning }: CreateResponseRequest): Response["reasoning"] {
   const asked = reasoning?.summary ?? (reasoning?.enable_chain_of_thought === true ? "auto" : null);
   return {
-    ...(reasoning?.context == null ? {} : { context: reasoning.context === "auto" ? "current_turn" : reasoning.context }),
+    ...(reasoning?.context == null
+      ? {}
+      : { context: reasoning.context === "auto" ? "current_turn" : reasoning.context }),
     effort: reasoning?.effort ?? null,
     ...(reasoning?.mode == null ? {} : { mode: reasoning.mode }),
     summary: asked === "auto" ? "detailed" : asked,
@@ -70,7 +79,10 @@ function textEcho({ text }: CreateResponseRequest): Response["text"] {
   const format = text?.format ?? { type: "text" as const };
   if (format.type !== "json_schema") return { format, verbosity };
   const { description, name, schema, strict } = format;
-  return { format: { type: "json_schema", description: description ?? null, name, schema, strict: strict ?? false }, verbosity };
+  return {
+    format: { type: "json_schema", description: description ?? null, name, schema, strict: strict ?? false },
+    verbosity,
+  };
 }
 
 const NO_TOKENS = {

@@ -4,7 +4,11 @@ import type { ModelRequest } from "../runs/ports.ts";
 const LOGPROBS_INCLUDE = "message.output_text.logprobs";
 
 /** What the model is asked, from the request, its snapshot with every default filled in, and the items of its context. */
-export function modelRequest(request: CreateResponseRequest, snapshot: Response, items: readonly StoredItem[]): ModelRequest {
+export function modelRequest(
+  request: CreateResponseRequest,
+  snapshot: Response,
+  items: readonly StoredItem[],
+): ModelRequest {
   const wantsLogprobs = (request.include ?? []).includes(LOGPROBS_INCLUDE);
   return {
     model: snapshot.model,
@@ -32,6 +36,9 @@ export function modelRequest(request: CreateResponseRequest, snapshot: Response,
 const CHARACTERS_PER_TOKEN = 4;
 
 export function estimateInputTokens({ instructions, items, tools }: ModelRequest): number {
-  const characters = (instructions?.length ?? 0) + JSON.stringify(items).length + (tools.length === 0 ? 0 : JSON.stringify(tools).length);
+  const characters =
+    (instructions?.length ?? 0) +
+    JSON.stringify(items).length +
+    (tools.length === 0 ? 0 : JSON.stringify(tools).length);
   return Math.ceil(characters / CHARACTERS_PER_TOKEN);
 }

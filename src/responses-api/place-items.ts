@@ -1,5 +1,5 @@
-import type { ItemReferenceInput, MessageInput, StoredItem } from "../../generated/responses-api/types.ts";
 import { readStoredItem } from "../../generated/responses-api/readers.js";
+import type { ItemReferenceInput, MessageInput, StoredItem } from "../../generated/responses-api/types.ts";
 import { isRecord } from "../base/records.ts";
 import { checkFileData } from "./check-file-data.ts";
 import { illFormedItemId, invalidValue, unknownParameter, unusableItem } from "./errors.ts";
@@ -62,7 +62,12 @@ function storedContent(part: Part, param: string): Record<string, unknown> {
     case "output_text":
       return { type: part.type, annotations: part.annotations ?? [], logprobs: part.logprobs ?? [], text: part.text };
     case "input_image":
-      return { detail: "auto", ...withoutNulls(part), file_id: part.file_id ?? null, image_url: part.image_url ?? null };
+      return {
+        detail: "auto",
+        ...withoutNulls(part),
+        file_id: part.file_id ?? null,
+        image_url: part.image_url ?? null,
+      };
     case "input_file":
       checkFileData(part.file_data, param);
       return { ...withoutNulls(part), file_id: part.file_id ?? null };
@@ -75,7 +80,10 @@ function withoutNulls(value: object, param = ""): Record<string, unknown> {
   const kept: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(value)) {
     if (member === null || member === undefined) continue;
-    kept[name] = name === "output" && Array.isArray(member) ? member.map((part, index) => outputPart(part, `${param}.output[${index}]`)) : member;
+    kept[name] =
+      name === "output" && Array.isArray(member)
+        ? member.map((part, index) => outputPart(part, `${param}.output[${index}]`))
+        : member;
   }
   return kept;
 }

@@ -54,7 +54,11 @@ export async function prepareRun(
   };
 }
 
-async function loadHistory(sources: RunSources, owner: Owner, request: CreateResponseRequest): Promise<readonly StoredItem[]> {
+async function loadHistory(
+  sources: RunSources,
+  owner: Owner,
+  request: CreateResponseRequest,
+): Promise<readonly StoredItem[]> {
   const previousId = request.previous_response_id ?? null;
   if (previousId === null) return [];
   const chain = await sources.store.loadChain(owner, previousId);
@@ -77,7 +81,9 @@ function stemKey(previousId: string | null | undefined): IdStem["key"] | undefin
 
 function checkJsonWord({ text }: CreateResponseRequest, context: readonly StoredItem[]): void {
   if (text?.format?.type !== "json_object") return;
-  const said = context.some((item) => item.type === "message" && item.content.some((part) => "text" in part && /json/i.test(part.text)));
+  const said = context.some(
+    (item) => item.type === "message" && item.content.some((part) => "text" in part && /json/i.test(part.text)),
+  );
   if (!said) throw jsonWordMissing();
 }
 

@@ -66,7 +66,8 @@ async function findReferenced(
 function callTypes(history: readonly StoredItem[]): ReadonlyMap<string, string> {
   const types = new Map<string, string>();
   for (const item of history) {
-    if ("call_id" in item && typeof item.call_id === "string" && item.type.endsWith("_call")) types.set(item.call_id, item.type);
+    if ("call_id" in item && typeof item.call_id === "string" && item.type.endsWith("_call"))
+      types.set(item.call_id, item.type);
   }
   return types;
 }

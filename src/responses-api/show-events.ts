@@ -1,4 +1,8 @@
-import type { CreateResponseRequest, DialectStreamEvent, ResponseStreamEvent } from "../../generated/responses-api/types.ts";
+import type {
+  CreateResponseRequest,
+  DialectStreamEvent,
+  ResponseStreamEvent,
+} from "../../generated/responses-api/types.ts";
 import type { RecordedEvent } from "../runs/ports.ts";
 import { inDialect, isCarried } from "./dialect.ts";
 import { usesExtensionItems } from "./expand-input.ts";

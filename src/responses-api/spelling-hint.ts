@@ -5,9 +5,10 @@ const DISTANCE_MAX = 2;
 export function spellingHint(unknown: string, known: readonly string[], sent: ReadonlySet<string>): string {
   const near = known
     .filter((key) => !sent.has(key))
+    .filter((key) => Math.abs(key.length - unknown.length) <= DISTANCE_MAX) // A name may be megabytes long.
     .map((key) => ({ key, distance: levenshtein(unknown, key) }))
     .filter(({ distance }) => distance <= DISTANCE_MAX)
-    .sort((a, b) => a.distance - b.distance || (a.key < b.key ? -1 : 1))
+    .toSorted((a, b) => a.distance - b.distance || (a.key < b.key ? -1 : 1))
     .slice(0, 2);
   return near.length === 0 ? "" : ` Did you mean ${near.map(({ key }) => `'${key}'`).join(" or ")}?`;
 }

@@ -13,13 +13,22 @@ function refusal(schema: object, value: unknown, root: string): string {
   return `${code} ${param}: ${message}`;
 }
 
-const nullable = (schema: object, words?: string): object => ({ anyOf: [schema, { type: "null" }], ...(words === undefined ? {} : { "x-expected": words }) });
+const nullable = (schema: object, words?: string): object => ({
+  anyOf: [schema, { type: "null" }],
+  ...(words === undefined ? {} : { "x-expected": words }),
+});
 
 test("a wrong type names what was expected and what came", () => {
   verifies("errors.catalogue.wrong-type", "validation.words.expected-types");
-  expect(refusal({ type: "boolean" }, 1, "stream")).toBe("invalid_type stream: Invalid type for 'stream': expected a boolean, but got an integer instead.");
-  expect(refusal({ type: ["number", "null"] }, "hot", "temperature")).toBe("invalid_type temperature: Invalid type for 'temperature': expected a decimal, but got a string instead.");
-  expect(refusal(nullable({ type: "object" }, "a metadata object"), [], "metadata")).toBe("invalid_type metadata: Invalid type for 'metadata': expected a metadata object, but got an array instead.");
+  expect(refusal({ type: "boolean" }, 1, "stream")).toBe(
+    "invalid_type stream: Invalid type for 'stream': expected a boolean, but got an integer instead.",
+  );
+  expect(refusal({ type: ["number", "null"] }, "hot", "temperature")).toBe(
+    "invalid_type temperature: Invalid type for 'temperature': expected a decimal, but got a string instead.",
+  );
+  expect(refusal(nullable({ type: "object" }, "a metadata object"), [], "metadata")).toBe(
+    "invalid_type metadata: Invalid type for 'metadata': expected a metadata object, but got an array instead.",
+  );
 });
 
 test("a value outside an enumeration lists the supported ones", () => {
@@ -44,7 +53,10 @@ test("numbers outside their limits say which limit", () => {
 
 test("too many properties and too long strings are told by their sizes", () => {
   verifies("errors.catalogue.metadata-pairs", "errors.catalogue.string-too-long");
-  const metadata = nullable({ type: "object", maxProperties: 1, additionalProperties: { type: "string", maxLength: 3 } }, "a metadata object");
+  const metadata = nullable(
+    { type: "object", maxProperties: 1, additionalProperties: { type: "string", maxLength: 3 } },
+    "a metadata object",
+  );
   expect(refusal(metadata, { a: "1", b: "2" }, "metadata")).toBe(
     "object_above_max_properties metadata: Invalid 'metadata': too many properties. Expected an object with at most 1 properties, but got an object with 2 properties instead.",
   );
@@ -61,7 +73,11 @@ const tagged = {
     discriminator: { propertyName: "type" },
     "x-tags": ["a", "b"],
     oneOf: [
-      { properties: { type: { const: "a" }, x: { type: "string" } }, required: ["type", "x"], additionalProperties: false },
+      {
+        properties: { type: { const: "a" }, x: { type: "string" } },
+        required: ["type", "x"],
+        additionalProperties: false,
+      },
       { properties: { type: { const: "b" } }, required: ["type"], additionalProperties: false },
     ],
   },
@@ -69,14 +85,26 @@ const tagged = {
 
 test("an unknown tag is named by its path, of an input item as a whole", () => {
   verifies("validation.items.unknown-type-param");
-  expect(refusal(tagged, [{ type: "c" }], "tools")).toBe("invalid_value tools[0].type: Invalid value: 'c'. Supported values are: 'a' and 'b'.");
-  expect(refusal(tagged, [{ type: "c" }], "input")).toBe("invalid_value input[0]: Invalid value: 'c'. Supported values are: 'a' and 'b'.");
-  expect(refusal(tagged, [{ type: 7 }], "input")).toBe("invalid_value input[0]: Invalid value: ''. Supported values are: 'a' and 'b'.");
+  expect(refusal(tagged, [{ type: "c" }], "tools")).toBe(
+    "invalid_value tools[0].type: Invalid value: 'c'. Supported values are: 'a' and 'b'.",
+  );
+  expect(refusal(tagged, [{ type: "c" }], "input")).toBe(
+    "invalid_value input[0]: Invalid value: 'c'. Supported values are: 'a' and 'b'.",
+  );
+  expect(refusal(tagged, [{ type: 7 }], "input")).toBe(
+    "invalid_value input[0]: Invalid value: ''. Supported values are: 'a' and 'b'.",
+  );
 });
 
 test("missing and unknown members are named by their whole path", () => {
   verifies("errors.catalogue.missing-nested-member", "errors.catalogue.no-nested-spelling-hint");
-  expect(refusal(tagged, [{}], "tools")).toBe("missing_required_parameter tools[0].type: Missing required parameter: 'tools[0].type'.");
-  expect(refusal(tagged, [{ type: "a" }], "tools")).toBe("missing_required_parameter tools[0].x: Missing required parameter: 'tools[0].x'.");
-  expect(refusal(tagged, [{ type: "b", y: 1 }], "tools")).toBe("unknown_parameter tools[0].y: Unknown parameter: 'tools[0].y'.");
+  expect(refusal(tagged, [{}], "tools")).toBe(
+    "missing_required_parameter tools[0].type: Missing required parameter: 'tools[0].type'.",
+  );
+  expect(refusal(tagged, [{ type: "a" }], "tools")).toBe(
+    "missing_required_parameter tools[0].x: Missing required parameter: 'tools[0].x'.",
+  );
+  expect(refusal(tagged, [{ type: "b", y: 1 }], "tools")).toBe(
+    "unknown_parameter tools[0].y: Unknown parameter: 'tools[0].y'.",
+  );
 });

@@ -1,8 +1,8 @@
 import type { ApiError } from "../base/api-error.ts";
 import { assert } from "../base/assert.ts";
 import { isRecord } from "../base/records.ts";
-import { isSizeRule, patternError, rangeError, sizeError } from "./limit-error.ts";
 import { invalidType, invalidValue, missingParameter, outOfBounds, unknownParameter } from "./errors.ts";
+import { isSizeRule, patternError, rangeError, sizeError } from "./limit-error.ts";
 
 /** What a generated validator says about a value it refuses; `parentSchema` is the schema that refused it, `data` the value. */
 export interface Refusal {
@@ -40,7 +40,7 @@ export function validationError(refusals: readonly Refusal[], root: string): Api
 /** Among refusals the deepest speaks; at one depth the most telling. */
 function deepest(refusals: readonly Refusal[]): Refusal {
   const weight = (refusal: Refusal): number => depth(refusal.instancePath) * 4 + telling(refusal);
-  const best = [...refusals].sort((a, b) => weight(b) - weight(a))[0];
+  const best = refusals.toSorted((a, b) => weight(b) - weight(a))[0];
   assert(best !== undefined, "a validator that refuses says why");
   return best;
 }
@@ -54,7 +54,7 @@ function telling(refusal: Refusal): 0 | 1 | 2 | 3 {
     case "oneOf":
       return expectedOf(refusal.parentSchema) === null ? 0 : 2;
     case "type":
-      return params(refusal, "type") === "null" ? 0 : 1;
+      return paramOf(refusal, "type") === "null" ? 0 : 1;
     case "enum":
     case "const":
       return typeof refusal.data === "string" ? 3 : 1;
@@ -63,7 +63,7 @@ function telling(refusal: Refusal): 0 | 1 | 2 | 3 {
   }
 }
 
-function params(refusal: Refusal, name: string): unknown {
+function paramOf(refusal: Refusal, name: string): unknown {
   return refusal.params[name];
 }
 
@@ -90,7 +90,8 @@ const INPUT_ELEMENT = /^(input|items)\[\d+\]$/;
 const EFFORT_OF_INTEGERS = "one of 'minimal', 'low', 'medium', or 'high'";
 
 function typeError(param: string, { parentSchema, data }: Refusal): ApiError {
-  if (param === "reasoning.effort" && Number.isInteger(data)) return invalidType(param, EFFORT_OF_INTEGERS, "an integer");
+  if (param === "reasoning.effort" && Number.isInteger(data))
+    return invalidType(param, EFFORT_OF_INTEGERS, "an integer");
   const expected = INPUT_ELEMENT.test(param) ? "an input item" : expectedWords(parentSchema);
   return invalidType(param, expected, gotWords(data));
 }
@@ -105,8 +106,10 @@ function missingMember(param: string, name: string, data: unknown): ApiError {
 }
 
 function valueError(param: string, refusal: Refusal): ApiError {
-  const allowed = refusal.keyword === "const" ? [params(refusal, "allowedValue")] : params(refusal, "allowedValues");
-  const values = listedValues(refusal.parentSchema) ?? (Array.isArray(allowed) ? allowed : []).filter((value) => value !== null).map(String);
+  const allowed = refusal.keyword === "const" ? [paramOf(refusal, "allowedValue")] : paramOf(refusal, "allowedValues");
+  const values =
+    listedValues(refusal.parentSchema) ??
+    (Array.isArray(allowed) ? allowed : []).filter((value) => value !== null).map(String);
   if (typeof refusal.data === "string") return invalidValue(param, refusal.data, values);
   return invalidType(param, expectedOf(refusal.parentSchema) ?? `one of ${orList(values)}`, gotWords(refusal.data));
 }
@@ -119,8 +122,8 @@ function listedValues(schema: unknown): readonly string[] | null {
 
 /** The tag of a union: elements of `input` are named as a whole, other tags by their path. */
 function tagError(param: string, refusal: Refusal): ApiError {
-  const tag = String(params(refusal, "tag"));
-  const value = params(refusal, "tagValue");
+  const tag = String(paramOf(refusal, "tag"));
+  const value = paramOf(refusal, "tagValue");
   if (!isRecord(refusal.data)) return typeError(param, refusal);
   if (value === undefined) return missingMember(param, tag, refusal.data);
   const text = typeof value === "string" ? value : "";
@@ -137,13 +140,13 @@ function allowedTags(schema: unknown): readonly string[] {
 
 function boundsError(param: string, refusal: Refusal): ApiError {
   const { keyword, data } = refusal;
-  const limit = Number(params(refusal, "limit"));
+  const limit = Number(paramOf(refusal, "limit"));
   if (isSizeRule(keyword)) return sizeError(keyword, param, limit, sizeOf(data));
   if (keyword === "minimum" || keyword === "maximum") {
     const isInteger = isRecord(refusal.parentSchema) && types(refusal.parentSchema).includes("integer");
     return rangeError(keyword, param, limit, String(data), isInteger);
   }
-  if (keyword === "pattern") return patternError(param, String(params(refusal, "pattern")));
+  if (keyword === "pattern") return patternError(param, String(paramOf(refusal, "pattern")));
   return outOfBounds("invalid_value", param, "the value is not one that is accepted here.");
 }
 

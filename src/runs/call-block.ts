@@ -1,5 +1,5 @@
 import type { CustomToolCall, FunctionCall } from "../../generated/responses-api/types.ts";
-import type { BlockEnd } from "./run-state.ts";
+import type { BlockEnd } from "./block-end.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
 
 /** A call of a client-run tool while its arguments, or its free-form input, are being written. */
@@ -49,6 +49,22 @@ export function closeCall(block: CallBlock, end: BlockEnd, events: UnnumberedEve
 function callItem(block: CallBlock, status: "in_progress" | BlockEnd): FunctionCall | CustomToolCall {
   const namespace = block.namespace === null ? {} : { namespace: block.namespace };
   return block.tool === "function"
-    ? { id: block.id, type: "function_call", status, arguments: block.text, call_id: block.callId, name: block.name, ...namespace }
-    : { id: block.id, type: "custom_tool_call", status, call_id: block.callId, input: block.text, name: block.name, ...namespace };
+    ? {
+        id: block.id,
+        type: "function_call",
+        status,
+        arguments: block.text,
+        call_id: block.callId,
+        name: block.name,
+        ...namespace,
+      }
+    : {
+        id: block.id,
+        type: "custom_tool_call",
+        status,
+        call_id: block.callId,
+        input: block.text,
+        name: block.name,
+        ...namespace,
+      };
 }

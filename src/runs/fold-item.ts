@@ -93,8 +93,9 @@ function growShellCall(item: ItemOf<"shell_call">, event: ItemEvent): void {
 
 function isArgumentsDelta(
   event: ItemEvent,
-): event is Extract<ItemEvent, { type: "response.function_call_arguments.delta" | "response.mcp_call_arguments.delta" }> {
-  return (
-    event.type === "response.function_call_arguments.delta" || event.type === "response.mcp_call_arguments.delta"
-  );
+): event is Extract<
+  ItemEvent,
+  { type: "response.function_call_arguments.delta" | "response.mcp_call_arguments.delta" }
+> {
+  return event.type === "response.function_call_arguments.delta" || event.type === "response.mcp_call_arguments.delta";
 }

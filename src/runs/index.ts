@@ -1,4 +1,3 @@
-export { foldEvents, ResponseFold } from "./fold-events.ts";
-export { readEvents } from "./read-events.ts";
-export { startRun, type LiveRun, type RunStart } from "./run-driver.ts";
+export { ResponseFold } from "./fold-events.ts";
+export { type LiveRun, startRun } from "./run-driver.ts";
 export type { RunPlan } from "./run-state.ts";

@@ -1,5 +1,5 @@
 import type { Annotation, AssistantContentPart, LogProb, OutputMessage } from "../../generated/responses-api/types.ts";
-import type { BlockEnd } from "./run-state.ts";
+import type { BlockEnd } from "./block-end.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
 
 /** A message while it is being written: parts that are whole, and at most one that grows. */
@@ -15,7 +15,12 @@ export interface MessageBlock {
 export type Phase = "commentary" | "final_answer";
 
 type OpenPart =
-  | { readonly kind: "text"; readonly text: string; readonly annotations: readonly Annotation[]; readonly logprobs: LogProbChain }
+  | {
+      readonly kind: "text";
+      readonly text: string;
+      readonly annotations: readonly Annotation[];
+      readonly logprobs: LogProbChain;
+    }
   | { readonly kind: "refusal"; readonly refusal: string };
 
 /** Newest first, so that adding to it copies nothing. */
@@ -84,7 +89,9 @@ export function closeMessage(block: MessageBlock, end: BlockEnd, events: Unnumbe
 }
 
 function openTextPart(block: MessageBlock, events: UnnumberedEvent[]): MessageBlock {
-  events.push(partEvent("response.content_part.added", block, { type: "output_text", annotations: [], logprobs: [], text: "" }));
+  events.push(
+    partEvent("response.content_part.added", block, { type: "output_text", annotations: [], logprobs: [], text: "" }),
+  );
   return { ...block, part: { kind: "text", text: "", annotations: [], logprobs: null } };
 }
 
@@ -103,7 +110,12 @@ function closePart(block: MessageBlock, events: UnnumberedEvent[]): MessageBlock
     return { ...block, content: [...block.content, part], part: null };
   }
   const logprobs = inOrder(block.part.logprobs);
-  const text = { type: "output_text" as const, annotations: [...block.part.annotations], logprobs, text: block.part.text };
+  const text = {
+    type: "output_text" as const,
+    annotations: [...block.part.annotations],
+    logprobs,
+    text: block.part.text,
+  };
   events.push({ type: "response.output_text.done", ...place, logprobs, text: text.text });
   // The reference leaves the log probabilities out of this one event.
   events.push(partEvent("response.content_part.done", block, { ...text, logprobs: [] }));
@@ -118,7 +130,11 @@ function partEvent(
   return { type, content_index: block.content.length, item_id: block.id, output_index: block.index, part };
 }
 
-function messageItem(block: MessageBlock, content: readonly AssistantContentPart[], status: OutputMessage["status"]): OutputMessage {
+function messageItem(
+  block: MessageBlock,
+  content: readonly AssistantContentPart[],
+  status: OutputMessage["status"],
+): OutputMessage {
   return {
     id: block.id,
     type: "message",
@@ -132,5 +148,5 @@ function messageItem(block: MessageBlock, content: readonly AssistantContentPart
 function inOrder(chain: LogProbChain): LogProb[] {
   const batches: (readonly LogProb[])[] = [];
   for (let link = chain; link !== null; link = link.before) batches.push(link.entries);
-  return batches.reverse().flat();
+  return batches.toReversed().flat();
 }

@@ -66,7 +66,13 @@ export type ModelEvent =
   /** The next summary delta begins a further summary part. */
   | { readonly type: "reasoning_summary_break" }
   /** `callId` null: the run makes one. For `custom` the deltas are the free-form input itself, not JSON. */
-  | { readonly type: "call_started"; readonly kind: "function" | "custom"; readonly callId: string | null; readonly name: string; readonly namespace?: string }
+  | {
+      readonly type: "call_started";
+      readonly kind: "function" | "custom";
+      readonly callId: string | null;
+      readonly name: string;
+      readonly namespace?: string;
+    }
   | { readonly type: "call_delta"; readonly text: string }
   | { readonly type: "call_finished" }
   | { readonly type: "usage"; readonly usage: ModelUsage }
@@ -85,7 +91,14 @@ export class ModelError extends Error {
 
   constructor(
     message: string,
-    fields: { status: number; type: string; code?: string | null; param?: string | null; retryAfterSeconds?: number | null; cause?: unknown },
+    fields: {
+      status: number;
+      type: string;
+      code?: string | null;
+      param?: string | null;
+      retryAfterSeconds?: number | null;
+      cause?: unknown;
+    },
   ) {
     super(message, fields.cause === undefined ? undefined : { cause: fields.cause });
     this.status = fields.status;

@@ -17,7 +17,12 @@ export interface ReasoningBlock {
 
 type SealText = (text: string, itemId: string) => string;
 
-export function openReasoning(id: string, index: number, sealed: SealText | null, events: UnnumberedEvent[]): ReasoningBlock {
+export function openReasoning(
+  id: string,
+  index: number,
+  sealed: SealText | null,
+  events: UnnumberedEvent[],
+): ReasoningBlock {
   const block: ReasoningBlock = { kind: "reasoning", id, index, summary: [], summaryPart: null, text: null, sealed };
   events.push({ type: "response.output_item.added", output_index: index, item: reasoningItem(block) });
   return block;

@@ -71,7 +71,8 @@ describe("a stored run", () => {
     const run = await begin({});
     for await (const batch of run.events) {
       const last = batch.at(-1)?.event;
-      if (last?.type === "response.completed") expect(await store.responses.findResponse(owner, run.responseId)).toEqual(last.response);
+      if (last?.type === "response.completed")
+        expect(await store.responses.findResponse(owner, run.responseId)).toEqual(last.response);
     }
   });
 
@@ -80,7 +81,8 @@ describe("a stored run", () => {
     const run = await begin({});
     const shown = await typesOf(run.events);
     expect(await replay(run.responseId)).toEqual(shown);
-    for (let after = 0; after < shown.length; after++) expect(await replay(run.responseId, after)).toEqual(shown.slice(after + 1));
+    for (let after = 0; after < shown.length; after++)
+      expect(await replay(run.responseId, after)).toEqual(shown.slice(after + 1));
   });
 
   test("goes on at full speed for a reader that lags, who still sees every event once", async () => {
@@ -149,19 +151,23 @@ describe("a run that cannot be stored any more", () => {
     const { events } = store;
     return {
       open: (run, first) => events.open(run, first),
-      append: method === "append" ? () => Promise.reject(new Error("disk full")) : (id, more) => events.append(id, more),
+      append:
+        method === "append" ? () => Promise.reject(new Error("disk full")) : (id, more) => events.append(id, more),
       close: () => Promise.reject(new Error("disk full")),
       read: (id, after) => events.read(id, after),
     };
   }
 
-  test.each(["append", "close"] as const)("at its %s still ends for those who read it live, with dense numbers", async (method) => {
-    const run = await begin({ log: failing(method), turn: turn([says("Hi")], [says("Ho")], [stops]) });
-    const events = await allOf(run.events);
-    expect(events.map(({ number }) => number)).toEqual(events.map((_, index) => index));
-    expect(events.slice(-2).map(({ event }) => event.type)).toEqual(["error", "response.failed"]);
-    await run.ended;
-  });
+  test.each(["append", "close"] as const)(
+    "at its %s still ends for those who read it live, with dense numbers",
+    async (method) => {
+      const run = await begin({ log: failing(method), turn: turn([says("Hi")], [says("Ho")], [stops]) });
+      const events = await allOf(run.events);
+      expect(events.map(({ number }) => number)).toEqual(events.map((_, index) => index));
+      expect(events.slice(-2).map(({ event }) => event.type)).toEqual(["error", "response.failed"]);
+      await run.ended;
+    },
+  );
 });
 
 describe("a run that is not stored", () => {

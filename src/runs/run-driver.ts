@@ -1,6 +1,6 @@
 import { createRecorder, type EventRecorder } from "./event-recorder.ts";
 import { LiveFeed } from "./live-feed.ts";
-import { ModelError, type EventLog, type ModelEvent, type OpenedRun, type RecordedEvent } from "./ports.ts";
+import { type EventLog, ModelError, type ModelEvent, type OpenedRun, type RecordedEvent } from "./ports.ts";
 import { readEvents } from "./read-events.ts";
 import { responseErrorCode } from "./response-error-code.ts";
 import type { RunFailure, RunPlan, RunSignal, RunState } from "./run-state.ts";

@@ -56,6 +56,3 @@ export type RunSignal =
   | { readonly type: "model_ended"; readonly at: number }
   | { readonly type: "model_failed"; readonly failure: RunFailure }
   | { readonly type: "cancelled" };
-
-/** How a block ends: whole, or cut off. */
-export type BlockEnd = "completed" | "incomplete";

@@ -1,7 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { validateInputItem, validateResponse, validateResponseStreamEvent } from "../../generated/responses-api/validators.js";
 import type { Annotation, LogProb, Response, ResponseStreamEvent } from "../../generated/responses-api/types.ts";
+import {
+  validateInputItem,
+  validateResponse,
+  validateResponseStreamEvent,
+} from "../../generated/responses-api/validators.js";
 import { verifies } from "../../tests/verifies.ts";
 import { foldEvents } from "./fold-events.ts";
 import type { Phase } from "./message-block.ts";
@@ -20,8 +24,8 @@ interface Run {
 function play(signals: readonly RunSignal[], plan: RunPlan = aPlan()): Run {
   let state = waiting(plan);
   const events: ResponseStreamEvent[] = [];
-  for (const signal of signals) {
-    const next = transition(state, signal);
+  for (const heard of signals) {
+    const next = transition(state, heard);
     state = next.state;
     for (const event of next.events) events.push(numberEvent(event, events.length));
   }
@@ -53,7 +57,10 @@ const TEXT_END = "output_text.done content_part.done output_item.done";
 describe("a message", () => {
   test("is announced, grows, and is closed before the response completes", () => {
     verifies("responses.stream.text-block-order");
-    const run = check([says("Hel"), says("lo"), stops, ended], `${TEXT_BEGIN} output_text.delta output_text.delta ${TEXT_END} completed`);
+    const run = check(
+      [says("Hel"), says("lo"), stops, ended],
+      `${TEXT_BEGIN} output_text.delta output_text.delta ${TEXT_END} completed`,
+    );
     expect(finalOf(run)).toMatchObject({ status: "completed", completed_at: 1_800_000_005 });
   });
 
@@ -133,7 +140,9 @@ describe("a call", () => {
 
   test("of a function completes the response", () => {
     const run = check([calls("call_1"), writes("{}"), stops, ended], `${FUNCTION} completed`);
-    expect(finalOf(run).output).toMatchObject([{ type: "function_call", call_id: "call_1", arguments: "{}", status: "completed" }]);
+    expect(finalOf(run).output).toMatchObject([
+      { type: "function_call", call_id: "call_1", arguments: "{}", status: "completed" },
+    ]);
   });
 
   test("without arguments gets an empty object, in one delta", () => {
@@ -160,12 +169,22 @@ describe("a call", () => {
 describe("an end", () => {
   const failed: RunSignal = {
     type: "model_failed",
-    failure: { type: "server_error", code: "server_error", message: "gone", param: null, responseCode: "server_error" as const },
+    failure: {
+      type: "server_error",
+      code: "server_error",
+      message: "gone",
+      param: null,
+      responseCode: "server_error" as const,
+    },
   };
 
   test("by failure is an error event and then the failed response", () => {
     const run = check([failed], "error failed");
-    expect(finalOf(run)).toMatchObject({ status: "failed", error: { code: "server_error", message: "gone" }, usage: null });
+    expect(finalOf(run)).toMatchObject({
+      status: "failed",
+      error: { code: "server_error", message: "gone" },
+      usage: null,
+    });
   });
 
   test("by failure closes what was open", () => {
@@ -177,7 +196,10 @@ describe("an end", () => {
   });
 
   test("by cancelling is a failed event around a cancelled response", () => {
-    const run = check([says("Hel"), { type: "cancelled" }, says("late"), stops, ended], `${TEXT_BEGIN} output_text.delta ${TEXT_END} failed`);
+    const run = check(
+      [says("Hel"), { type: "cancelled" }, says("late"), stops, ended],
+      `${TEXT_BEGIN} output_text.delta ${TEXT_END} failed`,
+    );
     expect(finalOf(run).status).toBe("cancelled");
   });
 });
@@ -185,14 +207,14 @@ describe("an end", () => {
 describe("whatever a model does", () => {
   const runs = fc.tuple(fc.array(signal(), { maxLength: 60 }), fc.boolean(), fc.boolean());
 
-  function anyRun(check: (run: Run) => void): void {
+  function anyRun(holds: (run: Run) => void): void {
     fc.assert(
       fc.property(runs, ([signals, summarized, sealed]) => {
         const plan = aPlan({
           rawReasoningAs: summarized ? "summary" : "text",
           sealReasoning: sealed ? (text, id) => `sealed:${id}:${text.length}` : null,
         });
-        check(play([accepted, ...signals, ended], plan));
+        holds(play([accepted, ...signals, ended], plan));
       }),
       { numRuns: 300 },
     );
@@ -200,7 +222,9 @@ describe("whatever a model does", () => {
 
   test("numbers are dense from 0", () => {
     verifies("responses.stream.sequence-numbers-are-dense");
-    anyRun(({ events }) => expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, index) => index)));
+    anyRun(({ events }) =>
+      expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, index) => index)),
+    );
   });
 
   test("exactly one event ends the run, and it is the last", () => {
@@ -239,11 +263,14 @@ describe("whatever a model does", () => {
       for (const event of events) {
         if ("delta" in event && "item_id" in event) {
           const key = `${event.item_id}/${"summary_index" in event ? `s${event.summary_index}` : "content_index" in event ? event.content_index : ""}`;
-          texts.set(key, (texts.get(key) ?? "") + String(event.delta));
+          texts.set(key, (texts.get(key) ?? "") + (typeof event.delta === "string" ? event.delta : ""));
         }
-        if (event.type === "response.output_text.done") expect(texts.get(`${event.item_id}/${event.content_index}`) ?? "").toBe(event.text);
-        if (event.type === "response.function_call_arguments.done") expect(texts.get(`${event.item_id}/`) ?? "").toBe(event.arguments);
-        if (event.type === "response.reasoning_summary_text.done") expect(texts.get(`${event.item_id}/s${event.summary_index}`)).toBe(event.text);
+        if (event.type === "response.output_text.done")
+          expect(texts.get(`${event.item_id}/${event.content_index}`) ?? "").toBe(event.text);
+        if (event.type === "response.function_call_arguments.done")
+          expect(texts.get(`${event.item_id}/`) ?? "").toBe(event.arguments);
+        if (event.type === "response.reasoning_summary_text.done")
+          expect(texts.get(`${event.item_id}/s${event.summary_index}`)).toBe(event.text);
       }
     });
   });
@@ -269,7 +296,12 @@ describe("whatever a model does", () => {
 
 function signal(): fc.Arbitrary<RunSignal> {
   const text = fc.string({ maxLength: 12 });
-  const logprob = fc.record({ token: text, logprob: fc.constant<number>(-0.5), bytes: fc.constant<number[]>([65]), top_logprobs: fc.constant<LogProb["top_logprobs"]>([]) });
+  const logprob = fc.record({
+    token: text,
+    logprob: fc.constant<number>(-0.5),
+    bytes: fc.constant<number[]>([65]),
+    top_logprobs: fc.constant<LogProb["top_logprobs"]>([]),
+  });
   const events: fc.Arbitrary<ModelEvent>[] = [
     fc.record({ type: only("text_delta"), text }),
     fc.record({ type: only("text_delta"), text, logprobs: fc.array(logprob, { maxLength: 2 }) }),
@@ -288,15 +320,33 @@ function signal(): fc.Arbitrary<RunSignal> {
     fc.constant<ModelEvent>({ type: "call_finished" }),
     fc.record({
       type: only("annotation"),
-      annotation: fc.constant<Annotation>({ type: "url_citation", start_index: 0, end_index: 1, title: "t", url: "https://example.com" }),
+      annotation: fc.constant<Annotation>({
+        type: "url_citation",
+        start_index: 0,
+        end_index: 1,
+        title: "t",
+        url: "https://example.com",
+      }),
     }),
-    fc.constant<ModelEvent>({ type: "usage", usage: { inputTokens: 5, cachedTokens: 1, cacheWriteTokens: 0, outputTokens: 7, reasoningTokens: 2 } }),
+    fc.constant<ModelEvent>({
+      type: "usage",
+      usage: { inputTokens: 5, cachedTokens: 1, cacheWriteTokens: 0, outputTokens: 7, reasoningTokens: 2 },
+    }),
     fc.record({ type: only("finished"), reason: fc.constantFrom<FinishReason[]>("stop", "length", "content_filter") }),
   ];
-  const failure = { type: "server_error", code: "server_error", message: "gone", param: null, responseCode: "server_error" as const };
+  const failure = {
+    type: "server_error",
+    code: "server_error",
+    message: "gone",
+    param: null,
+    responseCode: "server_error" as const,
+  };
   return fc.oneof(
     { weight: 40, arbitrary: fc.oneof(...events).map((heard): RunSignal => ({ type: "model", event: heard })) },
-    { weight: 1, arbitrary: fc.constantFrom<RunSignal>(ended, { type: "cancelled" }, { type: "model_failed", failure }) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom<RunSignal>(ended, { type: "cancelled" }, { type: "model_failed", failure }),
+    },
   );
 }
 

@@ -1,11 +1,27 @@
 import { assert, assertNever } from "../base/assert.ts";
 import { idFromStem } from "../base/ids.ts";
+import type { BlockEnd } from "./block-end.ts";
 import { addCallText, closeCall, openCall } from "./call-block.ts";
-import { addAnnotation, addRefusal, addText, closeMessage, openMessage, type MessageBlock, type Phase } from "./message-block.ts";
+import {
+  addAnnotation,
+  addRefusal,
+  addText,
+  closeMessage,
+  type MessageBlock,
+  openMessage,
+  type Phase,
+} from "./message-block.ts";
 import type { ModelEvent } from "./ports.ts";
-import { addReasoningText, addSummary, closeReasoning, endSummaryPart, openReasoning, type ReasoningBlock } from "./reasoning-block.ts";
+import {
+  addReasoningText,
+  addSummary,
+  closeReasoning,
+  endSummaryPart,
+  openReasoning,
+  type ReasoningBlock,
+} from "./reasoning-block.ts";
 import { cancelledResponse, failedResponse, finishedResponse } from "./run-end.ts";
-import type { Answering, BlockEnd, RunFailure, RunPlan, RunSignal, RunState } from "./run-state.ts";
+import type { Answering, RunFailure, RunPlan, RunSignal, RunState } from "./run-state.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
 
 export interface Transition {
@@ -203,7 +219,11 @@ function closeBlock(open: NonNullable<Answering["open"]>, end: BlockEnd, events:
 function finish(state: Answering, at: number, events: UnnumberedEvent[]): RunState {
   const whole = state.finish === "stop";
   const nothingSaid = whole && state.open === null && state.output.length === 0;
-  const closed = closeOpen(nothingSaid ? beginMessage(state, null, events) : state, whole ? "completed" : "incomplete", events);
+  const closed = closeOpen(
+    nothingSaid ? beginMessage(state, null, events) : state,
+    whole ? "completed" : "incomplete",
+    events,
+  );
   const response = finishedResponse(closed, at);
   events.push(whole ? { type: "response.completed", response } : { type: "response.incomplete", response });
   return { phase: "ended", response };

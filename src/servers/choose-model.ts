@@ -17,13 +17,19 @@ export interface ChosenModel {
 
 /** The model server that is configured, else one found on this machine, else the built-in engine. A scenario file always means the built-in engine. */
 export async function chooseModel(config: Config): Promise<ChosenModel> {
-  if (config.modelBaseUrl !== null) return modelServer(config, config.modelBaseUrl, `the model server at ${new URL(config.modelBaseUrl).origin}`);
+  if (config.modelBaseUrl !== null)
+    return modelServer(config, config.modelBaseUrl, `the model server at ${new URL(config.modelBaseUrl).origin}`);
   if (config.scenarioFile !== null) {
     const scenario = await loadScenario(config.scenarioFile);
-    return { engine: createBuiltInEngine({ scenario }), kind: "built-in", description: `the built-in engine, playing ${config.scenarioFile}` };
+    return {
+      engine: createBuiltInEngine({ scenario }),
+      kind: "built-in",
+      description: `the built-in engine, playing ${config.scenarioFile}`,
+    };
   }
   const daemon = config.findLocalDaemon ? await findLocalDaemon() : null;
-  if (daemon !== null) return modelServer(config, daemon.baseUrl, `${daemon.name} ${daemon.version}, found on this machine`);
+  if (daemon !== null)
+    return modelServer(config, daemon.baseUrl, `${daemon.name} ${daemon.version}, found on this machine`);
   return {
     engine: createBuiltInEngine(),
     kind: "built-in",
@@ -35,7 +41,11 @@ function modelServer(config: Config, baseUrl: string, description: string): Chos
   const engine = createChatCompletionsEngine({
     baseUrl,
     apiKey: config.modelApiKey?.reveal() ?? null,
-    timeouts: { connectMs: config.modelConnectTimeoutMs, idleMs: config.modelIdleTimeoutMs, totalMs: config.modelTotalTimeoutMs },
+    timeouts: {
+      connectMs: config.modelConnectTimeoutMs,
+      idleMs: config.modelIdleTimeoutMs,
+      totalMs: config.modelTotalTimeoutMs,
+    },
     connectionsMax: config.modelConnectionsMax,
     ...(config.modelProfile === "auto" ? {} : { profile: PROFILES[config.modelProfile] }),
   });

@@ -32,7 +32,12 @@ export function contractOf({ routes, validators, bodyChecks, validateReplies }: 
     routes,
     bodyValidators: table((route) => route.bodySchema),
     ...(bodyChecks === undefined ? {} : { bodyChecks }),
-    ...(validateReplies ? { replyValidators: table((route) => route.replySchema), eventValidators: table((route) => route.eventSchema ?? route.lineSchema) } : {}),
+    ...(validateReplies
+      ? {
+          replyValidators: table((route) => route.replySchema),
+          eventValidators: table((route) => route.eventSchema ?? route.lineSchema),
+        }
+      : {}),
   };
 }
 
@@ -41,6 +46,9 @@ function isValidator(value: unknown): value is Validator {
 }
 
 /** Handlers for operations whose turn has not come: each throws what `makeError` makes of its name. */
-export function refusals<Id extends string>(operationIds: readonly Id[], makeError: (operationId: Id) => ApiError): Record<string, () => Promise<never>> {
+export function refusals<Id extends string>(
+  operationIds: readonly Id[],
+  makeError: (operationId: Id) => ApiError,
+): Record<string, () => Promise<never>> {
   return Object.fromEntries(operationIds.map((id) => [id, () => Promise.reject(makeError(id))]));
 }

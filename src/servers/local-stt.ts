@@ -16,7 +16,13 @@ const LOOPBACK = "127.0.0.1";
 const MEBIBYTE = 1024 * 1024;
 
 /** Operations of the contract that answer 501 `not_implemented`. What is neither here nor among the handlers does not compile. */
-const NOT_YET = ["demoChat", "format", "streamTranscription", "transcribe", "transcribeAndFormat"] as const satisfies readonly OperationId[];
+const NOT_YET = [
+  "demoChat",
+  "format",
+  "streamTranscription",
+  "transcribe",
+  "transcribeAndFormat",
+] as const satisfies readonly OperationId[];
 
 export function notImplementedOperations(): readonly OperationId[] {
   return NOT_YET;

@@ -1,9 +1,14 @@
-import { type OperationId, type ResponsesApiHandlers, responsesApiRoutes } from "../../generated/responses-api/operations.ts";
+import {
+  type OperationId,
+  type ResponsesApiHandlers,
+  responsesApiRoutes,
+} from "../../generated/responses-api/operations.ts";
 import * as validators from "../../generated/responses-api/validators.js";
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/load-config.ts";
 import { createAuthenticator, type Principal } from "../responses-api/authenticate.ts";
 import { checkCreateBody } from "../responses-api/check-body.ts";
+import type { ApiContext } from "../responses-api/context.ts";
 import { notImplemented, upgradeNotOffered } from "../responses-api/errors.ts";
 import { responsesApiFaults } from "../responses-api/faults.ts";
 import { createResponse } from "../responses-api/operations/create-response.ts";
@@ -12,7 +17,6 @@ import { getResponse } from "../responses-api/operations/get-response.ts";
 import { getHealth, getReadiness } from "../responses-api/operations/health.ts";
 import { listInputItems } from "../responses-api/operations/list-input-items.ts";
 import { getModel, listModels } from "../responses-api/operations/models.ts";
-import type { ApiContext } from "../responses-api/context.ts";
 import { RunRegistry } from "../responses-api/run-registry.ts";
 import { createSealer, type Sealer } from "../responses-api/seal.ts";
 import { openStore, type Store } from "../store/open-store.ts";
@@ -76,10 +80,23 @@ export function notImplementedOperations(): readonly OperationId[] {
 export async function startResponsesApi(config: Config, log: Logger): Promise<ResponsesApiServer> {
   const store = await openStore({ file: config.databaseFile, commitIntervalMs: config.eventCommitIntervalMs });
   try {
-    const keys = await openApiKeys(config.apiKeys.map((key) => key.reveal()), store.keys, config.dataDir);
+    const keys = await openApiKeys(
+      config.apiKeys.map((key) => key.reveal()),
+      store.keys,
+      config.dataDir,
+    );
     const model = await chooseModel(config);
-    const parts = { store, model, runs: new RunRegistry(config.runsMax), sealer: createSealer(openSealKey(config.dataDir)) };
-    const server = await listen(application(parts, keys, config, log), { host: config.host, port: config.port, drainMs: config.drainMs });
+    const parts = {
+      store,
+      model,
+      runs: new RunRegistry(config.runsMax),
+      sealer: createSealer(openSealKey(config.dataDir)),
+    };
+    const server = await listen(application(parts, keys, config, log), {
+      host: config.host,
+      port: config.port,
+      drainMs: config.drainMs,
+    });
     const close = async (): Promise<void> => {
       await server.close();
       await parts.runs.idle();
@@ -116,9 +133,21 @@ function application(parts: Parts, keys: ApiKeys, config: Config, log: Logger) {
   });
 }
 
-function handlers({ store, model, runs, sealer }: Parts): Omit<ResponsesApiHandlers<ApiContext>, (typeof NOT_YET)[number]> {
+function handlers({
+  store,
+  model,
+  runs,
+  sealer,
+}: Parts): Omit<ResponsesApiHandlers<ApiContext>, (typeof NOT_YET)[number]> {
   return {
-    createResponse: createResponse({ store: store.responses, log: store.events, engine: model.engine, engineKind: model.kind, runs, sealer }),
+    createResponse: createResponse({
+      store: store.responses,
+      log: store.events,
+      engine: model.engine,
+      engineKind: model.kind,
+      runs,
+      sealer,
+    }),
     getResponse: getResponse(store.responses),
     deleteResponse: deleteResponse(store.responses, runs),
     listInputItems: listInputItems(store.responses),
@@ -136,7 +165,10 @@ function assets(): Assets {
   const generated = new URL("../../generated/", import.meta.url);
   return {
     "/docs": { contentType: "text/html; charset=utf-8", file: new URL("docs/index.html", generated) },
-    "/docs/redoc.standalone.js": { contentType: "text/javascript; charset=utf-8", file: new URL("docs/redoc.standalone.js", generated) },
+    "/docs/redoc.standalone.js": {
+      contentType: "text/javascript; charset=utf-8",
+      file: new URL("docs/redoc.standalone.js", generated),
+    },
     "/openapi.json": { contentType: "application/json", file: new URL("responses-api/openapi.json", generated) },
   };
 }

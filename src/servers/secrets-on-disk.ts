@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { hashApiKey, newApiKey } from "../base/api-key.ts";
-import type { Owner } from "../runs/ports.ts";
 import type { KeyFinder } from "../responses-api/authenticate.ts";
+import type { Owner } from "../runs/ports.ts";
 import type { KeyStore } from "../store/key-store.ts";
 
 /** Files and folders that only their owner may read. */
@@ -25,7 +25,8 @@ export async function openApiKeys(configured: readonly string[], store: KeyStore
   const file = join(dataDir, "api-key");
   const hashes = new Set(configured.map(hashApiKey));
   const finder: KeyFinder = {
-    findByHash: async (hash) => (hashes.has(hash) ? { id: `configured_${hash.slice(0, 12)}`, owner: DEFAULT_OWNER } : store.findByHash(hash)),
+    findByHash: async (hash) =>
+      hashes.has(hash) ? { id: `configured_${hash.slice(0, 12)}`, owner: DEFAULT_OWNER } : store.findByHash(hash),
   };
   if (hashes.size > 0 || (await store.count()) > 0) return { finder, made: null, file };
   const made = newApiKey();

@@ -2,11 +2,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { numbersFrom, openTestStore, readNumbers, temporaryFile } from "./store-fixtures.ts";
-import { aResponse, OURS } from "./stored-shapes.ts";
-import { textEvents } from "./text-events.ts";
+import { numbersFrom, openTestStore, readNumbers, temporaryFile } from "./store.fixture.ts";
+import { aResponse, OURS } from "./stored-shapes.fixture.ts";
+import { textEvents } from "./text-events.fixture.ts";
 
-const WRITER = fileURLToPath(new URL("append-until-killed.ts", import.meta.url));
+const WRITER = fileURLToPath(new URL("append-until-killed.fixture.ts", import.meta.url));
 
 /** Kills a process that appends, as soon as it has promised `atLeast`, and gives back the last number it promised. */
 async function killWhileAppending(file: string, atLeast: number): Promise<number> {

@@ -6,9 +6,9 @@ import { jsonOf } from "../base/json-text.ts";
 import type { CommitReport } from "./commit-queue.ts";
 import { openStore } from "./open-store.ts";
 import { CHUNK_CHARACTERS, CHUNK_EVENTS } from "./run-tail.ts";
-import { numbersFrom, openTestStore, readAll, readNumbers, storeRun, temporaryFile } from "./store-fixtures.ts";
-import { anItem, aResponse, OURS } from "./stored-shapes.ts";
-import { textEvents } from "./text-events.ts";
+import { numbersFrom, openTestStore, readAll, readNumbers, storeRun, temporaryFile } from "./store.fixture.ts";
+import { anItem, aResponse, OURS } from "./stored-shapes.fixture.ts";
+import { textEvents } from "./text-events.fixture.ts";
 
 const RUN = "resp_1";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { hashApiKey, newApiKey } from "../base/api-key.ts";
-import { openTestStore } from "./store-fixtures.ts";
-import { OTHERS, OURS } from "./stored-shapes.ts";
+import { openTestStore } from "./store.fixture.ts";
+import { OTHERS, OURS } from "./stored-shapes.fixture.ts";
 
 test("a key is found by the hash of its secret, with its owner", async () => {
   const { keys } = await openTestStore();

@@ -7,9 +7,9 @@ import { migrate } from "./migrate.ts";
 import { openStore } from "./open-store.ts";
 import type { Database } from "./schema.ts";
 import { sqliteDialect } from "./sqlite.ts";
-import { openTestStore, readAll, storeRun, temporaryFile } from "./store-fixtures.ts";
-import { OURS } from "./stored-shapes.ts";
-import { textEvents } from "./text-events.ts";
+import { openTestStore, readAll, storeRun, temporaryFile } from "./store.fixture.ts";
+import { OURS } from "./stored-shapes.fixture.ts";
+import { textEvents } from "./text-events.fixture.ts";
 
 /** Compiles only while it names every table and column of the schema. */
 const COLUMNS: {

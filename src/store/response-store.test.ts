@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { jsonOf } from "../base/json-text.ts";
 import type { ItemPage, PageRequest, ResponseStore } from "../responses-api/ports.ts";
-import { numbersFrom, openTestStore, storeRun } from "./store-fixtures.ts";
-import { anItem, aResponse, OTHERS, OURS } from "./stored-shapes.ts";
+import { numbersFrom, openTestStore, storeRun } from "./store.fixture.ts";
+import { anItem, aResponse, OTHERS, OURS } from "./stored-shapes.fixture.ts";
 
 const FIRST_PAGE: PageRequest = { limit: 2, order: "asc", after: null };
 

@@ -9,7 +9,7 @@ import {
   extendTail,
   type TailStep,
 } from "./run-tail.ts";
-import { textEvents } from "./text-events.ts";
+import { textEvents } from "./text-events.fixture.ts";
 
 interface Append {
   readonly count: number;

@@ -1,7 +1,7 @@
 import type { LocalSttHandlers } from "../../../generated/local-stt/operations.ts";
 
 /** `GET /healthz`. There is no speech engine in this version, and the reply says so. */
-export function getHealth<C>(): LocalSttHandlers<C>["getHealth"] {
+export function getHealth(): LocalSttHandlers<unknown>["getHealth"] {
   return async () => ({
     status: 200,
     body: {

@@ -1,7 +1,7 @@
 import type { LocalSttHandlers } from "../../../generated/local-stt/operations.ts";
 
 /** `GET /version`: build metadata. `version` is the program's. */
-export function getVersion<C>(version: string): LocalSttHandlers<C>["getVersion"] {
+export function getVersion(version: string): LocalSttHandlers<unknown>["getVersion"] {
   return async () => ({
     status: 200,
     body: {

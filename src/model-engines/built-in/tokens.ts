@@ -1,5 +1,5 @@
-/** A word or a single sign, with the white space before it. A very long word makes several tokens. */
-const TOKEN = /\s*(?:[\p{L}\p{M}\p{N}_'’]{1,16}|[^\s\p{L}\p{M}\p{N}_'’])|\s+/gu;
+/** A word or a single sign, with the white space before it; so is `{}`, which the reference streams as one. A very long word makes several tokens. */
+const TOKEN = /\s*(?:\{\}|[\p{L}\p{M}\p{N}_'’]{1,16}|[^\s\p{L}\p{M}\p{N}_'’])|\s+/gu;
 /** Texts are counted exactly up to here and estimated beyond, so that a huge input costs little. */
 const COUNTED_CHARS_MAX = 100_000;
 const CHARS_PER_TOKEN = 4;

@@ -12,7 +12,11 @@ const CALL_ID_CHARS_MAX = 40;
  * Puts the steps of a conversation into the order that chat templates demand: one system message first, what the assistant said and
  * called in one turn as one message, and each call's output directly after it.
  */
-export function arrangeMessages(instructions: string | null, steps: readonly HistoryStep[], profile: BackendProfile): ChatMessage[] {
+export function arrangeMessages(
+  instructions: string | null,
+  steps: readonly HistoryStep[],
+  profile: BackendProfile,
+): ChatMessage[] {
   const firstTurn = steps.findIndex((step) => step.type !== "instruction");
   const leading = firstTurn === -1 ? steps : steps.slice(0, firstTurn);
   const system = [instructions ?? "", ...leading.map((step) => (step.type === "instruction" ? step.text : ""))].filter(
@@ -70,7 +74,8 @@ class Arrangement {
         this.#addCall(step);
         return;
       case "call_output":
-        if (!this.#placed.has(step)) throw invalidInput(`No tool call found for function call output with call_id ${step.callId}.`);
+        if (!this.#placed.has(step))
+          throw invalidInput(`No tool call found for function call output with call_id ${step.callId}.`);
         this.endAssistantTurn();
         return;
       default:
@@ -90,7 +95,8 @@ class Arrangement {
       ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
       ...(turn.calls.length === 0 ? {} : { tool_calls: turn.calls }),
     });
-    for (const output of turn.outputs) this.messages.push({ role: "tool", tool_call_id: wireCallId(output.callId), content: output.text });
+    for (const output of turn.outputs)
+      this.messages.push({ role: "tool", tool_call_id: wireCallId(output.callId), content: output.text });
     const parts = turn.outputs.flatMap(shownParts);
     if (parts.length > 0) this.messages.push({ role: "user", content: parts });
   }
@@ -105,7 +111,11 @@ class Arrangement {
     if (output === undefined) throw invalidInput(`No tool output found for function call ${step.callId}.`);
     this.#placed.add(output);
     const turn = this.#assistant();
-    turn.calls.push({ id: wireCallId(step.callId), type: "function", function: { name: step.name, arguments: step.arguments } });
+    turn.calls.push({
+      id: wireCallId(step.callId),
+      type: "function",
+      function: { name: step.name, arguments: step.arguments },
+    });
     turn.outputs.push(output);
   }
 }

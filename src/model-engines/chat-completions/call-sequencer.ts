@@ -136,7 +136,8 @@ export class CallSequencer {
 
   /** Passes on what is sure: the start once the name is known to be whole, arguments unless they may be a placeholder. */
   #passOn(call: IncomingCall): void {
-    if (call.started === null && (call.name === "" || (call.arguments === "" && !this.#toolNames.has(call.name)))) return;
+    if (call.started === null && (call.name === "" || (call.arguments === "" && !this.#toolNames.has(call.name))))
+      return;
     if (call.started === null) this.#start(call);
     if (!isPlaceholder(call)) this.#sendArguments(call);
   }

@@ -29,7 +29,9 @@ export async function serveChat(answer: Answer): Promise<ChatServer> {
       return answer(response, call);
     });
   });
-  server.on("connection", (socket) => closings.set(socket, new Promise((resolve) => socket.once("close", () => resolve()))));
+  server.on("connection", (socket) =>
+    closings.set(socket, new Promise((resolve) => socket.once("close", () => resolve()))),
+  );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => {
     server.closeAllConnections();
@@ -46,7 +48,10 @@ async function receive(request: IncomingMessage, closed: Promise<void> = Promise
   return { path: request.url ?? "", headers: request.headers, body, closed };
 }
 
-export function engineFor(server: { readonly origin: string }, options: Partial<ChatCompletionsOptions> = {}): ModelEngine {
+export function engineFor(
+  server: { readonly origin: string },
+  options: Partial<ChatCompletionsOptions> = {},
+): ModelEngine {
   return createChatCompletionsEngine({
     baseUrl: `${server.origin}/v1`,
     apiKey: "sk-secret-key-of-the-operator",

@@ -36,7 +36,10 @@ export type ChatMessage =
 
 export type ChatPart =
   | { readonly type: "text"; readonly text: string }
-  | { readonly type: "image_url"; readonly image_url: { readonly url: string; readonly detail?: "low" | "high" | "auto" } }
+  | {
+      readonly type: "image_url";
+      readonly image_url: { readonly url: string; readonly detail?: "low" | "high" | "auto" };
+    }
   | { readonly type: "input_audio"; readonly input_audio: { readonly data: string; readonly format: string } }
   | { readonly type: "file"; readonly file: { readonly filename: string; readonly file_data: string } };
 
@@ -48,14 +51,28 @@ export interface ChatToolCall {
 
 export interface ChatTool {
   readonly type: "function";
-  readonly function: { readonly name: string; readonly description?: string; readonly parameters: unknown; readonly strict?: true };
+  readonly function: {
+    readonly name: string;
+    readonly description?: string;
+    readonly parameters: unknown;
+    readonly strict?: true;
+  };
 }
 
-export type ChatToolChoice = "none" | "auto" | "required" | { readonly type: "function"; readonly function: { readonly name: string } };
+export type ChatToolChoice =
+  | "none"
+  | "auto"
+  | "required"
+  | { readonly type: "function"; readonly function: { readonly name: string } };
 
 export type ChatResponseFormat =
   | { readonly type: "json_object" }
   | {
       readonly type: "json_schema";
-      readonly json_schema: { readonly name: string; readonly schema: unknown; readonly strict?: boolean; readonly description?: string };
+      readonly json_schema: {
+        readonly name: string;
+        readonly schema: unknown;
+        readonly strict?: boolean;
+        readonly description?: string;
+      };
     };

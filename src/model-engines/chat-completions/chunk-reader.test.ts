@@ -19,7 +19,11 @@ function play(chunks: readonly Readonly<Record<string, unknown>>[], options: Opt
   for (const name of ["get_time", "get_weather"]) toolNames.add({ kind: "function", name, namespace: null });
   toolNames.add({ kind: "custom", name: "patch", namespace: null });
   toolNames.add({ kind: "function", name: "search", namespace: "crm" });
-  const reader = new ChunkReader({ toolNames, reasoningTags: options.tags ?? "leading", wantsLogprobs: options.wantsLogprobs ?? false });
+  const reader = new ChunkReader({
+    toolNames,
+    reasoningTags: options.tags ?? "leading",
+    wantsLogprobs: options.wantsLogprobs ?? false,
+  });
   for (const chunk of chunks) reader.read(chunk);
   reader.finish();
   return reader.take();
@@ -48,10 +52,16 @@ describe("text", () => {
     check([{ model: "m-1", choices: [] }, { model: "m-1", ...says("Hi") }, ends("stop")], "model m-1 | Hi | stop");
   });
   test("an empty choice list, an empty text and a second choice say nothing", () => {
-    check([{ choices: [] }, says(""), { choices: [{ index: 1, delta: { content: "other" } }] }, says("Hi"), ends("stop")], "Hi | stop");
+    check(
+      [{ choices: [] }, says(""), { choices: [{ index: 1, delta: { content: "other" } }] }, says("Hi"), ends("stop")],
+      "Hi | stop",
+    );
   });
   test("an answer in `message` counts like one in `delta`", () => {
-    check([{ choices: [{ index: 0, message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }] }], "Hi | stop");
+    check(
+      [{ choices: [{ index: 0, message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }] }],
+      "Hi | stop",
+    );
   });
   test("a refusal is no text", () => {
     check([delta({ refusal: "No" }), delta({ refusal: "." }), ends("stop")], "refuse: No. | stop");
@@ -61,23 +71,32 @@ describe("text", () => {
     expect(events.flatMap((event) => (event.type === "text_delta" ? [event.text] : []))).toEqual(["a", "\u{1F600}b"]);
   });
   test("citations come after the text that they belong to", () => {
-    const annotations = [{ type: "url_citation", url_citation: { url: "https://a.test", title: "A", start_index: 0, end_index: 2 } }];
+    const annotations = [
+      { type: "url_citation", url_citation: { url: "https://a.test", title: "A", start_index: 0, end_index: 2 } },
+    ];
     check(
       [delta({ annotations }), says("Hi"), delta({ annotations }), ends("stop")],
       "Hi | cites https://a.test | cites https://a.test | stop",
     );
   });
   test("log probabilities carry bytes, made from the token where the server leaves them out", () => {
-    const content = [{ token: "é", logprob: -0.5, bytes: null, top_logprobs: [{ token: "e", logprob: -1, bytes: [101] }] }];
+    const content = [
+      { token: "é", logprob: -0.5, bytes: null, top_logprobs: [{ token: "e", logprob: -1, bytes: [101] }] },
+    ];
     const events = play([delta({ content: "é" }, { logprobs: { content } }), ends("stop")], { wantsLogprobs: true });
     expect(events[0]).toEqual({
       type: "text_delta",
       text: "é",
-      logprobs: [{ token: "é", logprob: -0.5, bytes: [195, 169], top_logprobs: [{ token: "e", logprob: -1, bytes: [101] }] }],
+      logprobs: [
+        { token: "é", logprob: -0.5, bytes: [195, 169], top_logprobs: [{ token: "e", logprob: -1, bytes: [101] }] },
+      ],
     });
   });
   test("log probabilities that nobody asked for are left out", () => {
-    const events = play([delta({ content: "a" }, { logprobs: { content: [{ token: "a", logprob: 0 }] } }), ends("stop")]);
+    const events = play([
+      delta({ content: "a" }, { logprobs: { content: [{ token: "a", logprob: 0 }] } }),
+      ends("stop"),
+    ]);
     expect(events[0]).toEqual({ type: "text_delta", text: "a" });
   });
 });
@@ -89,7 +108,11 @@ describe("reasoning", () => {
     });
   }
   test("the same thought under several names is taken once", () => {
-    const thought = { reasoning: "Hm", reasoning_content: "Hm", reasoning_details: [{ type: "reasoning.text", text: "Hm" }] };
+    const thought = {
+      reasoning: "Hm",
+      reasoning_content: "Hm",
+      reasoning_details: [{ type: "reasoning.text", text: "Hm" }],
+    };
     check([delta(thought), says("Hi"), ends("stop")], "think: Hm | Hi | stop");
   });
   test("details hold thoughts and summaries", () => {
@@ -118,7 +141,10 @@ describe("reasoning", () => {
   const tagged = "\n<think>\nA < b, </thin </b>\n</think>\n\nHi <think> there";
   test("tags are found wherever the content is cut in two", () => {
     for (let cut = 0; cut <= tagged.length; cut += 1) {
-      check([says(tagged.slice(0, cut)), says(tagged.slice(cut)), ends("stop")], "think: A < b, </thin </b>\n | Hi <think> there | stop");
+      check(
+        [says(tagged.slice(0, cut)), says(tagged.slice(cut)), ends("stop")],
+        "think: A < b, </thin </b>\n | Hi <think> there | stop",
+      );
     }
   });
   test("tags are found when each character comes alone", () => {
@@ -145,7 +171,9 @@ describe("reasoning", () => {
   });
   test("log probabilities of a kept beginning come with the text", () => {
     const of = (token: string) => ({ logprobs: { content: [{ token, logprob: 0, bytes: [], top_logprobs: [] }] } });
-    const events = play([delta({ content: "<" }, of("<")), delta({ content: "b" }, of("b")), ends("stop")], { wantsLogprobs: true });
+    const events = play([delta({ content: "<" }, of("<")), delta({ content: "b" }, of("b")), ends("stop")], {
+      wantsLogprobs: true,
+    });
     expect(events[0]).toMatchObject({ text: "<b", logprobs: [{ token: "<" }, { token: "b" }] });
   });
 });
@@ -173,7 +201,10 @@ describe("tool calls", () => {
     expect(transcript(reader.take())).toBe('{"a');
   });
   test("text before and after a call keeps its place", () => {
-    check([says("One"), calls(part(0, "c1", "get_time", "{}")), says("Two"), done], "One | get_time#c1({}) | Two | stop");
+    check(
+      [says("One"), calls(part(0, "c1", "get_time", "{}")), says("Two"), done],
+      "One | get_time#c1({}) | Two | stop",
+    );
   });
   test("white space before a call is no message", () => {
     check(
@@ -209,7 +240,12 @@ describe("tool calls", () => {
   });
   test("a fresh id on each delta is the same call", () => {
     check(
-      [calls(part(0, "c1", "get_time", "")), calls(part(0, "x2", undefined, '{"a"')), calls(part(0, "x3", undefined, ":1}")), done],
+      [
+        calls(part(0, "c1", "get_time", "")),
+        calls(part(0, "x2", undefined, '{"a"')),
+        calls(part(0, "x3", undefined, ":1}")),
+        done,
+      ],
       'get_time#c1({"a":1}) | stop',
     );
   });
@@ -221,7 +257,10 @@ describe("tool calls", () => {
   });
   test("calls without index and id are told apart by name", () => {
     check(
-      [calls(part(undefined, undefined, "get_time", '{"a":1}'), part(undefined, undefined, "get_weather", '{"b":2}')), done],
+      [
+        calls(part(undefined, undefined, "get_time", '{"a":1}'), part(undefined, undefined, "get_weather", '{"b":2}')),
+        done,
+      ],
       'get_time#none({"a":1}) | get_weather#none({"b":2}) | stop',
     );
     check(
@@ -246,12 +285,20 @@ describe("tool calls", () => {
   });
   test("one call under several indexes is one call", () => {
     check(
-      [calls(part(0, "c1", "get_time", "")), calls(part(1, "c1", undefined, '{"a":1}')), calls(part(2, "c1", "get_time", '{"a":1}')), done],
+      [
+        calls(part(0, "c1", "get_time", "")),
+        calls(part(1, "c1", undefined, '{"a":1}')),
+        calls(part(2, "c1", "get_time", '{"a":1}')),
+        done,
+      ],
       'get_time#c1({"a":1}) | stop',
     );
   });
   test("arguments under an index that nobody named belong to the call before", () => {
-    check([calls(part(0, "c1", "get_time", "")), calls(part(1, undefined, "", '{"a":1}')), done], 'get_time#c1({"a":1}) | stop');
+    check(
+      [calls(part(0, "c1", "get_time", "")), calls(part(1, undefined, "", '{"a":1}')), done],
+      'get_time#c1({"a":1}) | stop',
+    );
   });
   test("arguments as an object are whole", () => {
     check([calls(part(0, "c1", "get_time", { a: 1 })), done], 'get_time#c1({"a":1}) | stop');
@@ -292,11 +339,21 @@ describe("tool calls", () => {
       'get_time#c1({"a":1}) | stop',
     );
     check(
-      [calls(part(0, "c1", "get", "")), calls(part(0, undefined, "get_time", "")), calls(part(0, undefined, undefined, "{}")), done],
+      [
+        calls(part(0, "c1", "get", "")),
+        calls(part(0, undefined, "get_time", "")),
+        calls(part(0, undefined, undefined, "{}")),
+        done,
+      ],
       "get_time#c1({}) | stop",
     );
     check(
-      [calls(part(0, "c1", "get_", "")), calls(part(0, undefined, "time", "")), calls(part(0, undefined, undefined, "{}")), done],
+      [
+        calls(part(0, "c1", "get_", "")),
+        calls(part(0, undefined, "time", "")),
+        calls(part(0, undefined, undefined, "{}")),
+        done,
+      ],
       "get_time#c1({}) | stop",
     );
   });
@@ -326,7 +383,10 @@ describe("tool calls", () => {
     check([calls(part(0, "c1", "crm__search", "{}")), done], "crm.search#c1({}) | stop");
   });
   test("a tool that nobody offered is a function", () => {
-    check([calls(part(0, "c1", "made_up", "")), calls(part(0, undefined, undefined, "{}")), done], "made_up#c1({}) | stop");
+    check(
+      [calls(part(0, "c1", "made_up", "")), calls(part(0, undefined, undefined, "{}")), done],
+      "made_up#c1({}) | stop",
+    );
   });
   test("a call without any name is a fault", () => {
     expect(() => play([calls(part(0, "c1", undefined, "{}")), done])).toThrow("called a tool without saying which");
@@ -409,7 +469,11 @@ describe("the end", () => {
     );
   });
   for (const [server, chunk, expected] of [
-    ["DeepSeek", { choices: [], usage: { prompt_tokens: 9, completion_tokens: 1, prompt_cache_hit_tokens: 3 } }, "usage 9/3/0 1/0"],
+    [
+      "DeepSeek",
+      { choices: [], usage: { prompt_tokens: 9, completion_tokens: 1, prompt_cache_hit_tokens: 3 } },
+      "usage 9/3/0 1/0",
+    ],
     [
       "Moonshot",
       { choices: [{ index: 0, delta: {}, usage: { prompt_tokens: 9, completion_tokens: 1, cached_tokens: 3 } }] },
@@ -417,7 +481,8 @@ describe("the end", () => {
     ],
     ["Groq", { choices: [], x_groq: { usage: { prompt_tokens: 9, completion_tokens: 1 } } }, "usage 9/0/0 1/0"],
   ] as const) {
-    test(`token counts of ${server} are understood`, () => check([says("Hi"), ends("stop"), chunk], `Hi | ${expected} | stop`));
+    test(`token counts of ${server} are understood`, () =>
+      check([says("Hi"), ends("stop"), chunk], `Hi | ${expected} | stop`));
   }
   test("no token counts, no usage", () => check([says("Hi"), ends("stop")], "Hi | stop"));
 });

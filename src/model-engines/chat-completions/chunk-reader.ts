@@ -40,7 +40,8 @@ export class ChunkReader {
   read(chunk: JsonObject): void {
     if (this.#model === null) this.#readModel(chunk["model"]);
     const choices = chunk["choices"];
-    if (isList(choices)) for (const choice of choices) if (isRecord(choice) && !isAlternative(choice)) this.#readChoice(choice);
+    if (isList(choices))
+      for (const choice of choices) if (isRecord(choice) && !isAlternative(choice)) this.#readChoice(choice);
     this.#readUsage(chunk["usage"]);
     if (isRecord(chunk["x_groq"])) this.#readUsage(chunk["x_groq"]["usage"]);
   }

@@ -90,6 +90,8 @@ export function isError(chunk: JsonObject, eventName?: string): boolean {
 
 export function explainStreamError(chunk: JsonObject, context: ErrorContext): ModelError {
   const error = isRecord(chunk["error"]) ? chunk["error"] : chunk;
-  const status = [error["code"], error["status"], error["status_code"]].map(Number).find((code) => code >= 400 && code <= 599);
+  const status = [error["code"], error["status"], error["status_code"]]
+    .map(Number)
+    .find((code) => code >= 400 && code <= 599);
   return explainRefusal({ status: status ?? STREAM_ERROR_STATUS, headers: {}, body: chunk }, context, 0);
 }

@@ -134,7 +134,10 @@ function textDelta(text: string, logprobs: readonly LogProb[] | undefined): Mode
   return logprobs === undefined ? { type: "text_delta", text } : { type: "text_delta", text, logprobs };
 }
 
-function joined(one: readonly LogProb[] | undefined, other: readonly LogProb[] | undefined): readonly LogProb[] | undefined {
+function joined(
+  one: readonly LogProb[] | undefined,
+  other: readonly LogProb[] | undefined,
+): readonly LogProb[] | undefined {
   if (one === undefined) return other;
   return other === undefined ? one : [...one, ...other];
 }

@@ -2,7 +2,16 @@ import { isRecord } from "../../base/records.ts";
 import { parseJson } from "./json-values.ts";
 
 const OPENING = /^\s*\{\s*"input"\s*:\s*"/;
-const SIMPLE_ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f", '"': '"', "\\": "\\", "/": "/" };
+const SIMPLE_ESCAPES: Readonly<Record<string, string>> = {
+  n: "\n",
+  t: "\t",
+  r: "\r",
+  b: "\b",
+  f: "\f",
+  '"': '"',
+  "\\": "\\",
+  "/": "/",
+};
 /** Longer than any opening of `{"input": "` with reasonable white space; beyond it the arguments are something else. */
 const OPENING_CHARS_MAX = 64;
 

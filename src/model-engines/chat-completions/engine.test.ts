@@ -18,7 +18,10 @@ const SSE_HEADERS = { "content-type": "text/event-stream" };
 const unaborted = () => new AbortController().signal;
 
 /** What an engine makes of a reply that is sent in the given pieces. */
-async function read(pieces: readonly (string | Buffer)[], headers: Record<string, string> = SSE_HEADERS): Promise<ModelEvent[]> {
+async function read(
+  pieces: readonly (string | Buffer)[],
+  headers: Record<string, string> = SSE_HEADERS,
+): Promise<ModelEvent[]> {
   const server = await serveChat((response) => {
     response.writeHead(200, headers);
     for (const piece of pieces) response.write(piece);
@@ -27,7 +30,11 @@ async function read(pieces: readonly (string | Buffer)[], headers: Record<string
   return collect(await engineFor(server).sample(aRequest(), unaborted()));
 }
 
-async function check(pieces: readonly (string | Buffer)[], expected: string, headers?: Record<string, string>): Promise<void> {
+async function check(
+  pieces: readonly (string | Buffer)[],
+  expected: string,
+  headers?: Record<string, string>,
+): Promise<void> {
   expect(transcript(await read(pieces, headers))).toBe(expected);
 }
 
@@ -63,11 +70,17 @@ const expected = "model m | Hé \u{1F600} | usage 3/0/0 2/0 | stop";
 describe("the call", () => {
   test("goes to chat/completions under the base URL, with the key, as a stream that tells usage", async () => {
     const server = await serveChat((response) => response.writeHead(200, SSE_HEADERS).end(whole));
-    await collect(await engineFor(server, { baseUrl: `${server.origin}/v1/?api-version=1` }).sample(aRequest(), unaborted()));
+    await collect(
+      await engineFor(server, { baseUrl: `${server.origin}/v1/?api-version=1` }).sample(aRequest(), unaborted()),
+    );
     const [call] = server.calls;
     expect(call?.path).toBe("/v1/chat/completions?api-version=1");
     expect(call?.headers.authorization).toBe("Bearer sk-secret-key-of-the-operator");
-    expect(JSON.parse(call?.body ?? "")).toMatchObject({ model: "m", stream: true, stream_options: { include_usage: true } });
+    expect(JSON.parse(call?.body ?? "")).toMatchObject({
+      model: "m",
+      stream: true,
+      stream_options: { include_usage: true },
+    });
   });
   test("carries no authorization where there is no key", async () => {
     const server = await serveChat((response) => response.writeHead(200, SSE_HEADERS).end(whole));
@@ -115,16 +128,21 @@ describe("the stream", () => {
       break;
     }
   });
-  test("needs no finish reason if it has its end mark", () => check([sse(textChunk("Hi"), "[DONE]")], "model m | Hi | stop"));
-  test("needs no end mark if it has a finish reason", () => check([sse(textChunk("Hi"), lastChunk("length"))], "model m | Hi | length"));
-  test("may lack its last empty line", () => check([sse(textChunk("Hi"), lastChunk("stop")).trimEnd()], "model m | Hi | stop"));
+  test("needs no finish reason if it has its end mark", () =>
+    check([sse(textChunk("Hi"), "[DONE]")], "model m | Hi | stop"));
+  test("needs no end mark if it has a finish reason", () =>
+    check([sse(textChunk("Hi"), lastChunk("length"))], "model m | Hi | length"));
+  test("may lack its last empty line", () =>
+    check([sse(textChunk("Hi"), lastChunk("stop")).trimEnd()], "model m | Hi | stop"));
   test("may be one JSON object", async () => {
     const answer = {
       model: "m",
       choices: [{ index: 0, message: { content: "Hi" }, finish_reason: "stop" }],
       usage: { prompt_tokens: 1, completion_tokens: 1 },
     };
-    await check([JSON.stringify(answer)], "model m | Hi | usage 1/0/0 1/0 | stop", { "content-type": "application/json" });
+    await check([JSON.stringify(answer)], "model m | Hi | usage 1/0/0 1/0 | stop", {
+      "content-type": "application/json",
+    });
   });
   test("ends the turn at its end mark even if the connection stays open", async () => {
     const server = await serveChat((response) => response.writeHead(200, SSE_HEADERS).write(whole));
@@ -139,7 +157,9 @@ describe("an upstream that dies", () => {
     const server = await serveChat((response, call) => {
       const [cut, manner] = String(JSON.parse(call.body).user).split(" ");
       response.writeHead(200, SSE_HEADERS);
-      response.write(bytes.subarray(0, Number(cut)), () => (manner === "reset" ? response.socket?.resetAndDestroy() : response.end()));
+      response.write(bytes.subarray(0, Number(cut)), () =>
+        manner === "reset" ? response.socket?.resetAndDestroy() : response.end(),
+      );
     });
     const engine = engineFor(server);
     for (const manner of ["reset", "end"]) {
@@ -157,7 +177,9 @@ describe("an upstream that dies", () => {
       response.write(sse(textChunk("Hi"), lastChunk("stop")));
       setTimeout(() => response.destroy(), 50);
     });
-    expect(transcript(await collect(await engineFor(server).sample(aRequest(), unaborted())))).toBe("model m | Hi | stop");
+    expect(transcript(await collect(await engineFor(server).sample(aRequest(), unaborted())))).toBe(
+      "model m | Hi | stop",
+    );
   });
   test("before its headers is a refusal", async () => {
     const server = await serveChat((response) => response.socket?.resetAndDestroy());
@@ -176,7 +198,9 @@ describe("errors inside the stream", () => {
     ["the bare object of older servers", sse({ object: "error", message: "Overloaded", code: 500 })],
   ] as const) {
     test(`${shape} fails the turn after what was said`, async () => {
-      const server = await serveChat((response) => response.writeHead(200, SSE_HEADERS).end(sse(textChunk("Hi")) + text + sse("[DONE]")));
+      const server = await serveChat((response) =>
+        response.writeHead(200, SSE_HEADERS).end(sse(textChunk("Hi")) + text + sse("[DONE]")),
+      );
       const { said, error } = await fault(await engineFor(server).sample(aRequest(), unaborted()));
       expect(said).toBe("model m | Hi");
       expect(error.type).toBe("server_error");
@@ -184,7 +208,9 @@ describe("errors inside the stream", () => {
     });
   }
   test("something that is no chunk fails the turn", async () => {
-    const server = await serveChat((response) => response.writeHead(200, SSE_HEADERS).end(sse(textChunk("Hi"), "oops")));
+    const server = await serveChat((response) =>
+      response.writeHead(200, SSE_HEADERS).end(sse(textChunk("Hi"), "oops")),
+    );
     expect((await fault(await engineFor(server).sample(aRequest(), unaborted()))).error.message).toBe(
       "The model server sent something that is no chat-completions chunk.",
     );
@@ -201,9 +227,15 @@ describe("errors inside the stream", () => {
   });
   test("a JSON error with status 200 is a refusal", async () => {
     const server = await serveChat((response) =>
-      response.writeHead(200, { "content-type": "application/json" }).end('{"error":{"message":"Slow down","code":429}}'),
+      response
+        .writeHead(200, { "content-type": "application/json" })
+        .end('{"error":{"message":"Slow down","code":429}}'),
     );
-    expect(await refusal({}, server.origin)).toMatchObject({ status: 429, code: "rate_limit_exceeded", message: "Slow down" });
+    expect(await refusal({}, server.origin)).toMatchObject({
+      status: 429,
+      code: "rate_limit_exceeded",
+      message: "Slow down",
+    });
   });
 });
 
@@ -214,7 +246,13 @@ describe("refusals", () => {
   }
   test("a rate limit keeps its status and its Retry-After", async () => {
     const error = await refused(429, '{"error":{"message":"Slow down","type":"tokens"}}', { "retry-after": "7" });
-    expect(error).toMatchObject({ status: 429, type: "tokens", code: "rate_limit_exceeded", retryAfterSeconds: 7, message: "Slow down" });
+    expect(error).toMatchObject({
+      status: 429,
+      type: "tokens",
+      code: "rate_limit_exceeded",
+      retryAfterSeconds: 7,
+      message: "Slow down",
+    });
   });
   test("a body without end is read in part only", async () => {
     const server = await serveChat((response) => {
@@ -242,7 +280,10 @@ describe("time", () => {
   test("a server that sends no headers is given up after the idle time", async () => {
     const server = await serveChat(() => {});
     const error = await refusal({ timeouts: { connectMs: 1000, idleMs: 100, totalMs: 5000 } }, server.origin);
-    expect(error).toMatchObject({ status: 504, message: `The model server at ${server.origin} sent nothing for 0.1 s.` });
+    expect(error).toMatchObject({
+      status: 504,
+      message: `The model server at ${server.origin} sent nothing for 0.1 s.`,
+    });
     await server.calls[0]?.closed;
   });
   test("a stream that stalls fails after the idle time", async () => {
@@ -261,11 +302,16 @@ describe("time", () => {
     });
     const engine = engineFor(server, { timeouts: { connectMs: 1000, idleMs: 1000, totalMs: 150 } });
     const { error } = await fault(await engine.sample(aRequest(), unaborted()));
-    expect(error).toMatchObject({ status: 504, message: `The model server at ${server.origin} did not finish its answer within 0.15 s.` });
+    expect(error).toMatchObject({
+      status: 504,
+      message: `The model server at ${server.origin} did not finish its answer within 0.15 s.`,
+    });
     await server.calls[0]?.closed;
   });
   test("an answer that is whole but for its end mark ends when the time is up", async () => {
-    const server = await serveChat((response) => response.writeHead(200, SSE_HEADERS).write(sse(textChunk("Hi"), lastChunk("stop"))));
+    const server = await serveChat((response) =>
+      response.writeHead(200, SSE_HEADERS).write(sse(textChunk("Hi"), lastChunk("stop"))),
+    );
     const engine = engineFor(server, { timeouts: { connectMs: 1000, idleMs: 5000, totalMs: 200 } });
     expect(transcript(await collect(await engine.sample(aRequest(), unaborted())))).toBe("model m | Hi | stop");
     await server.calls[0]?.closed;

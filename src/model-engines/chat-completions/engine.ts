@@ -41,7 +41,9 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
   assert(/^https?:$/.test(baseUrl.protocol), "the base URL of a model server is http or https");
   const { origin } = baseUrl;
   const profile = chooseProfile(baseUrl, options.profile);
-  const dispatcher = options.fetchDispatcher ?? new Agent({ connections: options.connectionsMax ?? CONNECTIONS_MAX, connect: { timeout: timeouts.connectMs } });
+  const dispatcher =
+    options.fetchDispatcher ??
+    new Agent({ connections: options.connectionsMax ?? CONNECTIONS_MAX, connect: { timeout: timeouts.connectMs } });
   const headers = { "user-agent": USER_AGENT, ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }) };
   const turnHeaders = { ...headers, "content-type": "application/json", accept: "text/event-stream" };
   const turnPath = pathUnder(baseUrl, "chat/completions");
@@ -58,7 +60,11 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
     name: options.name ?? `chat-completions at ${origin}`,
     async sample(request: ModelRequest, signal: AbortSignal): Promise<AsyncIterable<readonly ModelEvent[]>> {
       const { body, toolNames } = mapRequest(request, profile);
-      const reader = new ChunkReader({ toolNames, reasoningTags: profile.reasoningTags, wantsLogprobs: request.topLogprobs !== null });
+      const reader = new ChunkReader({
+        toolNames,
+        reasoningTags: profile.reasoningTags,
+        wantsLogprobs: request.topLogprobs !== null,
+      });
       const context = { model: request.model, origin, apiKey };
       const turn = new UpstreamTurn({ reader, context, totalMs: timeouts.totalMs, idleMs: timeouts.idleMs, signal });
       if (!signal.aborted) {

@@ -16,7 +16,10 @@ export interface LocalDaemon {
 }
 
 /** Looks for Ollama on its usual port. Null if nothing answers like it at once; never an error. */
-export async function findLocalDaemon(origin: string = OLLAMA_ORIGIN, dispatcher?: Dispatcher): Promise<LocalDaemon | null> {
+export async function findLocalDaemon(
+  origin: string = OLLAMA_ORIGIN,
+  dispatcher?: Dispatcher,
+): Promise<LocalDaemon | null> {
   const options = { signal: AbortSignal.timeout(WAIT_MS), ...(dispatcher === undefined ? {} : { dispatcher }) };
   try {
     const reply = await request(`${origin}/api/version`, options);

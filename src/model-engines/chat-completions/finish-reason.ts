@@ -3,7 +3,14 @@ import { brokenAnswer } from "./model-errors.ts";
 export type FinishReason = "stop" | "length" | "content_filter";
 
 const LENGTH: ReadonlySet<string> = new Set(["length", "max_tokens", "model_length", "max_output_tokens"]);
-const FILTERED: ReadonlySet<string> = new Set(["content_filter", "safety", "sensitive", "recitation", "blocklist", "prohibited_content"]);
+const FILTERED: ReadonlySet<string> = new Set([
+  "content_filter",
+  "safety",
+  "sensitive",
+  "recitation",
+  "blocklist",
+  "prohibited_content",
+]);
 const FAILED: ReadonlySet<string> = new Set([
   "error",
   "abort",

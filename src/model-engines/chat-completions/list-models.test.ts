@@ -8,7 +8,9 @@ import { readModels } from "./list-models.ts";
 const unaborted = () => new AbortController().signal;
 
 test("models are asked for once in a while, with the key", async () => {
-  const server = await serveChat((response) => response.end('{"object":"list","data":[{"id":"m","created":5,"owned_by":"us"}]}'));
+  const server = await serveChat((response) =>
+    response.end('{"object":"list","data":[{"id":"m","created":5,"owned_by":"us"}]}'),
+  );
   const engine = engineFor(server);
   const models = [{ id: "m", created: 5, ownedBy: "us" }];
   expect(await engine.listModels(unaborted())).toEqual(models);
@@ -36,8 +38,14 @@ test("a failure is told and not remembered", async () => {
 });
 
 test("a daemon on this machine is found by its version", async () => {
-  const server = await serveChat((response, call) => response.end(call.path === "/api/version" ? '{"version":"0.12.0"}' : ""));
-  expect(await findLocalDaemon(server.origin)).toEqual({ name: "Ollama", version: "0.12.0", baseUrl: `${server.origin}/v1` });
+  const server = await serveChat((response, call) =>
+    response.end(call.path === "/api/version" ? '{"version":"0.12.0"}' : ""),
+  );
+  expect(await findLocalDaemon(server.origin)).toEqual({
+    name: "Ollama",
+    version: "0.12.0",
+    baseUrl: `${server.origin}/v1`,
+  });
 });
 
 test("something else on the port, nothing on it, or silence is no daemon", async () => {
@@ -49,5 +57,7 @@ test("something else on the port, nothing on it, or silence is no daemon", async
   await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));
   const address = closed.address();
   await new Promise((resolve) => closed.close(resolve));
-  expect(await findLocalDaemon(`http://127.0.0.1:${address !== null && typeof address === "object" ? address.port : 1}`)).toBeNull();
+  expect(
+    await findLocalDaemon(`http://127.0.0.1:${address !== null && typeof address === "object" ? address.port : 1}`),
+  ).toBeNull();
 });

@@ -50,7 +50,11 @@ export class ModelList {
       });
       const body = await readBody(reply.body, BODY_BYTES_MAX);
       if (reply.statusCode === 200) return readModels(body);
-      throw explainRefusal({ status: reply.statusCode, headers: reply.headers, body }, { model: "", origin, apiKey }, Date.now());
+      throw explainRefusal(
+        { status: reply.statusCode, headers: reply.headers, body },
+        { model: "", origin, apiKey },
+        Date.now(),
+      );
     } catch (error) {
       if (error instanceof ModelError || signal.aborted) throw error;
       if (limited.aborted) throw tooSlow(origin, `did not list its models within ${timeoutMs / 1000} s`, error);

@@ -46,7 +46,10 @@ export function mapImage(part: ImagePart, path: string): ChatPart {
 function mapFile(part: FilePart, path: string): ChatPart {
   const fileData = part.file_data;
   if (fileData === null || fileData === undefined)
-    throw unreadable(path, "Files by 'file_id' or 'file_url' are not available with this model server; send 'file_data'");
+    throw unreadable(
+      path,
+      "Files by 'file_id' or 'file_url' are not available with this model server; send 'file_data'",
+    );
   const filename = part.filename ?? "file";
   const file = readDataUrl(fileData);
   if (file === null) throw unreadable(path, "Expected 'file_data' to be a base64-encoded data URL");

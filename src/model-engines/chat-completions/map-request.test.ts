@@ -17,7 +17,8 @@ type MessagePart = Exclude<Message["content"], string>[number];
 const GENERIC = chooseProfile(new URL("http://127.0.0.1:11434/v1"));
 const OPENAI = chooseProfile(new URL("https://api.openai.com/v1"));
 
-const bodyOf = (changes: Partial<ModelRequest>, profile: BackendProfile = GENERIC) => mapRequest(aRequest(changes), profile).body;
+const bodyOf = (changes: Partial<ModelRequest>, profile: BackendProfile = GENERIC) =>
+  mapRequest(aRequest(changes), profile).body;
 
 /** Which messages the items become. */
 function check(items: ModelRequest["items"], expected: readonly unknown[], profile: BackendProfile = GENERIC): void {
@@ -25,8 +26,18 @@ function check(items: ModelRequest["items"], expected: readonly unknown[], profi
 }
 
 /** Which fields a request has beside the ones that every request has. */
-function checkFields(changes: Partial<ModelRequest>, expected: Readonly<Record<string, unknown>>, profile: BackendProfile = GENERIC): void {
-  const { model: _model, messages: _messages, stream: _stream, stream_options: _options, ...fields } = bodyOf(changes, profile);
+function checkFields(
+  changes: Partial<ModelRequest>,
+  expected: Readonly<Record<string, unknown>>,
+  profile: BackendProfile = GENERIC,
+): void {
+  const {
+    model: _model,
+    messages: _messages,
+    stream: _stream,
+    stream_options: _options,
+    ...fields
+  } = bodyOf(changes, profile);
   expect(fields).toEqual(expected);
 }
 
@@ -42,9 +53,18 @@ function checkRefused(changes: Partial<ModelRequest>, expected: Readonly<Record<
 }
 
 const user = (content: Message["content"]): InputItem => ({ type: "message", role: "user", content });
-const call = (id: string, args = "{}"): InputItem => ({ type: "function_call", call_id: id, name: "get_time", arguments: args });
+const call = (id: string, args = "{}"): InputItem => ({
+  type: "function_call",
+  call_id: id,
+  name: "get_time",
+  arguments: args,
+});
 const output = (id: string, text: string): InputItem => ({ type: "function_call_output", call_id: id, output: text });
-const chatCall = (id: string, args = "{}", name = "get_time") => ({ id, type: "function", function: { name, arguments: args } });
+const chatCall = (id: string, args = "{}", name = "get_time") => ({
+  id,
+  type: "function",
+  function: { name, arguments: args },
+});
 const PNG = "data:image/png;base64,iVBORw0KGgo=";
 
 describe("instructions", () => {
@@ -78,7 +98,8 @@ describe("instructions", () => {
 
 describe("user messages", () => {
   const says = (...content: MessagePart[]): InputItem => user(content);
-  test("one text alone is a string", () => check([says({ type: "input_text", text: "Hi" })], [{ role: "user", content: "Hi" }]));
+  test("one text alone is a string", () =>
+    check([says({ type: "input_text", text: "Hi" })], [{ role: "user", content: "Hi" }]));
   test("pictures, sound and files become parts", () => {
     const pdf = "data:application/pdf;base64,JVBERg==";
     const items = [
@@ -126,14 +147,33 @@ describe("assistant turns", () => {
     status: "completed",
     content: [{ type: "output_text", text, annotations: [], logprobs: [] }],
   });
-  const thinks = (text: string): InputItem => ({ type: "reasoning", id: "rs_1", summary: [], content: [{ type: "reasoning_text", text }] });
+  const thinks = (text: string): InputItem => ({
+    type: "reasoning",
+    id: "rs_1",
+    summary: [],
+    content: [{ type: "reasoning_text", text }],
+  });
 
   test("reasoning, text and calls of a turn are one message, outputs follow", () => {
     check(
-      [user("Hi"), thinks("Hm"), says("Wait"), call("c1", '{"a":1}'), call("c2"), output("c1", "1"), output("c2", "2"), says("Done")],
+      [
+        user("Hi"),
+        thinks("Hm"),
+        says("Wait"),
+        call("c1", '{"a":1}'),
+        call("c2"),
+        output("c1", "1"),
+        output("c2", "2"),
+        says("Done"),
+      ],
       [
         { role: "user", content: "Hi" },
-        { role: "assistant", content: "Wait", reasoning_content: "Hm", tool_calls: [chatCall("c1", '{"a":1}'), chatCall("c2")] },
+        {
+          role: "assistant",
+          content: "Wait",
+          reasoning_content: "Hm",
+          tool_calls: [chatCall("c1", '{"a":1}'), chatCall("c2")],
+        },
         { role: "tool", tool_call_id: "c1", content: "1" },
         { role: "tool", tool_call_id: "c2", content: "2" },
         { role: "assistant", content: "Done" },
@@ -163,8 +203,13 @@ describe("assistant turns", () => {
     );
   });
   test("an id that comes again in a later turn meets its own output", () => {
-    const messages = bodyOf({ items: [call("c1"), output("c1", "first"), user("Again"), call("c1"), output("c1", "second")] }).messages;
-    expect(messages.flatMap((message) => (message.role === "tool" ? [message.content] : []))).toEqual(["first", "second"]);
+    const messages = bodyOf({
+      items: [call("c1"), output("c1", "first"), user("Again"), call("c1"), output("c1", "second")],
+    }).messages;
+    expect(messages.flatMap((message) => (message.role === "tool" ? [message.content] : []))).toEqual([
+      "first",
+      "second",
+    ]);
   });
   test("a refusal is text, and reasoning that led to nothing is left out", () => {
     check(
@@ -201,7 +246,11 @@ describe("assistant turns", () => {
       [call("c1"), call("c2"), shows, output("c2", "2")],
       [
         { role: "assistant", content: null, tool_calls: [chatCall("c1"), chatCall("c2")] },
-        { role: "tool", tool_call_id: "c1", content: "Look\nThe pictures and files of this output follow in the next message." },
+        {
+          role: "tool",
+          tool_call_id: "c1",
+          content: "Look\nThe pictures and files of this output follow in the next message.",
+        },
         { role: "tool", tool_call_id: "c2", content: "2" },
         {
           role: "user",
@@ -223,7 +272,11 @@ describe("assistant turns", () => {
         output(id, "none"),
       ],
     }).messages;
-    expect(messages[0]).toEqual({ role: "assistant", content: null, tool_calls: [chatCall("c1", '{"input":"a\\"b"}', "patch")] });
+    expect(messages[0]).toEqual({
+      role: "assistant",
+      content: null,
+      tool_calls: [chatCall("c1", '{"input":"a\\"b"}', "patch")],
+    });
     expect(messages[2]).toMatchObject({
       tool_calls: [{ id: expect.stringMatching(/^call_.{35}$/), function: { name: "crm__search", arguments: "{}" } }],
     });
@@ -240,16 +293,33 @@ describe("items of hosted tools", () => {
       "The results were not kept.",
     ],
     [
-      [{ type: "code_interpreter_call", id: "ci_1", container_id: "c", code: "1+1", outputs: [{ type: "logs", logs: "2" }] }],
+      [
+        {
+          type: "code_interpreter_call",
+          id: "ci_1",
+          container_id: "c",
+          code: "1+1",
+          outputs: [{ type: "logs", logs: "2" }],
+        },
+      ],
       "code_interpreter",
       '{"code":"1+1"}',
       "2",
     ],
-    [[{ type: "mcp_call", id: "mcp_1", server_label: "dm", name: "roll", arguments: '{"n":1}', output: "4" }], "dm__roll", '{"n":1}', "4"],
+    [
+      [{ type: "mcp_call", id: "mcp_1", server_label: "dm", name: "roll", arguments: '{"n":1}', output: "4" }],
+      "dm__roll",
+      '{"n":1}',
+      "4",
+    ],
     [
       [
         { type: "shell_call", call_id: "s1", action: { commands: ["ls"] } },
-        { type: "shell_call_output", call_id: "s1", output: [{ stdout: "a", stderr: "", outcome: { type: "exit", exit_code: 0 } }] },
+        {
+          type: "shell_call_output",
+          call_id: "s1",
+          output: [{ stdout: "a", stderr: "", outcome: { type: "exit", exit_code: 0 } }],
+        },
       ],
       "shell",
       '{"commands":["ls"]}',
@@ -302,9 +372,15 @@ describe("items of hosted tools", () => {
   });
   const notes: readonly (readonly [InputItem, string])[] = [
     [{ type: "web_search_call", action: { type: "search", query: "cats" } }, '[Searched the web for "cats"]'],
-    [{ type: "web_search_call", action: { type: "open_page", url: "https://a.test" } }, "[Opened the page https://a.test]"],
+    [
+      { type: "web_search_call", action: { type: "open_page", url: "https://a.test" } },
+      "[Opened the page https://a.test]",
+    ],
     [{ type: "image_generation_call", revised_prompt: "a cat", result: "AAAA" }, '[Generated a picture for "a cat"]'],
-    [{ type: "mcp_list_tools", server_label: "dm", tools: [{ name: "roll", input_schema: {} }] }, "[The MCP server dm offers: roll]"],
+    [
+      { type: "mcp_list_tools", server_label: "dm", tools: [{ name: "roll", input_schema: {} }] },
+      "[The MCP server dm offers: roll]",
+    ],
     [
       { type: "mcp_approval_request", server_label: "dm", name: "roll", arguments: "{}" },
       "[Asked for approval to call roll of the MCP server dm with {}]",
@@ -354,7 +430,10 @@ describe("tools", () => {
   test("functions, custom tools and namespaces become functions", () => {
     const { body, toolNames } = mapRequest(aRequest({ tools }), GENERIC);
     expect(body.tools).toEqual([
-      { type: "function", function: { name: "get_time", description: "Tells the time", parameters: { type: "object" }, strict: true } },
+      {
+        type: "function",
+        function: { name: "get_time", description: "Tells the time", parameters: { type: "object" }, strict: true },
+      },
       {
         type: "function",
         function: {
@@ -363,7 +442,10 @@ describe("tools", () => {
           parameters: expect.objectContaining({ required: ["input"] }),
         },
       },
-      { type: "function", function: { name: "crm__search", description: "Customers\n\nTells the time", parameters: { type: "object" } } },
+      {
+        type: "function",
+        function: { name: "crm__search", description: "Customers\n\nTells the time", parameters: { type: "object" } },
+      },
     ]);
     expect(toolNames.resolve("patch")).toEqual({ kind: "custom", name: "patch", namespace: null });
     expect(toolNames.resolve("crm__search")).toEqual({ kind: "function", name: "search", namespace: "crm" });
@@ -408,7 +490,10 @@ describe("tools", () => {
       expect(bodyOf({ tools, toolChoice: choice }).tool_choice).toEqual(expected));
   }
   test("allowed_tools leaves the other tools out", () => {
-    const body = bodyOf({ tools, toolChoice: { type: "allowed_tools", mode: "required", tools: [{ type: "custom", name: "patch" }] } });
+    const body = bodyOf({
+      tools,
+      toolChoice: { type: "allowed_tools", mode: "required", tools: [{ type: "custom", name: "patch" }] },
+    });
     expect(body.tools?.map((tool) => tool.function.name)).toEqual(["patch"]);
     expect(body.tool_choice).toBe("required");
   });
@@ -417,7 +502,10 @@ describe("tools", () => {
       type: "function",
       function: { name: "crm__search" },
     });
-    const body = bodyOf({ tools, toolChoice: { type: "allowed_tools", mode: "auto", tools: [{ type: "namespace", name: "crm" }] } });
+    const body = bodyOf({
+      tools,
+      toolChoice: { type: "allowed_tools", mode: "auto", tools: [{ type: "namespace", name: "crm" }] },
+    });
     expect(body.tools?.map((tool) => tool.function.name)).toEqual(["crm__search"]);
   });
   test("a choice of a tool that is not offered, or of a hosted one, is refused", () => {
@@ -425,7 +513,10 @@ describe("tools", () => {
       { tools, toolChoice: { type: "function", name: "x" } },
       { param: "tool_choice", message: "Tool choice 'x' not found in 'tools' parameter." },
     );
-    checkRefused({ tools, toolChoice: { type: "web_search" } }, { code: "unsupported_parameter", param: "tool_choice" });
+    checkRefused(
+      { tools, toolChoice: { type: "web_search" } },
+      { code: "unsupported_parameter", param: "tool_choice" },
+    );
   });
   test("parallel calls are mentioned with tools only", () => {
     expect(bodyOf({ tools, parallelToolCalls: false }).parallel_tool_calls).toBe(false);
@@ -449,7 +540,10 @@ describe("settings", () => {
         verbosity: "low",
       },
     );
-    checkFields({ text: { format: { type: "json_object" }, verbosity: "medium" } }, { response_format: { type: "json_object" } });
+    checkFields(
+      { text: { format: { type: "json_object" }, verbosity: "medium" } },
+      { response_format: { type: "json_object" } },
+    );
   });
   test("sampling", () => {
     checkFields(
@@ -462,7 +556,15 @@ describe("settings", () => {
         reasoning: { effort: "low", summary: "auto" },
         user: "u",
       },
-      { temperature: 1, top_p: 0.5, presence_penalty: 0.1, logprobs: true, top_logprobs: 2, reasoning_effort: "low", user: "u" },
+      {
+        temperature: 1,
+        top_p: 0.5,
+        presence_penalty: 0.1,
+        logprobs: true,
+        top_logprobs: 2,
+        reasoning_effort: "low",
+        user: "u",
+      },
     );
     checkFields({ topLogprobs: 0 }, { logprobs: true });
   });

@@ -38,7 +38,10 @@ export function mapRequest(request: ModelRequest, profile: BackendProfile): Mapp
 }
 
 function toolFields(request: ModelRequest, names: ToolNames): Partial<ChatRequest> {
-  const all = [...mapTools(request.tools, names), ...request.items.flatMap((item, position) => mapAddedTools(item, position, names))];
+  const all = [
+    ...mapTools(request.tools, names),
+    ...request.items.flatMap((item, position) => mapAddedTools(item, position, names)),
+  ];
   if (all.length === 0) return {};
   const { tools, choice } = mapToolChoice(request.toolChoice, uniqueByName(all), names);
   return {
@@ -107,6 +110,8 @@ function vendorFields(request: ModelRequest, profile: BackendProfile): Partial<C
   return {
     ...(user === null ? {} : { user }),
     ...(profile.knowsVendorFields && promptCacheKey !== null ? { prompt_cache_key: promptCacheKey } : {}),
-    ...(profile.knowsVendorFields && serviceTier !== null && !USUAL_TIERS.has(serviceTier) ? { service_tier: serviceTier } : {}),
+    ...(profile.knowsVendorFields && serviceTier !== null && !USUAL_TIERS.has(serviceTier)
+      ? { service_tier: serviceTier }
+      : {}),
   };
 }

@@ -23,12 +23,19 @@ export function mapToolChoice(choice: ToolChoice, tools: readonly ChatTool[], na
       return { tools: tools.filter((tool) => allowed.has(tool.function.name)), choice: choice.mode };
     }
     default:
-      throw unsupportedParameter("tool_choice", `Tool choice '${choice.type}' is not available with this model server.`);
+      throw unsupportedParameter(
+        "tool_choice",
+        `Tool choice '${choice.type}' is not available with this model server.`,
+      );
   }
 }
 
 /** The flat names of the tools that an entry means: one function or custom tool, or all of a namespace. Never none. */
-function findTools(entry: Readonly<Record<string, unknown>>, tools: readonly ChatTool[], names: ToolNames): readonly string[] {
+function findTools(
+  entry: Readonly<Record<string, unknown>>,
+  tools: readonly ChatTool[],
+  names: ToolNames,
+): readonly string[] {
   const shown = textOrNull(entry["name"]) ?? textOrNull(entry["server_label"]) ?? String(entry["type"]);
   const called = tools.map((tool) => ({ flat: tool.function.name, tool: names.resolve(tool.function.name) }));
   const isMeant = ({ tool }: { tool: CalledTool }) =>

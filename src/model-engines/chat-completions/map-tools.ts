@@ -27,7 +27,10 @@ export function mapTools(tools: readonly AnyTool[], names: ToolNames, path = "to
       case "namespace":
         return tool.tools.map((member) => mapCallable(member, tool.name, tool.description, names));
       default:
-        throw unsupportedParameter(`${path}[${position}]`, `Tools of type '${tool.type}' are not available with this model server.`);
+        throw unsupportedParameter(
+          `${path}[${position}]`,
+          `Tools of type '${tool.type}' are not available with this model server.`,
+        );
     }
   });
 }
@@ -41,7 +44,12 @@ function mapCallable(tool: CallableTool, namespace: string | null, group: string
   if (tool.type === "custom") return { type: "function", function: { name, ...shown, parameters: CUSTOM_PARAMETERS } };
   return {
     type: "function",
-    function: { name, ...shown, parameters: tool.parameters ?? NO_PARAMETERS, ...(tool.strict === true ? { strict: true } : {}) },
+    function: {
+      name,
+      ...shown,
+      parameters: tool.parameters ?? NO_PARAMETERS,
+      ...(tool.strict === true ? { strict: true } : {}),
+    },
   };
 }
 

@@ -9,7 +9,11 @@ export function brokenAnswer(deed: string): ModelError {
 }
 
 export function unreachable(origin: string, reason: string, cause: unknown): ModelError {
-  return new ModelError(`Cannot reach the model server at ${origin}: ${reason}.`, { ...SERVER_FAULT, status: 502, cause });
+  return new ModelError(`Cannot reach the model server at ${origin}: ${reason}.`, {
+    ...SERVER_FAULT,
+    status: 502,
+    cause,
+  });
 }
 
 export function tooSlow(origin: string, reason: string, cause?: unknown): ModelError {
@@ -26,13 +30,20 @@ export function invalidInput(message: string, param = "input", code: string | nu
 }
 
 export function modelNotFound(model: string): ModelError {
-  return new ModelError(`The requested model '${model}' does not exist.`, { ...CALLER_FAULT, code: "model_not_found", param: "model" });
+  return new ModelError(`The requested model '${model}' does not exist.`, {
+    ...CALLER_FAULT,
+    code: "model_not_found",
+    param: "model",
+  });
 }
 
 export function inputTooLong(): ModelError {
-  return new ModelError("Your input exceeds the context window of this model. Please adjust your input and try again.", {
-    ...CALLER_FAULT,
-    code: "context_length_exceeded",
-    param: "input",
-  });
+  return new ModelError(
+    "Your input exceeds the context window of this model. Please adjust your input and try again.",
+    {
+      ...CALLER_FAULT,
+      code: "context_length_exceeded",
+      param: "input",
+    },
+  );
 }

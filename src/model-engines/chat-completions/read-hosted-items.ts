@@ -42,7 +42,7 @@ export function readHostedItem(item: HostedItem, path: string): readonly History
     case "web_search_call":
       return [readWebSearch(item)];
     case "file_search_call":
-      return pair(item.id ?? path, "file_search", { queries: item.queries }, item.results ?? "The results were not kept.");
+      return readFileSearch(item, path);
     case "code_interpreter_call":
       return pair(item.id ?? path, "code_interpreter", { code: item.code ?? "" }, readInterpreterOutputs(item));
     case "image_generation_call":
@@ -52,17 +52,17 @@ export function readHostedItem(item: HostedItem, path: string): readonly History
     case "mcp_list_tools":
       return [note(`[The MCP server ${item.server_label} offers: ${item.tools.map((tool) => tool.name).join(", ")}]`)];
     case "mcp_approval_request":
-      return [note(`[Asked for approval to call ${item.name} of the MCP server ${item.server_label} with ${item.arguments}]`)];
+      return [
+        note(`[Asked for approval to call ${item.name} of the MCP server ${item.server_label} with ${item.arguments}]`),
+      ];
     case "mcp_approval_response":
       return [{ type: "user", content: `[${item.approve ? "Approved" : "Denied"} the call${quoted(item.reason)}]` }];
     case "computer_call":
-      return [
-        call(item.call_id, "computer", {
-          actions: item.actions ?? (item.action === null || item.action === undefined ? [] : [item.action]),
-        }),
-      ];
+      return [call(item.call_id, "computer", { actions: computerActions(item) })];
     case "computer_call_output":
-      return [callOutput(item.call_id, "The screen follows in the next message.", [mapImage(item.output, `${path}.output`)])];
+      return [
+        callOutput(item.call_id, "The screen follows in the next message.", [mapImage(item.output, `${path}.output`)]),
+      ];
     case "local_shell_call":
       return [call(item.id ?? item.call_id, "local_shell", item.action)];
     case "local_shell_call_output":
@@ -78,12 +78,7 @@ export function readHostedItem(item: HostedItem, path: string): readonly History
     case "tool_search_call":
       return [call(item.call_id ?? TOOL_SEARCH_CALL_ID, "tool_search", item.arguments)];
     case "tool_search_output":
-      return [
-        callOutput(
-          item.call_id ?? TOOL_SEARCH_CALL_ID,
-          JSON.stringify({ tools: item.tools.map((tool) => ("name" in tool ? tool.name : tool.type)) }),
-        ),
-      ];
+      return [callOutput(item.call_id ?? TOOL_SEARCH_CALL_ID, JSON.stringify({ tools: namesOf(item.tools) }))];
     case "program":
       return [call(item.call_id, "program", { code: item.code })];
     case "program_output":
@@ -97,6 +92,18 @@ export function readHostedItem(item: HostedItem, path: string): readonly History
     default:
       return assertNever(item);
   }
+}
+
+function readFileSearch(item: Item<"file_search_call">, path: string): readonly HistoryStep[] {
+  return pair(item.id ?? path, "file_search", { queries: item.queries }, item.results ?? "The results were not kept.");
+}
+
+function computerActions({ action, actions }: Item<"computer_call">): readonly unknown[] {
+  return actions ?? (action === null || action === undefined ? [] : [action]);
+}
+
+function namesOf(tools: Item<"tool_search_output">["tools"]): readonly string[] {
+  return tools.map((tool) => ("name" in tool ? tool.name : tool.type));
 }
 
 function readWebSearch(item: Item<"web_search_call">): HistoryStep {
@@ -126,7 +133,12 @@ function readMcpCall(item: Item<"mcp_call">, path: string): readonly HistoryStep
   const callId = item.id ?? path;
   const failed = item.error === null || item.error === undefined ? "" : `Failed: ${JSON.stringify(item.error)}`;
   return [
-    { type: "call", callId, name: flatName(item.server_label, item.name), arguments: item.arguments === "" ? "{}" : item.arguments },
+    {
+      type: "call",
+      callId,
+      name: flatName(item.server_label, item.name),
+      arguments: item.arguments === "" ? "{}" : item.arguments,
+    },
     callOutput(callId, item.output ?? failed),
   ];
 }

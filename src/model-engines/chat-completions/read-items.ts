@@ -10,7 +10,8 @@ import { flatName } from "./tool-names.ts";
 type Item<Type> = Extract<InputItem, { type: Type }>;
 type Message = Extract<InputItem, { role: unknown; content: unknown }>;
 type MessagePart = Exclude<Message["content"], string>[number];
-type ToolOutput = Item<"function_call_output">["output"] | Item<"custom_tool_call_output">["output"];
+/** Custom tools answer in the same forms. */
+type ToolOutput = Item<"function_call_output">["output"];
 
 /** What an item means to a chat-completions server. Throws for what it cannot be told; nothing is left out in silence. */
 export function readItem(item: InputItem, path: string): readonly HistoryStep[] {
@@ -29,7 +30,12 @@ export function readItem(item: InputItem, path: string): readonly HistoryStep[] 
       ];
     case "custom_tool_call":
       return [
-        { type: "call", callId: item.call_id, name: flatName(item.namespace, item.name), arguments: JSON.stringify({ input: item.input }) },
+        {
+          type: "call",
+          callId: item.call_id,
+          name: flatName(item.namespace, item.name),
+          arguments: JSON.stringify({ input: item.input }),
+        },
       ];
     case "function_call_output":
     case "custom_tool_call_output":
@@ -39,7 +45,11 @@ export function readItem(item: InputItem, path: string): readonly HistoryStep[] 
     case "compaction":
     case "compaction_trigger":
     case "configuration_update":
-      throw invalidInput(`Items of type '${item.type}' are not available with this model server.`, path, "unsupported_value");
+      throw invalidInput(
+        `Items of type '${item.type}' are not available with this model server.`,
+        path,
+        "unsupported_value",
+      );
     case undefined:
     case null:
     case "item_reference":
@@ -48,7 +58,10 @@ export function readItem(item: InputItem, path: string): readonly HistoryStep[] 
     case "input_audio":
     case "input_file":
     case "tool_result":
-      throw invalidInput(`Items of type '${item.type ?? "item_reference"}' must be resolved before a model is asked.`, path);
+      throw invalidInput(
+        `Items of type '${item.type ?? "item_reference"}' must be resolved before a model is asked.`,
+        path,
+      );
     default:
       return readHostedItem(item, path);
   }
@@ -88,7 +101,8 @@ function readMessage(message: Message, path: string): readonly HistoryStep[] {
 /** Text of an answer put into a user message reads like any other text. */
 function inputPart(part: MessagePart, path: string): Exclude<MessagePart, { type: "output_text" | "refusal" }> {
   if (part.type === "output_text") return { type: "input_text", text: part.text };
-  if (part.type === "refusal") throw invalidInput(`Invalid '${path}': a refusal belongs to an assistant message.`, path, "invalid_value");
+  if (part.type === "refusal")
+    throw invalidInput(`Invalid '${path}': a refusal belongs to an assistant message.`, path, "invalid_value");
   return part;
 }
 

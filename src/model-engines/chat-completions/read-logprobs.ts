@@ -6,7 +6,9 @@ import { isList, type JsonObject } from "./json-values.ts";
 export function readLogprobs(value: unknown): readonly LogProb[] | undefined {
   const tokens = isRecord(value) ? value["content"] : undefined;
   if (!isList(tokens) || tokens.length === 0) return undefined;
-  return tokens.filter(isRecord).map((token) => ({ ...readToken(token), top_logprobs: readAlternatives(token["top_logprobs"]) }));
+  return tokens
+    .filter(isRecord)
+    .map((token) => ({ ...readToken(token), top_logprobs: readAlternatives(token["top_logprobs"]) }));
 }
 
 function readAlternatives(value: unknown): LogProb["top_logprobs"] {

@@ -14,7 +14,11 @@ export function readUsage(usage: JsonObject): ModelUsage {
       usage["cached_tokens"],
       usage["cache_read_input_tokens"],
     ),
-    cacheWriteTokens: firstCount(input["cache_write_tokens"], input["cache_creation_tokens"], usage["cache_creation_input_tokens"]),
+    cacheWriteTokens: firstCount(
+      input["cache_write_tokens"],
+      input["cache_creation_tokens"],
+      usage["cache_creation_input_tokens"],
+    ),
     outputTokens: countOrZero(usage["completion_tokens"]),
     reasoningTokens: firstCount(output["reasoning_tokens"], usage["reasoning_tokens"]),
   };

@@ -5,7 +5,8 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** How long a refused caller should wait: from the headers, else from the message ("try again in 1.2s"). Null where neither says. */
 export function readRetryAfter(headers: Headers, message: string, nowMs: number): number | null {
-  const seconds = fromMilliseconds(headers["retry-after-ms"]) ?? fromHeader(headers["retry-after"], nowMs) ?? fromMessage(message);
+  const seconds =
+    fromMilliseconds(headers["retry-after-ms"]) ?? fromHeader(headers["retry-after"], nowMs) ?? fromMessage(message);
   return seconds === null ? null : Math.min(Math.max(Math.ceil(seconds), 1), RETRY_AFTER_SECONDS_MAX);
 }
 
@@ -24,5 +25,8 @@ function fromHeader(header: string | string[] | undefined, nowMs: number): numbe
 function fromMessage(message: string): number | null {
   const match = /(?:try again|retry) (?:in|after) (?:(\d+)m)?(\d+(?:\.\d+)?)\s?(ms|s|m)/i.exec(message);
   if (match === null) return null;
-  return Number.parseFloat(match[1] ?? "0") * 60 + Number.parseFloat(match[2] ?? "0") * (SECONDS_PER[match[3]?.toLowerCase() ?? "s"] ?? 1);
+  return (
+    Number.parseFloat(match[1] ?? "0") * 60 +
+    Number.parseFloat(match[2] ?? "0") * (SECONDS_PER[match[3]?.toLowerCase() ?? "s"] ?? 1)
+  );
 }

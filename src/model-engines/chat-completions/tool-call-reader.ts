@@ -71,7 +71,10 @@ export class ToolCallReader {
   #beginsAnother(call: IncomingCall, delta: CallDelta): boolean {
     if (delta.name === null) return false;
     if (call.whole)
-      return delta.name !== call.name || (delta.arguments !== "" && delta.arguments !== call.arguments && call.arguments.trim() !== "{}");
+      return (
+        delta.name !== call.name ||
+        (delta.arguments !== "" && delta.arguments !== call.arguments && call.arguments.trim() !== "{}")
+      );
     const isNamed = call.arguments !== "" || this.#sequencer.isKnownTool(call.name);
     return isNamed && delta.name !== call.name && !delta.name.startsWith(call.name);
   }

@@ -19,7 +19,8 @@ export class ToolNames {
   add(tool: CalledTool): string {
     const flat = flatName(tool.namespace, tool.name);
     const taken = this.#tools.get(flat);
-    const free = taken === undefined || sameTool(taken, tool) ? flat : shortened(`${flat}_${tool.namespace ?? ""}`, flat);
+    const free =
+      taken === undefined || sameTool(taken, tool) ? flat : shortened(`${flat}_${tool.namespace ?? ""}`, flat);
     this.#tools.set(free, tool);
     return free;
   }

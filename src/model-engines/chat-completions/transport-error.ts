@@ -28,7 +28,11 @@ export function explainTransportError(error: unknown, origin: string, idleMs: nu
     case "UND_ERR_BODY_TIMEOUT":
       return tooSlow(origin, `sent nothing for ${idleMs / 1000} s`, error);
     default:
-      return unreachable(origin, REASONS[code] ?? (code === "" ? "the call failed" : `the call failed (${code})`), error);
+      return unreachable(
+        origin,
+        REASONS[code] ?? (code === "" ? "the call failed" : `the call failed (${code})`),
+        error,
+      );
   }
 }
 

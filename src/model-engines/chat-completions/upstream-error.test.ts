@@ -11,11 +11,19 @@ const CONTEXT = { model: "m", origin: "http://model.test", apiKey: "the-operator
 const NOW_MS = Date.parse("2026-01-01T00:00:00Z");
 
 function explain(status: number, body: string, headers: Readonly<Record<string, string>> = {}) {
-  const { message, status: shownStatus, type, code, param, retryAfterSeconds } = explainRefusal({ status, headers, body }, CONTEXT, NOW_MS);
+  const {
+    message,
+    status: shownStatus,
+    type,
+    code,
+    param,
+    retryAfterSeconds,
+  } = explainRefusal({ status, headers, body }, CONTEXT, NOW_MS);
   return { status: shownStatus, type, code, param, retryAfterSeconds, message };
 }
 
-const said = (message: string, more: Readonly<Record<string, unknown>> = {}) => JSON.stringify({ error: { message, ...more } });
+const said = (message: string, more: Readonly<Record<string, unknown>> = {}) =>
+  JSON.stringify({ error: { message, ...more } });
 function check(
   status: number,
   body: string,
@@ -43,10 +51,18 @@ describe("whose fault it is", () => {
       param: "model",
       message: "The requested model 'm' does not exist.",
     };
-    check(404, said("The model `m` does not exist or you do not have access to it.", { code: "model_not_found" }), expected);
+    check(
+      404,
+      said("The model `m` does not exist or you do not have access to it.", { code: "model_not_found" }),
+      expected,
+    );
     check(403, said("Project does not have access", { code: "model_not_found" }), expected);
     check(404, '{"error":"model \\"m\\" not found, try pulling it first"}', expected);
-    check(404, '{"object":"error","message":"The model `m` does not exist.","type":"NotFoundError","code":404}', expected);
+    check(
+      404,
+      '{"object":"error","message":"The model `m` does not exist.","type":"NotFoundError","code":404}',
+      expected,
+    );
     check(400, said("m is not a valid model ID"), expected);
   });
   test("an address without chat completions is the operator's", () => {
@@ -109,7 +125,9 @@ describe("limits", () => {
     const expected = { status: 429, type: "insufficient_quota", code: "insufficient_quota" };
     check(
       429,
-      said("You exceeded your current quota, please check your plan and billing details.", { code: "insufficient_quota" }),
+      said("You exceeded your current quota, please check your plan and billing details.", {
+        code: "insufficient_quota",
+      }),
       expected,
     );
     check(402, said("Insufficient Balance"), expected);
@@ -152,12 +170,16 @@ describe("what is shown", () => {
   test("no key, token or address, and not too much", () => {
     const { message } = explain(
       400,
-      said(`Key sk-proj-abcdef123456 Bearer abc.def http://10.0.0.1:8000/v1?key=abc the-operators-key\n${"x".repeat(1000)}`),
+      said(
+        `Key sk-proj-abcdef123456 Bearer abc.def http://10.0.0.1:8000/v1?key=abc the-operators-key\n${"x".repeat(1000)}`,
+      ),
     );
     expect(message).toMatch(/^Key \[redacted\] \[redacted\] \[redacted\] \[redacted\] x+…$/);
     expect(message.length).toBe(500);
   });
   test("a provider's own words behind a gateway", () => {
-    check(400, said("Provider returned error", { metadata: { raw: "Bad image" } }), { message: "Provider returned error: Bad image" });
+    check(400, said("Provider returned error", { metadata: { raw: "Bad image" } }), {
+      message: "Provider returned error: Bad image",
+    });
   });
 });

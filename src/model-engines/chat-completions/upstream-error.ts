@@ -37,7 +37,8 @@ const TOO_LONG =
   /context[ _-]?(?:length|size|window)|exceed_context|maximum (?:context|prompt|model|input|sequence) (?:length|size)|(?:prompt|input|messages?) (?:is|are) too long|too many (?:input )?tokens|input tokens exceed|exceeds? (?:the )?(?:maximum|max|limit of).{0,40}tokens|input length.{0,60}exceed/i;
 const NO_SUCH_MODEL =
   /model.{0,200}(?:not found|does not exist|not exist|no such|unknown|not available|isn't available|not loaded)|(?:no such|unknown|unrecognized|invalid) model|not a valid model/is;
-const OUT_OF_CREDIT = /insufficient_quota|insufficient (?:quota|balance|credits?)|exceeded your current quota|check your plan and billing/i;
+const OUT_OF_CREDIT =
+  /insufficient_quota|insufficient (?:quota|balance|credits?)|exceeded your current quota|check your plan and billing/i;
 
 /** Says in the reference's words why a model server refused a turn or gave it up. */
 export function explainRefusal(refusal: Refusal, context: ErrorContext, nowMs: number): ModelError {
@@ -47,7 +48,11 @@ export function explainRefusal(refusal: Refusal, context: ErrorContext, nowMs: n
   if (reported.code === "model_not_found") return modelNotFound(context.model); // Some say so with 403.
   if (status === 401 || status === 403) return refusedKey(status, shown, context);
   if (status === 429 || status === 402) return rateLimited(refusal, reported, shown, nowMs);
-  if (status === 408) return new ModelError(`The model server at ${context.origin} timed out. ${shown}`.trim(), { ...FAULT, status: 504 });
+  if (status === 408)
+    return new ModelError(`The model server at ${context.origin} timed out. ${shown}`.trim(), {
+      ...FAULT,
+      status: 504,
+    });
   if (status >= 500) return failed(refusal, reported, shown, context, nowMs);
   if (status < 400)
     return new ModelError(`The model server at ${context.origin} answered with status ${status} in place of a turn.`, {
@@ -68,11 +73,17 @@ function refusedKey(status: number, shown: string, context: ErrorContext): Model
 }
 
 function rateLimited(refusal: Refusal, reported: ReportedError, shown: string, nowMs: number): ModelError {
-  const isCredit = refusal.status === 402 || OUT_OF_CREDIT.test(`${reported.code} ${reported.type} ${reported.message}`);
+  const isCredit =
+    refusal.status === 402 || OUT_OF_CREDIT.test(`${reported.code} ${reported.type} ${reported.message}`);
   const retryAfterSeconds = readRetryAfter(refusal.headers, reported.message, nowMs);
   if (isCredit) {
     const message = shown === "" ? "The quota at the model server is used up." : shown;
-    return new ModelError(message, { status: 429, type: "insufficient_quota", code: "insufficient_quota", retryAfterSeconds });
+    return new ModelError(message, {
+      status: 429,
+      type: "insufficient_quota",
+      code: "insufficient_quota",
+      retryAfterSeconds,
+    });
   }
   const isBucket = reported.type === "tokens" || reported.type === "requests";
   return new ModelError(shown === "" ? "The model server is rate limited." : shown, {
@@ -83,25 +94,41 @@ function rateLimited(refusal: Refusal, reported: ReportedError, shown: string, n
   });
 }
 
-function failed(refusal: Refusal, reported: ReportedError, shown: string, context: ErrorContext, nowMs: number): ModelError {
+function failed(
+  refusal: Refusal,
+  reported: ReportedError,
+  shown: string,
+  context: ErrorContext,
+  nowMs: number,
+): ModelError {
   if (TOO_LONG.test(reported.message)) return inputTooLong(); // Several local servers report this as their own fault.
   const isOdd = refusal.status > 511; // Statuses of single vendors, such as 529, mean overload.
-  return new ModelError(withDetail(`The model server at ${context.origin} failed with status ${refusal.status}`, shown), {
-    ...FAULT,
-    status: isOdd ? 503 : refusal.status,
-    retryAfterSeconds: readRetryAfter(refusal.headers, "", nowMs),
-  });
+  return new ModelError(
+    withDetail(`The model server at ${context.origin} failed with status ${refusal.status}`, shown),
+    {
+      ...FAULT,
+      status: isOdd ? 503 : refusal.status,
+      retryAfterSeconds: readRetryAfter(refusal.headers, "", nowMs),
+    },
+  );
 }
 
 function refusedRequest(status: number, reported: ReportedError, shown: string, context: ErrorContext): ModelError {
-  if (reported.code === "context_length_exceeded" || reported.type === "exceed_context_size_error" || TOO_LONG.test(reported.message))
+  if (
+    reported.code === "context_length_exceeded" ||
+    reported.type === "exceed_context_size_error" ||
+    TOO_LONG.test(reported.message)
+  )
     return inputTooLong();
   if (NO_SUCH_MODEL.test(reported.message)) return modelNotFound(context.model);
   if (status === 404 && (shown === "" || /^not found$/i.test(shown))) {
-    return new ModelError(`The model server at ${context.origin} has no chat completions under the configured base URL.`, {
-      ...FAULT,
-      status: 502,
-    });
+    return new ModelError(
+      `The model server at ${context.origin} has no chat completions under the configured base URL.`,
+      {
+        ...FAULT,
+        status: 502,
+      },
+    );
   }
   return new ModelError(shown === "" ? `The model server refused the request with status ${status}.` : shown, {
     status,
@@ -118,7 +145,8 @@ function withDetail(sentence: string, detail: string): string {
 function readReported(body: string | JsonObject): ReportedError {
   const parsed = typeof body === "string" ? parseJson(body) : body;
   const first = isList(parsed) ? parsed[0] : parsed; // Some gateways wrap the error in a list.
-  if (!isRecord(first)) return { message: typeof body === "string" ? body : "", isReadable: false, code: null, type: null, param: null };
+  if (!isRecord(first))
+    return { message: typeof body === "string" ? body : "", isReadable: false, code: null, type: null, param: null };
   const error = isRecord(first["error"]) ? first["error"] : first;
   return {
     message: messageOf(error, first),
@@ -130,7 +158,13 @@ function readReported(body: string | JsonObject): ReportedError {
 }
 
 function messageOf(error: JsonObject, whole: JsonObject): string {
-  const candidates = [error["message"], whole["error"], whole["message"], detailOf(error["detail"] ?? whole["detail"]), error["title"]];
+  const candidates = [
+    error["message"],
+    whole["error"],
+    whole["message"],
+    detailOf(error["detail"] ?? whole["detail"]),
+    error["title"],
+  ];
   const message = candidates.map(textOrNull).find((text) => text !== null) ?? "";
   const metadata = error["metadata"];
   const raw = isRecord(metadata) ? textOrNull(metadata["raw"]) : null; // OpenRouter keeps the provider's own words there.

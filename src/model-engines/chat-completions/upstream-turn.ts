@@ -21,7 +21,13 @@ type Phase =
   | { readonly name: "awaiting_headers" }
   | { readonly name: "undecided" }
   | { readonly name: "streaming" }
-  | { readonly name: "collecting"; readonly status: number; readonly headers: Headers; readonly pieces: Buffer[]; bytes: number }
+  | {
+      readonly name: "collecting";
+      readonly status: number;
+      readonly headers: Headers;
+      readonly pieces: Buffer[];
+      bytes: number;
+    }
   | { readonly name: "ended" };
 
 export interface TurnOptions {
@@ -120,7 +126,8 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
   #decide(controller: Dispatcher.DispatchController, bytes: Buffer): void {
     const first = bytes.toString("latin1").trimStart()[0];
     if (first === undefined) return;
-    if (first === "{" || first === "[") this.#phase = { name: "collecting", status: 200, headers: {}, pieces: [], bytes: 0 };
+    if (first === "{" || first === "[")
+      this.#phase = { name: "collecting", status: 200, headers: {}, pieces: [], bytes: 0 };
     else this.#beginStream();
     this.onResponseData(controller, bytes);
   }
@@ -142,9 +149,14 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
   }
 
   #readCollected(phase: Extract<Phase, { name: "collecting" }>): void {
-    const text = Buffer.concat(phase.pieces).toString("utf8", 0, phase.status === 200 ? PLAIN_BODY_BYTES_MAX : ERROR_BODY_BYTES_MAX);
+    const text = Buffer.concat(phase.pieces).toString(
+      "utf8",
+      0,
+      phase.status === 200 ? PLAIN_BODY_BYTES_MAX : ERROR_BODY_BYTES_MAX,
+    );
     const { context } = this.#options;
-    if (phase.status !== 200) this.#fail(explainRefusal({ status: phase.status, headers: phase.headers, body: text }, context, Date.now()));
+    if (phase.status !== 200)
+      this.#fail(explainRefusal({ status: phase.status, headers: phase.headers, body: text }, context, Date.now()));
     else this.#attempt(() => this.#readPlain(text));
   }
 
@@ -189,7 +201,9 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
       this.#controller?.abort(new TurnOver());
       return;
     }
-    this.#fail(tooSlow(this.#options.context.origin, `did not finish its answer within ${this.#options.totalMs / 1000} s`));
+    this.#fail(
+      tooSlow(this.#options.context.origin, `did not finish its answer within ${this.#options.totalMs / 1000} s`),
+    );
   };
 
   /** The turn is over for good; the reply's own last bytes may still come, so that the connection can be used again. */

@@ -24,7 +24,11 @@ export function createResponse(parts: CreateResponseParts): ResponsesApiHandlers
   };
 }
 
-async function beginRun(parts: CreateResponseParts, request: CreateResponseRequest, context: ApiContext): Promise<LiveRun> {
+async function beginRun(
+  parts: CreateResponseParts,
+  request: CreateResponseRequest,
+  context: ApiContext,
+): Promise<LiveRun> {
   const createdAt = Math.floor(Date.now() / 1000);
   const prepared = await prepareRun(parts, context.principal.owner, request, createdAt);
   const slot = parts.runs.reserve(prepared.plan.response.id, context.signal);

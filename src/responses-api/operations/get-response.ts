@@ -5,7 +5,9 @@ import { plainBody } from "../plain-body.ts";
 import type { ResponseStore } from "../ports.ts";
 
 /** `GET /v1/responses/{response_id}`: the latest stored snapshot. */
-export function getResponse(store: Pick<ResponseStore, "findResponse">): ResponsesApiHandlers<ApiContext>["getResponse"] {
+export function getResponse(
+  store: Pick<ResponseStore, "findResponse">,
+): ResponsesApiHandlers<ApiContext>["getResponse"] {
   return async ({ path, query }, { principal }) => {
     if (query.stream === true) throw notImplemented("getResponse with stream=true");
     const response = await store.findResponse(principal.owner, path.response_id);

@@ -1,8 +1,8 @@
 /** The process that `crash.test.ts` kills: appends to one run and writes the number of each event down once its promise has resolved. */
 import { writeSync } from "node:fs";
 import { openStore } from "./open-store.ts";
-import { aResponse, OURS } from "./stored-shapes.ts";
-import { textEvents } from "./text-events.ts";
+import { aResponse, OURS } from "./stored-shapes.fixture.ts";
+import { textEvents } from "./text-events.fixture.ts";
 
 const STDOUT = 1;
 const [, , file = ":memory:"] = process.argv;

@@ -1,0 +1,2 @@
+/** How a block ends: whole, or cut off. */
+export type BlockEnd = "completed" | "incomplete";

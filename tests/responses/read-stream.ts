@@ -1,0 +1,54 @@
+import { expect } from "vitest";
+import type { Response as ResponseBody, ResponseStreamEvent } from "../../generated/responses-api/types.ts";
+import { validateResponse, validateResponseStreamEvent } from "../../generated/responses-api/validators.js";
+
+export type EventOf<Type extends ResponseStreamEvent["type"]> = Extract<ResponseStreamEvent, { type: Type }>;
+
+/** A stream of the reference's dialect, read to its end. */
+export interface ReadStream {
+  readonly text: string;
+  readonly events: readonly ResponseStreamEvent[];
+  /** The response of the last event. */
+  readonly final: ResponseBody;
+}
+
+/** Reads a stream and expects of each event that the contract knows it. */
+export async function readStream(reply: Response): Promise<ReadStream> {
+  const text = await reply.text();
+  expect(reply.status, text).toBe(200);
+  const events = dataLines(text).map((line) => eventOf(JSON.parse(line)));
+  return { text, events, final: responseOf(events.at(-1)) };
+}
+
+export function dataLines(text: string): string[] {
+  return text.split("\n").flatMap((line) => (line.startsWith("data: ") ? [line.slice("data: ".length)] : []));
+}
+
+function eventOf(value: unknown): ResponseStreamEvent {
+  if (!validateResponseStreamEvent(value)) throw new Error(`not an event of the contract: ${JSON.stringify(value)}`);
+  return value;
+}
+
+/** The response that an event of the whole run carries. */
+export function responseOf(event: ResponseStreamEvent | undefined): ResponseBody {
+  if (event === undefined || !("response" in event)) throw new Error(`no response in ${event?.type}`);
+  return event.response;
+}
+
+/** A reply's JSON, expected to be a response of the contract. */
+export async function readResponse(reply: Response): Promise<ResponseBody> {
+  const body: unknown = await reply.json();
+  if (!validateResponse(body)) throw new Error(`not a response: ${JSON.stringify(body)}`);
+  return body;
+}
+
+/** The events of one type. */
+export function eventsOf<Type extends ResponseStreamEvent["type"]>(stream: ReadStream, type: Type): EventOf<Type>[] {
+  return stream.events.filter((event): event is EventOf<Type> => event.type === type);
+}
+
+/** What two answers to one request share: ids shrink to prefix and counter, times to 0. */
+export function withoutChance(body: ResponseBody): unknown {
+  const text = JSON.stringify({ ...body, created_at: 0, completed_at: body.completed_at === null ? null : 0 });
+  return JSON.parse(text.replaceAll(/\b([a-z]+)_[0-9a-f]{42}([0-9a-f]{8})\b/g, "$1_$2").replaceAll(/\bcall_[0-9a-f]{24}\b/g, "call_"));
+}
