@@ -45,7 +45,7 @@ generate-check: $(INSTALLED) $(CODEGEN_INSTALLED) ## fail if generated/ is not w
 	node scripts/codegen/generate.ts --check
 
 client-build: $(INSTALLED) ## compile antiphon/client into dist/
-	tsc -p tsconfig.client.json
+	npm run --silent build:client
 
 bench: $(INSTALLED) ## measure the server
 	node scripts/bench/main.ts $(ARGS)

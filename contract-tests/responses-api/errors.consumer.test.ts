@@ -78,8 +78,8 @@ describe("a client that is refused", () => {
   test("for the members of chat completions is shown the way", async () => {
     verifies("errors.catalogue.chat-messages-moved");
     await checkIllFormed(
-      "with messages in place of input",
-      { messages: [{ role: "user", content: "Hi" }] },
+      "with the messages of chat completions",
+      { input: "Hi", messages: [{ role: "user", content: "Hi" }] },
       {
         code: "unsupported_parameter",
         param: null,

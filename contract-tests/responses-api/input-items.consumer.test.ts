@@ -75,7 +75,6 @@ async function check({ request, query = {}, texts, hasMore }: Page): Promise<voi
         const page = await client.responses.inputItems.list(RESPONSE_ID, query);
         expect(page.data).toEqual(texts.map(item));
         expect(page.has_more).toBe(hasMore);
-        expect(page.last_id).toBe(last_id);
       },
       own: async (client) =>
         expect(await client.listInputItems(RESPONSE_ID, query)).toEqual({ ...envelope, data: texts.map(item) }),

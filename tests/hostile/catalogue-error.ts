@@ -48,7 +48,7 @@ const CODES: ReadonlySet<string> = new Set([
 ]);
 
 /** Words that only an implementation says: frames of a stack, files, a validator's own texts. */
-const INTERNALS = /\n\s+at |node_modules|\.[jt]s:\d|\bmust (?:be|have|match|NOT)\b|SyntaxError|Unexpected token|SQLITE|undici|ECONN/;
+const INTERNALS = /\n\s+at |node_modules|\.[jt]s:\d|\bmust (?:be (?:string|number|integer|boolean|array|object|null|equal)|have required|match|NOT)\b|SyntaxError|Unexpected token|SQLITE|undici|ECONN/;
 
 /** The error of a body, held to the envelope and to the catalogue. */
 export function readError(body: string): CatalogueError {
