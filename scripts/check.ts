@@ -16,6 +16,7 @@ interface Check {
 const CHECKS: readonly Check[] = [
   { name: "generated", command: "node scripts/codegen/generate.ts --check" },
   { name: "types", command: "tsc -p tsconfig.json" },
+  { name: "contract lint", command: "node scripts/codegen/lint-specs.ts" },
   { name: "lint", command: "oxlint --type-aware --deny-warnings --report-unused-disable-directives --format=unix" },
   { name: "dead code", command: "knip --no-progress" },
   { name: "imports", command: "node scripts/check-imports.ts" },
