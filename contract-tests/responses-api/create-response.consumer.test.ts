@@ -1,7 +1,7 @@
 import { MatchersV3 } from "@pact-foundation/pact";
 import { describe, expect, test } from "vitest";
-import type { OutputItem } from "../../generated/responses-api/types.ts";
 import { verifies } from "../../tests/verifies.ts";
+import { CALL, CHOOSE_WEATHER, WEATHER } from "./example-events.fixture.ts";
 import { exampleResponse, messageSaying, RESPONSE_ID, responseShape } from "./example-response.fixture.ts";
 import { checkInteraction, EXAMPLE_MODEL, theModel } from "./interaction.fixture.ts";
 
@@ -73,56 +73,35 @@ describe("a client that creates responses", () => {
 
   test("gets a forced function call, and no text", async () => {
     verifies("create.toolchoice.forced-yields-the-call");
-    const tool = {
-      type: "function",
-      name: "get_weather",
-      description: "Tells the weather of a city.",
-      strict: true,
-      parameters: {
-        type: "object",
-        properties: { city: { type: "string" } },
-        required: ["city"],
-        additionalProperties: false,
-      },
-    } as const;
-    const choice = { type: "function", name: "get_weather" } as const;
-    const asked = { input: "What is the weather in Paris?" };
-    const call = {
-      id: "fc_0123456789abcdef00670000000123456789abcdef01234567",
-      type: "function_call",
-      status: "completed",
-      arguments: '{"city":"Paris"}',
-      call_id: "call_0123456789abcdefghijklmn",
-      name: "get_weather",
-    } as const satisfies OutputItem;
-    const output = [{ ...call, arguments: regex('^\\{\\s*"city"\\s*:\\s*"Paris.*"\\s*\\}$', call.arguments) }];
+    const asked = { input: "What is the weather in Rome?" };
+    const output = [{ ...CALL, arguments: regex('^\\{\\s*"city"\\s*:\\s*"Rome.*"\\s*\\}$', CALL.arguments) }];
     await checkInteraction(
       {
         ...CREATE,
         request: "that forces a function call",
-        body: { model: theModel, ...asked, tools: [tool], tool_choice: choice },
-        reply: { json: responseShape({ tool_choice: choice }, { output, tools: [like(tool)] }) },
+        body: { model: theModel, ...asked, tools: [WEATHER], tool_choice: CHOOSE_WEATHER },
+        reply: { json: responseShape({ tool_choice: CHOOSE_WEATHER }, { output, tools: [like(WEATHER)] }) },
       },
       {
         official: async (client) => {
           const response = await client.responses.create({
             model: EXAMPLE_MODEL,
             ...asked,
-            tools: [tool],
-            tool_choice: choice,
+            tools: [WEATHER],
+            tool_choice: CHOOSE_WEATHER,
           });
           const found = response.output.find((item) => item.type === "function_call");
-          expect(JSON.parse(found?.arguments ?? "")).toEqual({ city: "Paris" });
+          expect(JSON.parse(found?.arguments ?? "")).toEqual({ city: "Rome" });
           expect(response.output_text).toBe("");
         },
         own: async (client) => {
           const response = await client.createResponse({
             model: EXAMPLE_MODEL,
             ...asked,
-            tools: [tool],
-            tool_choice: choice,
+            tools: [WEATHER],
+            tool_choice: CHOOSE_WEATHER,
           });
-          expect(response.output).toEqual([call]);
+          expect(response.output).toEqual([CALL]);
         },
       },
     );

@@ -1,11 +1,26 @@
 import type { OutputItem, ResponseStreamEvent } from "../../generated/responses-api/types.ts";
 import { exampleResponse, MESSAGE_ID, messageSaying, runningResponse } from "./example-response.fixture.ts";
 
+export const WEATHER = {
+  type: "function",
+  name: "get_weather",
+  description: "Tells the weather of a city.",
+  strict: true,
+  parameters: {
+    type: "object",
+    properties: { city: { type: "string" } },
+    required: ["city"],
+    additionalProperties: false,
+  },
+} as const;
+
+export const CHOOSE_WEATHER = { type: "function", name: WEATHER.name } as const;
+
 export const CALL = {
   id: "fc_0123456789abcdef00670000000123456789abcdef01234567",
   type: "function_call",
   status: "completed",
-  arguments: '{"city":"Paris"}',
+  arguments: '{"city":"Rome"}',
   call_id: "call_0123456789abcdefghijklmn",
   name: "get_weather",
 } as const satisfies OutputItem;
@@ -28,20 +43,34 @@ const IN_SUMMARY = { item_id: REASONING_ID, output_index: 0, summary_index: 0 } 
 
 const TEXT_PART = { type: "output_text", annotations: [], logprobs: [], text: "hello" } as const;
 const THOUGHT = "The request asks for a greeting.";
+const CUT_MESSAGE = { ...messageSaying("The sea"), status: "incomplete" } as const;
 const FAILURE = { code: "server_error", message: "The model broke off." } as const;
 
 /** An event without its number, which its place in a stream gives it. */
-export type ExampleEvent = ResponseStreamEvent extends infer Event ? (Event extends unknown ? Omit<Event, "sequence_number"> : never) : never;
+export type ExampleEvent = ResponseStreamEvent extends infer Event
+  ? Event extends unknown
+    ? Omit<Event, "sequence_number">
+    : never
+  : never;
 
-const PREFIX: readonly ExampleEvent[] = [
+/** How every stream begins. */
+export const PREFIX: readonly ExampleEvent[] = [
   { type: "response.created", response: runningResponse() },
   { type: "response.in_progress", response: runningResponse() },
 ];
 
 /** One whole message, as it is sent. */
 export const TEXT_BLOCK: readonly ExampleEvent[] = [
-  { type: "response.output_item.added", output_index: 0, item: { ...messageSaying(""), status: "in_progress", content: [] } },
-  { type: "response.content_part.added", ...IN_MESSAGE, part: { ...TEXT_PART, annotations: [], logprobs: [], text: "" } },
+  {
+    type: "response.output_item.added",
+    output_index: 0,
+    item: { ...messageSaying(""), status: "in_progress", content: [] },
+  },
+  {
+    type: "response.content_part.added",
+    ...IN_MESSAGE,
+    part: { ...TEXT_PART, annotations: [], logprobs: [], text: "" },
+  },
   { type: "response.output_text.delta", ...IN_MESSAGE, delta: "hello", logprobs: [], obfuscation: "C3pzECvwdlY" },
   { type: "response.output_text.done", ...IN_MESSAGE, text: "hello", logprobs: [] },
   { type: "response.content_part.done", ...IN_MESSAGE, part: { ...TEXT_PART, annotations: [], logprobs: [] } },
@@ -50,14 +79,14 @@ export const TEXT_BLOCK: readonly ExampleEvent[] = [
 
 export const CALL_BLOCK: readonly ExampleEvent[] = [
   { type: "response.output_item.added", output_index: 0, item: { ...CALL, status: "in_progress", arguments: "" } },
-  { type: "response.function_call_arguments.delta", ...IN_CALL, delta: CALL.arguments, obfuscation: "" },
+  { type: "response.function_call_arguments.delta", ...IN_CALL, delta: CALL.arguments, obfuscation: "C" },
   { type: "response.function_call_arguments.done", ...IN_CALL, arguments: CALL.arguments, name: CALL.name },
   { type: "response.output_item.done", output_index: 0, item: CALL },
 ];
 
 export const CUSTOM_CALL_BLOCK: readonly ExampleEvent[] = [
   { type: "response.output_item.added", output_index: 0, item: { ...CUSTOM_CALL, status: "in_progress", input: "" } },
-  { type: "response.custom_tool_call_input.delta", ...IN_CUSTOM_CALL, delta: CUSTOM_CALL.input, obfuscation: "" },
+  { type: "response.custom_tool_call_input.delta", ...IN_CUSTOM_CALL, delta: CUSTOM_CALL.input },
   { type: "response.custom_tool_call_input.done", ...IN_CUSTOM_CALL, input: CUSTOM_CALL.input },
   { type: "response.output_item.done", output_index: 0, item: CUSTOM_CALL },
 ];
@@ -70,11 +99,9 @@ export const INCOMPLETE: ExampleEvent = {
     completed_at: null,
     incomplete_details: { reason: "max_output_tokens" },
     max_output_tokens: 16,
-    output: [{ ...messageSaying("The sea"), status: "incomplete" }],
+    output: [CUT_MESSAGE],
   }),
 };
-
-export const PREFIX_EVENTS = PREFIX;
 
 export const REFUSAL_EVENTS: readonly ExampleEvent[] = [
   { type: "response.content_part.added", ...IN_MESSAGE, part: { type: "refusal", refusal: "" } },
@@ -88,7 +115,13 @@ export const CITATION_EVENTS: readonly ExampleEvent[] = [
     type: "response.output_text.annotation.added",
     ...IN_MESSAGE,
     annotation_index: 0,
-    annotation: { type: "url_citation", start_index: 0, end_index: 5, title: "Paris", url: "https://example.com/paris" },
+    annotation: {
+      type: "url_citation",
+      start_index: 0,
+      end_index: 5,
+      title: "Paris",
+      url: "https://example.com/paris",
+    },
   },
 ];
 
@@ -98,13 +131,17 @@ export const SUMMARY_EVENTS: readonly ExampleEvent[] = [
   { type: "response.reasoning_summary_text.delta", ...IN_SUMMARY, delta: "**Greeting**", obfuscation: "C3pz" },
   { type: "response.reasoning_summary_text.done", ...IN_SUMMARY, text: THOUGHT },
   { type: "response.reasoning_summary_part.done", ...IN_SUMMARY, part: { type: "summary_text", text: THOUGHT } },
-  { type: "response.output_item.done", output_index: 0, item: { id: REASONING_ID, type: "reasoning", summary: [{ type: "summary_text", text: THOUGHT }] } },
+  {
+    type: "response.output_item.done",
+    output_index: 0,
+    item: { id: REASONING_ID, type: "reasoning", summary: [{ type: "summary_text", text: THOUGHT }] },
+  },
 ];
 
 /** Models with open weights show what they think; those of the reference do not. */
 export const REASONING_EVENTS: readonly ExampleEvent[] = [
   { type: "response.content_part.added", ...IN_REASONING, part: { type: "reasoning_text", text: "" } },
-  { type: "response.reasoning_text.delta", ...IN_REASONING, delta: "The", obfuscation: "C3pzECvwdlYx3" },
+  { type: "response.reasoning_text.delta", ...IN_REASONING, delta: "The" },
   { type: "response.reasoning_text.done", ...IN_REASONING, text: THOUGHT },
   { type: "response.content_part.done", ...IN_REASONING, part: { type: "reasoning_text", text: THOUGHT } },
 ];
@@ -113,6 +150,13 @@ export const FAILURE_EVENTS: readonly ExampleEvent[] = [
   { type: "error", error: { type: "server_error", ...FAILURE, param: null } },
   {
     type: "response.failed",
-    response: exampleResponse({ status: "failed", completed_at: null, error: FAILURE, output: [], service_tier: "auto", usage: null }),
+    response: exampleResponse({
+      status: "failed",
+      completed_at: null,
+      error: FAILURE,
+      output: [CUT_MESSAGE],
+      service_tier: "auto",
+      usage: null,
+    }),
   },
 ];

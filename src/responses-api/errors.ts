@@ -74,10 +74,6 @@ export function unknownRoute(method: string, path: string): ApiError {
   return invalid(404, null, null, `Invalid URL (${method} ${path})`);
 }
 
-export function methodNotAllowed(method: string, path: string): ApiError {
-  return invalid(405, null, null, `Not allowed to ${method} on ${path}.`);
-}
-
 export function invalidClientRequestId(): ApiError {
   return invalid(400, "invalid_value", null, "Invalid 'X-Client-Request-Id': expected at most 512 ASCII characters.");
 }

@@ -70,3 +70,16 @@ export function isWhole(received: string): boolean {
   const length = /^content-length: (\d+)/im.exec(received)?.[1];
   return length !== undefined && Buffer.byteLength(bodyOf(received)) >= Number(length);
 }
+
+/** The body of a reply that comes in chunks, as far as it has come. */
+export function chunkedBodyOf(received: string): string {
+  let rest = Buffer.from(bodyOf(received));
+  let body = "";
+  for (;;) {
+    const end = rest.indexOf("\r\n");
+    const size = Number.parseInt(rest.toString("latin1", 0, Math.max(end, 0)), 16);
+    if (end < 0 || !(size > 0)) return body;
+    body += rest.toString("utf8", end + 2, end + 2 + size);
+    rest = rest.subarray(end + 2 + size + 2);
+  }
+}

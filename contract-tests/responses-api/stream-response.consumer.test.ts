@@ -1,0 +1,130 @@
+import { describe, expect, test } from "vitest";
+import { verifies } from "../../tests/verifies.ts";
+import {
+  CALL,
+  CALL_BLOCK,
+  CHOOSE_WEATHER,
+  COMPLETED,
+  type ExampleEvent,
+  PREFIX,
+  TEXT_BLOCK,
+  WEATHER,
+} from "./example-events.fixture.ts";
+import { exampleResponse, messageSaying } from "./example-response.fixture.ts";
+import { checkInteraction, EXAMPLE_MODEL, theModel } from "./interaction.fixture.ts";
+
+const CREATE = { method: "POST", path: "/v1/responses", given: ["a chat model"] } as const;
+const model = EXAMPLE_MODEL;
+const stream = true;
+
+/** What is in an event is held to the messages of `stream-events.consumer.test.ts`; here it is about their frames and their order. */
+describe("a client that streams responses", () => {
+  test("gets a text in the frames of the reference", async () => {
+    verifies(
+      "contract.parity.same-checks-both-providers",
+      "responses.stream.framing",
+      "responses.stream.foreground-prefix",
+      "responses.stream.text-block-order",
+      "responses.stream.no-done-marker",
+    );
+    const asked = { input: "Say hello" };
+    const events = numbered([...PREFIX, ...TEXT_BLOCK, COMPLETED]);
+    const pattern = streamPattern(TEXT_BLOCK);
+    await checkInteraction(
+      {
+        ...CREATE,
+        request: "for a streamed text",
+        body: { model: theModel, stream, ...asked },
+        reply: { events: framed(events), pattern },
+      },
+      {
+        official: async (client) => {
+          expect(await Array.fromAsync(await client.responses.create({ model, stream, ...asked }))).toEqual(events);
+          const final = await client.responses.stream({ model, ...asked }).finalResponse();
+          expect(final.output_text).toBe("hello");
+        },
+        own: async (client) => {
+          expect(await Array.fromAsync(await client.createResponse({ model, stream, ...asked }))).toEqual(events);
+        },
+      },
+    );
+  });
+
+  test("gets a function call in the frames of the reference", async () => {
+    verifies("responses.stream.function-call-order");
+    const asked = { input: "What is the weather in Rome?", tools: [WEATHER], tool_choice: CHOOSE_WEATHER };
+    const completed: ExampleEvent = {
+      ...COMPLETED,
+      type: "response.completed",
+      response: exampleResponse({ output: [CALL] }),
+    };
+    const events = numbered([...PREFIX, ...CALL_BLOCK, completed]);
+    const pattern = streamPattern(CALL_BLOCK);
+    await checkInteraction(
+      {
+        ...CREATE,
+        request: "for a streamed function call",
+        body: { model: theModel, stream, ...asked },
+        reply: { events: framed(events), pattern },
+      },
+      {
+        official: async (client) => {
+          const final = await client.responses.stream({ model, ...asked }).finalResponse();
+          expect(final.output).toMatchObject([CALL]);
+        },
+        own: async (client) => {
+          const types = [];
+          for await (const { type } of await client.createResponse({ model, stream, ...asked })) types.push(type);
+          expect(types).toEqual(events.map(({ type }) => type));
+        },
+      },
+    );
+  });
+
+  test("gets no padding where it asks for none", async () => {
+    verifies("responses.stream.obfuscation-can-be-off");
+    const asked = { input: "Say hello", stream_options: { include_obfuscation: false } };
+    const bare = TEXT_BLOCK.map((event) =>
+      Object.fromEntries(Object.entries(event).filter(([name]) => name !== "obfuscation")),
+    );
+    const events = numbered([...PREFIX, ...bare, COMPLETED]);
+    const pattern = "^(event: [a-z_.]+\\ndata: \\{([^o\\n]|o[^b\\n]|ob[^f\\n])*\\}\\n\\n)+$";
+    await checkInteraction(
+      {
+        ...CREATE,
+        request: "for a stream without padding",
+        body: { model: theModel, stream, ...asked },
+        reply: { events: framed(events), pattern },
+      },
+      {
+        official: async (client) => {
+          const final = await client.responses.stream({ model, ...asked }).finalResponse();
+          expect(final.output).toMatchObject([messageSaying("hello")]);
+        },
+        own: async (client) => {
+          expect(await Array.fromAsync(await client.createResponse({ model, stream, ...asked }))).toEqual(events);
+        },
+      },
+    );
+  });
+});
+
+function numbered(events: readonly object[]) {
+  return events.map((event, sequence_number) => ({ type: "", ...event, sequence_number }));
+}
+
+function framed(events: readonly { readonly type: string }[]): string {
+  return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+}
+
+/** Beginning and end of a stream around a block, whose deltas may be many. Items of another kind, such as reasoning, may come before it. */
+function streamPattern(block: readonly ExampleEvent[]): string {
+  const anything = "(event: response\\.[a-z_.]+\\ndata: \\{.*\\}\\n\\n)*";
+  const frames = (events: readonly ExampleEvent[]): string => events.map(framePattern).join("");
+  return `^${frames(PREFIX)}${anything}${frames(block)}${framePattern(COMPLETED)}$`;
+}
+
+function framePattern({ type }: ExampleEvent): string {
+  const name = type.replaceAll(".", "\\.");
+  return `(event: ${name}\\ndata: \\{.*"type":"${name}".*\\}\\n\\n)${type.endsWith(".delta") ? "+" : ""}`;
+}
