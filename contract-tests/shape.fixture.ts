@@ -3,7 +3,7 @@ import { isRecord } from "./records.fixture.ts";
 
 const { arrayContaining, integer, isMatcher, number, regex, string } = MatchersV3;
 
-/** Texts that a model or an operator chooses. All other strings are words of the contract and must be equal. */
+/** Texts that a model, an operator or a caller chooses; empty ones are meant. All other strings are words of the contract and must be equal. */
 const FREE_TEXTS = [
   "arguments",
   "delta",
@@ -37,6 +37,7 @@ export function shapeOf(example: unknown, member = ""): unknown {
 }
 
 function shapeOfText(text: string, member: string): unknown {
-  if (ID.test(member)) return regex(`^${text.slice(0, text.indexOf("_") + 1)}.+$`, text);
-  return FREE_TEXTS.includes(member) ? string(text) : text;
+  const prefix = text.slice(0, text.indexOf("_") + 1);
+  if (ID.test(member)) return regex(`^${prefix}.+$`, text);
+  return FREE_TEXTS.includes(member) && text !== "" ? string(text) : text;
 }

@@ -255,7 +255,7 @@ describe("a request is refused as at the reference for", () => {
   });
   afterAll(() => server.close());
 
-  const check = (subject: string, cases: Cases): void =>
+  const check = (subject: string, cases: Cases) =>
     describe(subject, () => {
       test.each(Object.entries(cases))("%s", (_title, [members, refusal]) => checkCreate(server, members, refusal));
     });

@@ -186,7 +186,7 @@ describe("a create request is refused in the reference's words for", () => {
   });
   afterAll(() => server.close());
 
-  const check = (subject: string, cases: Cases): void =>
+  const check = (subject: string, cases: Cases) =>
     describe(subject, () => {
       test.each(Object.entries(cases))("%s", (_title, [members, refusal]) => checkCreate(server, members, refusal));
     });
