@@ -10,6 +10,7 @@ const FREE_TEXTS = [
   "input",
   "message",
   "model",
+  "name",
   "obfuscation",
   "refusal",
   "text",

@@ -53,9 +53,7 @@ async function tryOut(client: OpenAI): Promise<void> {
   stream.on("response.output_text.delta", () => {
     deltas += 1;
   });
-  const first = await stream
-    .finalResponse()
-    .catch(async () => client.responses.retrieve((await stream.currentResponse())?.id ?? ""));
+  const first = await stream.finalResponse();
   console.log(
     `streamed: ${deltas} deltas, status ${first.status}, usage ${JSON.stringify(first.usage)}: ${first.output_text}`,
   );
