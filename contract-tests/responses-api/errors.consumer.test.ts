@@ -1,21 +1,18 @@
 import { MatchersV3 } from "@pact-foundation/pact";
-import { AuthenticationError, BadRequestError, NotFoundError } from "openai";
-import { describe, expect, test } from "vitest";
-import * as own from "../../src/client/index.ts";
+import { describe, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
-import { RESPONSE_ID } from "./example-response.fixture.ts";
-import { type Clients, checkInteraction, EXAMPLE_MODEL, type Interaction, theModel } from "./interaction.fixture.ts";
+import { EXAMPLE_MODEL, theModel } from "./interaction.fixture.ts";
+import { checkRefusal, type Refusal, UNKNOWN_ID } from "./refusal.fixture.ts";
 
-const { fromProviderState, regex, string } = MatchersV3;
+const { regex, string } = MatchersV3;
 const CREATE = { method: "POST", path: "/v1/responses", given: ["a chat model"] } as const;
-const UNKNOWN_ID = "resp_ffffffffffffffff0067000000ffffffffffffffffffffffff";
 const model = EXAMPLE_MODEL;
 
 describe("a client that is refused", () => {
   test("with a wrong key gets 401", async () => {
     verifies("contract.parity.same-checks-both-providers", "auth.key.wrong-key-is-401");
     const message = string("Incorrect API key provided: sk-wrong.");
-    await check(
+    await checkRefusal(
       { request: "with a wrong key", method: "GET", path: "/v1/models", wrongKey: "sk-wrong" },
       { status: 401, code: "invalid_api_key", param: null, message },
       { official: (client) => client.models.list(), own: (client) => client.listModels() },
@@ -94,7 +91,7 @@ describe("a client that is refused", () => {
   test("for a missing model gets 400", async () => {
     verifies("errors.catalogue.missing-model");
     const body = { input: "Hi" };
-    await check(
+    await checkRefusal(
       { ...CREATE, request: "without a model", body },
       {
         status: 400,
@@ -109,7 +106,7 @@ describe("a client that is refused", () => {
   test("for an integer out of bounds gets the bound", async () => {
     verifies("errors.catalogue.integer-bounds");
     const asked = { input: "Hi", max_output_tokens: 1 };
-    await check(
+    await checkRefusal(
       { ...CREATE, request: "with a limit that is too small", body: { model: theModel, ...asked } },
       {
         status: 400,
@@ -127,7 +124,7 @@ describe("a client that is refused", () => {
   test("for an unknown model gets 400, not 404", async () => {
     verifies("errors.catalogue.unknown-model-is-400");
     const body = { model: "no-such-model", input: "Hi" };
-    await check(
+    await checkRefusal(
       { ...CREATE, request: "with an unknown model", body },
       {
         status: 400,
@@ -142,7 +139,7 @@ describe("a client that is refused", () => {
   test("gets JSON where it had asked for a stream", async () => {
     verifies("errors.stage.before-generation-is-plain-http");
     const body = { model: "no-such-model", input: "Hi", stream: true } as const;
-    await check(
+    await checkRefusal(
       { ...CREATE, request: "for a stream of an unknown model", body },
       {
         status: 400,
@@ -157,7 +154,7 @@ describe("a client that is refused", () => {
   test("for an unknown previous response gets 400, not 404", async () => {
     verifies("errors.catalogue.previous-response-not-found");
     const asked = { input: "Hi", previous_response_id: UNKNOWN_ID };
-    await check(
+    await checkRefusal(
       { ...CREATE, request: "that continues an unknown response", body: { model: theModel, ...asked } },
       {
         status: 400,
@@ -173,114 +170,13 @@ describe("a client that is refused", () => {
   });
 });
 
-describe("a client that looks for what is not there", () => {
-  const found = { status: 404, param: null } as const;
-  const unknown = { ...found, message: `Response with id '${UNKNOWN_ID}' not found.` };
-  const deleted = {
-    ...found,
-    message: regex("^Response with id 'resp_.+' not found\\.$", `Response with id '${RESPONSE_ID}' not found.`),
-  };
-  const path = fromProviderState("/v1/responses/${response_id}", `/v1/responses/${RESPONSE_ID}`);
-
-  test("gets 404 for an unknown response", async () => {
-    verifies("errors.catalogue.unknown-response-is-404", "errors.envelope.empty-param-is-null");
-    await check({ request: "for an unknown response", method: "GET", path: `/v1/responses/${UNKNOWN_ID}` }, unknown, {
-      official: (client) => client.responses.retrieve(UNKNOWN_ID),
-      own: (client) => client.getResponse(UNKNOWN_ID),
-    });
-  });
-
-  test("gets 404 for the input of an unknown response", async () => {
-    await check(
-      {
-        request: "for the input of an unknown response",
-        method: "GET",
-        path: `/v1/responses/${UNKNOWN_ID}/input_items`,
-      },
-      unknown,
-      {
-        official: (client) => client.responses.inputItems.list(UNKNOWN_ID),
-        own: (client) => client.listInputItems(UNKNOWN_ID),
-      },
-    );
-  });
-
-  test("gets 404 for a response that was deleted", async () => {
-    verifies("responses.delete.then-gone");
-    await check({ given: ["a deleted response"], request: "for a deleted response", method: "GET", path }, deleted, {
-      official: (client) => client.responses.retrieve(RESPONSE_ID),
-      own: (client) => client.getResponse(RESPONSE_ID),
-    });
-  });
-
-  test("gets 404 when it deletes a response again", async () => {
-    verifies("responses.delete.then-gone");
-    await check(
-      { given: ["a deleted response"], request: "to delete a response again", method: "DELETE", path },
-      deleted,
-      {
-        official: (client) => client.responses.delete(RESPONSE_ID),
-        own: (client) => client.deleteResponse(RESPONSE_ID),
-      },
-    );
-  });
-
-  test("gets 404 for an unknown model", async () => {
-    const gone = {
-      status: 404,
-      code: "model_not_found",
-      param: "model",
-      message: string("The model 'no-such-model' does not exist."),
-    };
-    await check({ request: "for a model that is not there", method: "GET", path: "/v1/models/no-such-model" }, gone, {
-      official: (client) => client.models.retrieve("no-such-model"),
-      own: (client) => client.getModel("no-such-model"),
-    });
-  });
-});
-
-interface Refusal {
-  readonly status: number;
-  /** Left out where the reference says null: ours then repeats the type, and clients must go by the status. */
-  readonly code?: string;
-  readonly param: string | null;
-  readonly message: unknown;
-}
-
-type Calls = {
-  readonly [Name in keyof Clients]: (...client: Parameters<NonNullable<Clients[Name]>>) => PromiseLike<unknown>;
-};
-
-/** Both clients throw the error class of the status, with the members of the error on it. */
-async function check(interaction: Omit<Interaction, "reply">, refusal: Refusal, calls: Calls): Promise<void> {
-  const { status, ...members } = refusal;
-  const error = { ...members, type: "invalid_request_error" };
-  const { message: _, ...seen } = error;
-  await checkInteraction(
-    { ...interaction, status, reply: { json: { error } } },
-    {
-      official: async (client) => {
-        const refused = calls.official(client);
-        await expect(refused).rejects.toBeInstanceOf(OFFICIAL_CLASSES[status]);
-        await expect(refused).rejects.toMatchObject({ status, ...seen });
-      },
-      own: async (client) => {
-        const refused = calls.own?.(client);
-        if (refused === undefined) return;
-        await expect(refused).rejects.toBeInstanceOf(OWN_CLASSES[status]);
-        await expect(refused).rejects.toMatchObject({ status, ...seen });
-      },
-    },
-  );
-}
-
 /** Bodies that the types of our client do not let through; the official one has an untyped door. */
 async function checkIllFormed(
   request: string,
   asked: Readonly<Record<string, unknown>>,
   refusal: Omit<Refusal, "status">,
 ): Promise<void> {
-  await check(
+  await checkRefusal(
     { ...CREATE, request, body: { model: theModel, ...asked } },
     { status: 400, ...refusal },
     {
@@ -288,17 +184,3 @@ async function checkIllFormed(
     },
   );
 }
-
-const OFFICIAL_CLASSES: Record<number, typeof BadRequestError | typeof AuthenticationError | typeof NotFoundError> = {
-  400: BadRequestError,
-  401: AuthenticationError,
-  404: NotFoundError,
-};
-const OWN_CLASSES: Record<
-  number,
-  typeof own.BadRequestError | typeof own.AuthenticationError | typeof own.NotFoundError
-> = {
-  400: own.BadRequestError,
-  401: own.AuthenticationError,
-  404: own.NotFoundError,
-};

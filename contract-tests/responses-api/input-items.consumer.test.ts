@@ -11,7 +11,11 @@ const LIST = { given: ["a response made of three messages"], method: "GET", path
 
 describe("a client that lists input items", () => {
   test("gets all of them, newest first", async () => {
-    verifies("contract.parity.same-checks-both-providers", "lists.query.defaults", "input-items.content.normalised");
+    verifies(
+      "contract.parity.same-checks-both-providers",
+      "input-items.content.exactly-what-was-supplied",
+      "input-items.content.normalised",
+    );
     await check({ request: "for input items", texts: ["three", "two", "one"], hasMore: false });
   });
 

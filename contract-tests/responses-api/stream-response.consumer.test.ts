@@ -42,12 +42,12 @@ describe("a client that streams responses", () => {
       },
       {
         official: async (client) => {
-          expect(await allOf(await client.responses.create({ model, stream, ...asked }))).toEqual(events);
+          expect(await Array.fromAsync(await client.responses.create({ model, stream, ...asked }))).toEqual(events);
           const final = await client.responses.stream({ model, ...asked }).finalResponse();
           expect(final.output_text).toBe("hello");
         },
         own: async (client) => {
-          expect(await allOf(await client.createResponse({ model, stream, ...asked }))).toEqual(events);
+          expect(await Array.fromAsync(await client.createResponse({ model, stream, ...asked }))).toEqual(events);
         },
       },
     );
@@ -105,18 +105,12 @@ describe("a client that streams responses", () => {
           expect(final.output).toMatchObject([messageSaying("hello")]);
         },
         own: async (client) => {
-          expect(await allOf(await client.createResponse({ model, stream, ...asked }))).toEqual(events);
+          expect(await Array.fromAsync(await client.createResponse({ model, stream, ...asked }))).toEqual(events);
         },
       },
     );
   });
 });
-
-async function allOf<Event>(source: AsyncIterable<Event>): Promise<Event[]> {
-  const events: Event[] = [];
-  for await (const event of source) events.push(event);
-  return events;
-}
 
 function numbered(events: readonly object[]) {
   return events.map((event, sequence_number) => ({ type: "", ...event, sequence_number }));

@@ -118,10 +118,6 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
     "server": "refused",
     "note": "not available yet"
   },
-  "multi_agent": {
-    "server": "refused",
-    "note": "not available yet"
-  },
   "output_audio": {
     "server": "refused",
     "note": "not available yet"
@@ -133,6 +129,10 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   "access_programs": {
     "server": "emulated",
     "note": "accepted without effect; null is echoed, the standard access"
+  },
+  "access_programs.cyber": {
+    "server": "emulated",
+    "note": "accepted without effect"
   },
   "image": {
     "server": "refused",
@@ -239,11 +239,6 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
     "built-in": "honoured",
     "note": "chat-completions: sent back as reasoning_content where the server's profile takes it"
   },
-  "reasoning.generate_summary": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "as at the reference: use reasoning.summary"
-  },
   "user": {
     "chat-completions": "honoured",
     "built-in": "emulated",
@@ -268,6 +263,22 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
     "chat-completions": "emulated",
     "built-in": "emulated",
     "note": "accepted and echoed; how a model server caches is its own affair"
+  },
+  "prompt_cache_options.mode": {
+    "server": "emulated",
+    "note": "echoed; how a model server caches is its own affair"
+  },
+  "prompt_cache_options.ttl": {
+    "server": "emulated",
+    "note": "echoed; how a model server caches is its own affair"
+  },
+  "prompt_cache_options.prewarm": {
+    "server": "emulated",
+    "note": "accepted without effect; not echoed"
+  },
+  "prompt_cache_options.comparison_response_id": {
+    "server": "emulated",
+    "note": "accepted without effect; not echoed"
   },
   "service_tier": {
     "chat-completions": "emulated",
@@ -672,6 +683,11 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
     "chat-completions": "honoured",
     "built-in": "honoured"
   },
+  "content.input_text.prompt_cache_breakpoint": {
+    "chat-completions": "emulated",
+    "built-in": "emulated",
+    "note": "accepted; how a model server caches is its own affair"
+  },
   "content.input_image": {
     "chat-completions": "honoured",
     "built-in": "emulated",
@@ -681,6 +697,11 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
     "chat-completions": "refused",
     "built-in": "refused",
     "note": "not available yet"
+  },
+  "content.input_image.prompt_cache_breakpoint": {
+    "chat-completions": "emulated",
+    "built-in": "emulated",
+    "note": "accepted; how a model server caches is its own affair"
   },
   "content.input_file": {
     "chat-completions": "honoured",
@@ -701,6 +722,11 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
     "chat-completions": "emulated",
     "built-in": "emulated",
     "note": "accepted; model servers read files in one way"
+  },
+  "content.input_file.prompt_cache_breakpoint": {
+    "chat-completions": "emulated",
+    "built-in": "emulated",
+    "note": "accepted; how a model server caches is its own affair"
   },
   "content.input_audio": {
     "chat-completions": "honoured",
@@ -735,10 +761,5 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
     "chat-completions": "emulated",
     "built-in": "honoured",
     "note": "chat-completions: stands in for reasoning that is not shown"
-  },
-  "content.prompt_cache_breakpoint": {
-    "chat-completions": "emulated",
-    "built-in": "emulated",
-    "note": "accepted; how a model server caches is its own affair"
   }
 };

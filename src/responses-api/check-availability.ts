@@ -29,16 +29,10 @@ interface UsedPath {
   readonly param: string;
 }
 
-/** Members whose `false` or empty value asks for nothing. */
-const ASKS_FOR_NOTHING: Readonly<Record<string, (value: unknown) => boolean>> = {
-  background: (value) => value === false,
-  context_management: (value) => Array.isArray(value) && value.length === 0,
-};
-
 /** Every path of the ledger that a request makes use of. */
 export function* usedPaths(request: CreateResponseRequest): Generator<UsedPath> {
   for (const [name, value] of Object.entries(request)) {
-    if (value == null || ASKS_FOR_NOTHING[name]?.(value) === true) continue;
+    if (value == null || (name === "background" && value === false)) continue; // These ask for nothing.
     yield { path: name, param: name };
     yield* nestedPaths(name, value);
   }
@@ -70,6 +64,7 @@ function* inputPaths(input: readonly InputItem[]): Generator<UsedPath> {
   for (const [index, item] of input.entries()) {
     const param = `input[${index}]`;
     yield { path: `input.${item.type ?? "message"}`, param };
+    yield* memberPaths(item, param); // Parts may stand in the place of items; no item has a path of its own among the parts.
     for (const member of ["content", "output"]) yield* partPaths(item, member, `${param}.${member}`);
   }
 }
@@ -78,11 +73,15 @@ function* partPaths(item: InputItem, member: string, param: string): Generator<U
   const parts: unknown = new Map(Object.entries(item)).get(member);
   if (!Array.isArray(parts)) return;
   for (const [index, part] of parts.entries()) {
-    if (!isRecord(part) || typeof part["type"] !== "string") continue;
-    const path = `content.${part["type"]}`;
-    yield { path, param: `${param}[${index}]` };
-    for (const [name, value] of Object.entries(part)) {
-      if (value != null) yield { path: `${path}.${name}`, param: `${param}[${index}].${name}` };
-    }
+    if (!isRecord(part)) continue;
+    yield { path: `content.${part["type"]}`, param: `${param}[${index}]` };
+    yield* memberPaths(part, `${param}[${index}]`);
+  }
+}
+
+function* memberPaths(part: object, param: string): Generator<UsedPath> {
+  const { type, ...members }: Record<string, unknown> = { ...part };
+  for (const [name, value] of Object.entries(members)) {
+    if (value != null) yield { path: `content.${type}.${name}`, param: `${param}.${name}` };
   }
 }

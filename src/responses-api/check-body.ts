@@ -6,6 +6,7 @@ import {
 import { isRecord } from "../base/records.ts";
 import {
   illFormedId,
+  illFormedItemId,
   invalidType,
   missingParameter,
   movedParameter,
@@ -26,7 +27,7 @@ const MOVED: ReadonlyMap<string, string> = new Map([
  * members, then each member's schema, then what excludes what. State and sense are checked later.
  */
 export function checkCreateBody(body: unknown): CreateResponseRequest {
-  if (!isRecord(body)) throw invalidType("body", "an object", Array.isArray(body) ? "an array" : typeof body);
+  if (!isRecord(body)) throw invalidType("body", "an object", wordFor(body));
   const request = withReferences(withoutNulls(body));
   checkPresence(body);
   checkNames(body);
@@ -77,6 +78,7 @@ function checkPresence(body: Record<string, unknown>): void {
 function wordFor(value: unknown): string {
   if (Array.isArray(value)) return "an array";
   if (typeof value === "number") return Number.isInteger(value) ? "an integer" : "a decimal";
+  if (typeof value === "string") return "a string";
   return typeof value === "boolean" ? "a boolean" : "an object";
 }
 
@@ -95,4 +97,5 @@ function checkExclusion(request: CreateResponseRequest): void {
   if (previous == null) return;
   if (request.conversation != null) throw mutuallyExclusive("previous_response_id", "conversation");
   if (!previous.startsWith("resp")) throw illFormedId("previous_response_id", previous, "resp");
+  if (!/^[\w-]+$/.test(previous)) throw illFormedItemId("previous_response_id", previous);
 }

@@ -238,6 +238,16 @@ export function responseNotFound(id: string): ApiError {
   return invalid(404, null, null, `Response with id '${id}' not found.`);
 }
 
+/** The reference's own path to a stored stream is for background responses only. */
+export function notReplayable(): ApiError {
+  return invalid(
+    400,
+    null,
+    "stream",
+    "This response cannot be streamed because it was not created with background=true.",
+  );
+}
+
 export function previousResponseNotFound(id: string): ApiError {
   return invalid(
     400,

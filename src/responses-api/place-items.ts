@@ -2,7 +2,7 @@ import { readStoredItem } from "../../generated/responses-api/readers.js";
 import type { ItemReferenceInput, MessageInput, StoredItem } from "../../generated/responses-api/types.ts";
 import { isRecord } from "../base/records.ts";
 import { checkFileData } from "./check-file-data.ts";
-import { illFormedItemId, invalidValue, unknownParameter, unusableItem } from "./errors.ts";
+import { illFormedItemId, invalidValue, missingParameter, unknownParameter, unusableItem } from "./errors.ts";
 import type { CanonicalItem } from "./expand-input.ts";
 
 /** Makes the `counter`-th id of a prefix for this request. */
@@ -16,12 +16,18 @@ export function placeItem(item: SentItem, index: number, makeId: MakeId): Stored
   const param = `input[${index}]`;
   const type = item.type ?? "message";
   const id = keptId(item.id, param) ?? makeId(PREFIXES[type] ?? "item", index);
-  const members = isMessage(item) ? messageMembers(item, param) : { ...DEFAULTS[type], ...withoutNulls(item, param) };
+  const members: Record<string, unknown> = isMessage(item)
+    ? messageMembers(item, param)
+    : { ...DEFAULTS[type], ...withoutNulls(item, param) };
+  if (ANSWERS_A_CALL.has(type) && members["call_id"] === undefined) throw missingParameter(`${param}.call_id`);
   const status = type === "reasoning" ? {} : { status: "completed" };
   const placed: unknown = { ...members, id, type, ...(STATUSLESS.has(type) ? {} : status) };
   if (!readStoredItem(placed)) throw unusableItem(param, type);
   return placed;
 }
+
+/** Their call ids are nullable in the reference's schema and needed all the same. */
+const ANSWERS_A_CALL: ReadonlySet<string> = new Set(["function_call_output", "custom_tool_call_output"]);
 
 function isMessage(item: SentItem): item is MessageInput {
   return item.type === undefined || item.type === "message";

@@ -71,11 +71,17 @@ async function answered<P>(
   inFlight: InFlight,
 ): Promise<void> {
   try {
+    if (lacksHost(exchange)) throw parts.faults.malformedRequest(400);
     admitCaller(callerOf(exchange.request), parts.admission, inFlight, parts.faults);
     await next();
   } catch (error) {
     await answerError(exchange, error, parts.faults, options.prettyJson);
   }
+}
+
+/** HTTP/1.1 wants a host in every request. */
+function lacksHost({ request }: Exchange): boolean {
+  return request.httpVersion === "1.1" && request.headers.host === undefined;
 }
 
 function refuseUnknown<P>(exchange: Exchange, router: OperationRouter, parts: ApplicationParts<P>): never {

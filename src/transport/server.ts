@@ -38,11 +38,13 @@ export async function listen(application: Application, options: ListenOptions): 
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: 0, // Uploads and streams may take long; pauses are what ends them.
+      requireHostHeader: false, // The application refuses it too, and with a body.
       shouldUpgradeCallback: isWebSocket,
     },
     application.serve,
   );
   const upgraded = trackUpgrades(server, application);
+  server.on("checkExpectation", application.serve); // Expectations that nobody knows are passed over, as HTTP allows.
   server.on("clientError", (error, socket) => refuseMalformed(error, socket, application));
   server.listen(options.port, options.host);
   await once(server, "listening");

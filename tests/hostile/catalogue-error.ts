@@ -2,7 +2,12 @@ import { expect } from "vitest";
 import { z } from "zod";
 
 const Envelope = z.strictObject({
-  error: z.strictObject({ message: z.string().min(1), type: z.string(), param: z.string().nullable(), code: z.string() }),
+  error: z.strictObject({
+    message: z.string().min(1),
+    type: z.string(),
+    param: z.string().nullable(),
+    code: z.string(),
+  }),
 });
 
 export type CatalogueError = z.infer<typeof Envelope>["error"];
@@ -17,6 +22,7 @@ const CODES: ReadonlySet<string> = new Set([
   "insufficient_quota",
   "integer_above_max_value",
   "integer_below_min_value",
+  "invalid_api_key",
   "invalid_encrypted_content",
   "invalid_function_parameters",
   "invalid_json",
@@ -45,10 +51,12 @@ const CODES: ReadonlySet<string> = new Set([
   "unsupported_media_type",
   "unsupported_parameter",
   "unsupported_value",
+  "upgrade_required",
 ]);
 
 /** Words that only an implementation says: frames of a stack, files, a validator's own texts. */
-const INTERNALS = /\n\s+at |node_modules|\.[jt]s:\d|\bmust (?:be (?:string|number|integer|boolean|array|object|null|equal)|have required|match|NOT)\b|SyntaxError|Unexpected token|SQLITE|undici|ECONN/;
+const INTERNALS =
+  /\n\s+at |node_modules|\.[jt]s:\d|\bmust (?:be (?:string|number|integer|boolean|array|object|null|equal)|have required|match|NOT)\b|SyntaxError|Unexpected token|SQLITE|undici|ECONN/;
 
 /** The error of a body, held to the envelope and to the catalogue. */
 export function readError(body: string): CatalogueError {

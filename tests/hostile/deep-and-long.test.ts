@@ -33,7 +33,9 @@ const PLACES: Readonly<Record<string, string>> = {
   "the parameters of a strict function": withHole({ tools: [{ ...FUNCTION, strict: true, parameters: "HOLE" }] }),
   "the schema of the answer": withHole({ text: { format: { ...FORMAT, schema: "HOLE" } } }),
   "the strict schema of the answer": withHole({ text: { format: { ...FORMAT, strict: true, schema: "HOLE" } } }),
-  "the output of a tool": withHole({ input: [MESSAGE, { ...CALL, arguments: "{}" }, { type: "tool_result", call_id: "call_1", output: "HOLE" }] }),
+  "the output of a tool": withHole({
+    input: [MESSAGE, { ...CALL, arguments: "{}" }, { type: "tool_result", call_id: "call_1", output: "HOLE" }],
+  }),
   "the arguments of a tool search": withHole({ input: [MESSAGE, { type: "tool_search_call", arguments: "HOLE" }] }),
   "a choice of tools": withHole({ tool_choice: { type: "allowed_tools", mode: "auto", tools: ["HOLE"] } }),
   "the variables of a prompt": withHole({ prompt: { id: "pmpt_x", variables: "HOLE" } }),
@@ -57,7 +59,9 @@ const LONG: Readonly<Record<string, unknown>> = {
   "100,000 tools": { tools: repeat(FUNCTION) },
   "100,000 things to include": { include: repeat("reasoning.encrypted_content") },
   "100,000 unknown members": Object.fromEntries(Array.from({ length: ELEMENTS }, (_, index) => [`k${index}`, index])),
-  "100,000 pairs of metadata": { metadata: Object.fromEntries(Array.from({ length: ELEMENTS }, (_, index) => [`k${index}`, "v"])) },
+  "100,000 pairs of metadata": {
+    metadata: Object.fromEntries(Array.from({ length: ELEMENTS }, (_, index) => [`k${index}`, "v"])),
+  },
   "100,000 properties of a schema": { text: { format: { ...FORMAT, schema: manyProperties() } } },
   "100,000 choices of a schema": { text: { format: { ...FORMAT, schema: { anyOf: repeat({ type: "string" }) } } } },
   "a name of a model of 1 M characters": { model: text() },
@@ -72,9 +76,15 @@ const LONG: Readonly<Record<string, unknown>> = {
   "a name of a function of 1 M characters": { tools: [{ ...FUNCTION, name: text() }] },
   "a description of 1 M characters": { tools: [{ ...FUNCTION, description: text() }] },
   "a pattern of 1 M characters": { text: { format: { ...FORMAT, schema: { type: "string", pattern: text() } } } },
-  "an image of 1 M characters": { input: [{ role: "user", content: [{ type: "input_image", image_url: `data:image/png;base64,${text()}` }] }] },
-  "arguments 10,000 deep": { input: [MESSAGE, { ...CALL, arguments: nested("arrays", DEPTH) }, { ...OUTPUT, output: "x" }] },
-  "an output 10,000 deep": { input: [MESSAGE, { ...CALL, arguments: "{}" }, { ...OUTPUT, output: nested("objects", DEPTH) }] },
+  "an image of 1 M characters": {
+    input: [{ role: "user", content: [{ type: "input_image", image_url: `data:image/png;base64,${text()}` }] }],
+  },
+  "arguments 10,000 deep": {
+    input: [MESSAGE, { ...CALL, arguments: nested("arrays", DEPTH) }, { ...OUTPUT, output: "x" }],
+  },
+  "an output 10,000 deep": {
+    input: [MESSAGE, { ...CALL, arguments: "{}" }, { ...OUTPUT, output: nested("objects", DEPTH) }],
+  },
   "an input 10,000 deep": { input: nested("arrays", DEPTH) },
 };
 
@@ -89,7 +99,11 @@ describe("a body that is deep or long", () => {
   async function check(body: string, title: string): Promise<Response> {
     const waits = watchHealth(server);
     try {
-      const reply = await server.fetch("/v1/responses", { method: "POST", headers: { "content-type": "application/json" }, body });
+      const reply = await server.fetch("/v1/responses", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body,
+      });
       const copy = reply.clone();
       if (reply.status === 200) expect(await copy.text(), title).toMatch(/"status": "(?:completed|incomplete)"/);
       else expect([400, 404], title).toContain((await errorOf(copy)).status);
@@ -108,7 +122,11 @@ describe("a body that is deep or long", () => {
   });
 
   test.each(Object.keys(PLACES))("is answered or refused where it nests 480 deep in %s", async (place) => {
-    for (const nest of Object.keys(NESTS)) await check(fill(PLACES[place] ?? "", nested(nest, nest.startsWith("schemas") ? DEPTH_TAKEN / 2 : DEPTH_TAKEN)), nest);
+    for (const nest of Object.keys(NESTS))
+      await check(
+        fill(PLACES[place] ?? "", nested(nest, nest.startsWith("schemas") ? DEPTH_TAKEN / 2 : DEPTH_TAKEN)),
+        nest,
+      );
   });
 
   test.each(Object.keys(LONG))("is answered or refused with %s", async (name) => {
@@ -146,7 +164,10 @@ function text(): string {
 }
 
 function manyProperties(): object {
-  return { type: "object", properties: Object.fromEntries(Array.from({ length: ELEMENTS }, (_, index) => [`k${index}`, { type: "string" }])) };
+  return {
+    type: "object",
+    properties: Object.fromEntries(Array.from({ length: ELEMENTS }, (_, index) => [`k${index}`, { type: "string" }])),
+  };
 }
 
 /** Asks for the health of the server again and again; gives the longest wait. */

@@ -38,7 +38,11 @@ describe("a large body", () => {
   afterAll(() => server.close());
 
   const post = (bytes: Buffer, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
-    server.fetch("/v1/responses", { method: "POST", headers: { "content-type": "application/json", ...headers }, body: new Uint8Array(bytes) });
+    server.fetch("/v1/responses", {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: new Uint8Array(bytes),
+    });
 
   test.each([0, 1, 2])("is served at %i bytes under the limit", async (under) => {
     expect((await post(bodyOfSize(BYTES_MAX - under))).status).toBe(200);
@@ -56,7 +60,8 @@ describe("a large body", () => {
     const connection = await RawConnection.open(server.url);
     connection.send(createHead(server.apiKey, { "transfer-encoding": "chunked" }));
     const chunk = "x".repeat(1024);
-    for (let sent = 0; sent <= BYTES_MAX; sent += chunk.length) connection.send(`${chunk.length.toString(16)}\r\n${chunk}\r\n`);
+    for (let sent = 0; sent <= BYTES_MAX; sent += chunk.length)
+      connection.send(`${chunk.length.toString(16)}\r\n${chunk}\r\n`);
     const received = await connection.until(isWhole);
     expect(received).toMatch(/^HTTP\/1\.1 413 /);
     expect(readError(bodyOf(received))).toMatchObject({ code: "request_too_large" });
@@ -80,21 +85,27 @@ describe("a large body", () => {
     connection.leave();
   });
 
-  test.each(["-1", "0x10", "1e3", "99999999999999999999999", "12, 13", "abc"])("with the length %s is no HTTP, or too large", async (length) => {
-    const connection = await RawConnection.open(server.url);
-    connection.send(createHead(server.apiKey, { "content-length": length }));
-    const received = await connection.until(isWhole);
-    expect(received).toMatch(/^HTTP\/1\.1 4(?:00|13) /);
-    readError(bodyOf(received));
-    connection.leave();
-  });
+  test.each(["-1", "0x10", "1e3", "99999999999999999999999", "12, 13", "abc"])(
+    "with the length %s is no HTTP, or too large",
+    async (length) => {
+      const connection = await RawConnection.open(server.url);
+      connection.send(createHead(server.apiKey, { "content-length": length }));
+      const received = await connection.until(isWhole);
+      expect(received).toMatch(/^HTTP\/1\.1 4(?:00|13) /);
+      readError(bodyOf(received));
+      connection.leave();
+    },
+  );
 
-  test.each(Object.entries(COMPRESSIONS))("is measured as it is after decompression: %s", async (encoding, compress) => {
-    verifies("transport.body.decodes-zstd-and-gzip", "transport.body.limit-counts-decoded-bytes");
-    expect((await post(compress(bodyOfSize(BYTES_MAX)), { "content-encoding": encoding })).status).toBe(200);
-    const over = await post(compress(bodyOfSize(BYTES_MAX + 1)), { "content-encoding": encoding });
-    expect(await errorOf(over)).toMatchObject({ status: 413, code: "request_too_large" });
-  });
+  test.each(Object.entries(COMPRESSIONS))(
+    "is measured as it is after decompression: %s",
+    async (encoding, compress) => {
+      verifies("transport.body.decodes-zstd-and-gzip", "transport.body.limit-counts-decoded-bytes");
+      expect((await post(compress(bodyOfSize(BYTES_MAX)), { "content-encoding": encoding })).status).toBe(200);
+      const over = await post(compress(bodyOfSize(BYTES_MAX + 1)), { "content-encoding": encoding });
+      expect(await errorOf(over)).toMatchObject({ status: 413, code: "request_too_large" });
+    },
+  );
 
   test.each(Object.entries(COMPRESSIONS))("gets 413 as a bomb, and is not unfolded: %s", async (encoding, compress) => {
     verifies("transport.body.limit-counts-decoded-bytes");
@@ -113,10 +124,13 @@ describe("a large body", () => {
     }
   });
 
-  test.each(["compress", "gzip, gzip", "zstd,gzip", "aws-chunked", "*", "lzma"])("gets 415 when it is encoded as %s", async (encoding) => {
-    const reply = await post(bodyOfSize(200), { "content-encoding": encoding });
-    expect(await errorOf(reply)).toMatchObject({ status: 415, code: "unsupported_content_encoding" });
-  });
+  test.each(["compress", "gzip, gzip", "zstd,gzip", "aws-chunked", "*", "lzma"])(
+    "gets 415 when it is encoded as %s",
+    async (encoding) => {
+      const reply = await post(bodyOfSize(200), { "content-encoding": encoding });
+      expect(await errorOf(reply)).toMatchObject({ status: 415, code: "unsupported_content_encoding" });
+    },
+  );
 });
 
 /** A create call of exactly so many bytes. */

@@ -59,7 +59,8 @@ describe("a client that leaves", () => {
     await expect.poll(() => calls.size, { timeout: MODEL_ABORT_MS_MAX, interval: 5 }).toBe(0);
   }
 
-  const statusOf = async (id: string): Promise<string> => readSnapshot(await (await server.fetch(`/v1/responses/${id}`)).json()).status;
+  const statusOf = async (id: string): Promise<string> =>
+    readSnapshot(await (await server.fetch(`/v1/responses/${id}`)).json()).status;
 
   /** Leaves once `count` events have come; gives the id of the response, which only `response.created` tells. */
   async function leaveAfter(count: number, leave: (connection: RawConnection) => void): Promise<string | null> {
@@ -74,18 +75,22 @@ describe("a client that leaves", () => {
   test.each([
     ["closes", (connection: RawConnection) => connection.leave()],
     ["resets", (connection: RawConnection) => connection.socket.resetAndDestroy()],
-  ] as const)("after any event ends its run as cancelled and the call of the model with it, when it %s", async (_how, leave) => {
-    verifies("chat-engine.abort.client-leaves");
-    finishes = false;
-    for (let count = 0; count <= events; count++) {
-      const id = await leaveAfter(count, leave);
-      await quiet();
-      if (id === null) continue;
-      await expect.poll(() => statusOf(id), { interval: 5, message: `after ${count} events` }).toBe("cancelled");
-      const snapshot = readSnapshot(await (await server.fetch(`/v1/responses/${id}`)).json());
-      for (const item of snapshot.output) expect(item.status ?? "completed", JSON.stringify(item)).not.toBe("in_progress");
-    }
-  });
+  ] as const)(
+    "after any event ends its run as cancelled and the call of the model with it, when it %s",
+    async (_how, leave) => {
+      verifies("chat-engine.abort.client-leaves");
+      finishes = false;
+      for (let count = 0; count <= events; count++) {
+        const id = await leaveAfter(count, leave);
+        await quiet();
+        if (id === null) continue;
+        await expect.poll(() => statusOf(id), { interval: 5, message: `after ${count} events` }).toBe("cancelled");
+        const snapshot = readSnapshot(await (await server.fetch(`/v1/responses/${id}`)).json());
+        for (const item of snapshot.output)
+          expect(item.status ?? "completed", JSON.stringify(item)).not.toBe("in_progress");
+      }
+    },
+  );
 
   test("after any event of a turn that ends leaves a response with a final status", async () => {
     finishes = true;
@@ -131,7 +136,8 @@ describe("a client that leaves", () => {
   test("while sending, or stalls there, keeps nobody else waiting", async () => {
     const call = createCall(server.apiKey, STREAM);
     const stalled = await Promise.all(Array.from({ length: 200 }, () => RawConnection.open(server.url)));
-    for (const [index, connection] of stalled.entries()) connection.send(call.slice(0, Math.floor((call.length * index) / stalled.length)));
+    for (const [index, connection] of stalled.entries())
+      connection.send(call.slice(0, Math.floor((call.length * index) / stalled.length)));
     finishes = true;
     const askedAt = performance.now();
     expect((await server.post("/v1/responses", PLAIN)).status).toBe(200);
@@ -147,7 +153,8 @@ describe("a client that leaves", () => {
       connection.socket.end();
       const received = await connection.untilClosed();
       if (received !== "") expect(received).toMatch(/^HTTP\/1\.1 200 /);
-      if (received !== "" && body.stream) expect(readStream(chunkedBodyOf(received)).at(-1)?.type).toBe("response.completed");
+      if (received !== "" && body.stream)
+        expect(readStream(chunkedBodyOf(received)).at(-1)?.type).toBe("response.completed");
     }
     finishes = false;
     await quiet();
@@ -155,7 +162,9 @@ describe("a client that leaves", () => {
 
   test("and comes back finds the server as it was, a thousand times", async () => {
     for (let round = 0; round < 20; round++) {
-      const connections = await Promise.all(Array.from({ length: 50 }, () => open({ ...STREAM, store: round % 2 === 0 })));
+      const connections = await Promise.all(
+        Array.from({ length: 50 }, () => open({ ...STREAM, store: round % 2 === 0 })),
+      );
       const last = connections.at(-1);
       if (round % 4 === 0 && last !== undefined) await once(last.socket, "data");
       for (const connection of connections) connection.leave();
@@ -170,7 +179,8 @@ describe("a client that leaves", () => {
 function answer(response: ServerResponse, finishes: boolean): void {
   response.writeHead(200, { "content-type": "text/event-stream" });
   for (const part of UNFINISHED) response.write(sse(part));
-  if (finishes) response.end(sse(delta({ tool_calls: [{ index: 0, function: { arguments: "}" } }] }), chunk("", "stop"), "[DONE]"));
+  if (finishes)
+    response.end(sse(delta({ tool_calls: [{ index: 0, function: { arguments: "}" } }] }), chunk("", "stop"), "[DONE]"));
 }
 
 function delta(members: object): object {

@@ -34,7 +34,11 @@ const BROKEN: Readonly<Record<string, string | Uint8Array>> = {
   "UTF-16": Buffer.from(GOOD, "utf16le"),
   "bytes that no UTF-8 has": Buffer.concat([Buffer.from('{"model":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')]),
   "half a character": Buffer.concat([Buffer.from('{"model":"x'), Buffer.from([0xe2, 0x82]), Buffer.from('"}')]),
-  "a surrogate written as UTF-8": Buffer.concat([Buffer.from('{"model":"x'), Buffer.from([0xed, 0xa0, 0x80]), Buffer.from('"}')]),
+  "a surrogate written as UTF-8": Buffer.concat([
+    Buffer.from('{"model":"x'),
+    Buffer.from([0xed, 0xa0, 0x80]),
+    Buffer.from('"}'),
+  ]),
   "an overlong slash": Buffer.concat([Buffer.from('{"model":"x'), Buffer.from([0xc0, 0xaf]), Buffer.from('"}')]),
 };
 
@@ -54,7 +58,10 @@ const STRANGE: Readonly<Record<string, readonly [body: string, param: string | n
   "a member named toString": [GOOD.replace("{", '{"toString":1,'), "toString"],
   "a member without a name": [GOOD.replace("{", '{"":1,'), ""],
   "a nested __proto__": [GOOD.replace("{", '{"reasoning":{"__proto__":{"effort":"low"}},'), "reasoning.__proto__"],
-  "an item with a __proto__": [`{"model":"${MODEL}","input":[{"role":"user","content":"hi","__proto__":{}}]}`, "input[0].__proto__"],
+  "an item with a __proto__": [
+    `{"model":"${MODEL}","input":[{"role":"user","content":"hi","__proto__":{}}]}`,
+    "input[0].__proto__",
+  ],
   "a number beyond all numbers": [GOOD.replace("{", '{"temperature":1e999,'), "temperature"],
   "an integer beyond all numbers": [GOOD.replace("{", '{"max_output_tokens":1e999,'), "max_output_tokens"],
   "an integer of 400 digits": [GOOD.replace("{", `{"max_output_tokens":${"9".repeat(400)},`), "max_output_tokens"],
@@ -71,19 +78,30 @@ describe("a body that is not JSON", () => {
   afterAll(() => server.close());
 
   const post = (body: string | Uint8Array, contentType = "application/json"): Promise<Response> =>
-    server.fetch("/v1/responses", { method: "POST", headers: { "content-type": contentType }, body: typeof body === "string" ? body : new Uint8Array(body) });
+    server.fetch("/v1/responses", {
+      method: "POST",
+      headers: { "content-type": contentType },
+      body: typeof body === "string" ? body : new Uint8Array(body),
+    });
 
   const expectServing = async (): Promise<void> => expect((await post(GOOD)).status).toBe(200);
 
   test.each(Object.keys(BROKEN))("gets 400 invalid_json: %s", async (name) => {
     verifies("errors.catalogue.invalid-json", "errors.envelope.four-members-always", "errors.messages.no-internals");
-    expect(await errorOf(await post(BROKEN[name] ?? ""))).toMatchObject({ status: 400, code: "invalid_json", param: null });
+    expect(await errorOf(await post(BROKEN[name] ?? ""))).toMatchObject({
+      status: 400,
+      code: "invalid_json",
+      param: null,
+    });
   });
 
   test("gets 400 wherever it is cut", async () => {
     verifies("transport.faults.no-request-ends-the-process");
     for (let length = 1; length < GOOD.length; length++) {
-      expect(await errorOf(await post(GOOD.slice(0, length))), GOOD.slice(0, length)).toMatchObject({ status: 400, code: "invalid_json" });
+      expect(await errorOf(await post(GOOD.slice(0, length))), GOOD.slice(0, length)).toMatchObject({
+        status: 400,
+        code: "invalid_json",
+      });
     }
     await expectServing();
   });
@@ -109,15 +127,22 @@ describe("a body that is not JSON", () => {
     await expectServing();
   });
 
-  test.each(["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json; charset=utf-16", "image/png", "x", "application/jsonx"])(
-    "gets 415 when it says it is %s",
-    async (contentType) => {
-      expect(await errorOf(await post(GOOD, contentType))).toMatchObject({ status: 415, code: "unsupported_media_type" });
-    },
-  );
+  test.each([
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x",
+    "application/json; charset=utf-16",
+    "image/png",
+    "x",
+    "application/jsonx",
+  ])("gets 415 when it says it is %s", async (contentType) => {
+    expect(await errorOf(await post(GOOD, contentType))).toMatchObject({ status: 415, code: "unsupported_media_type" });
+  });
 
-  test.each(["APPLICATION/JSON", "application/json; charset=UTF-8", 'application/json;charset="utf-8"', "application/json ; x=y"])(
-    "is read when it says it is %s",
-    async (contentType) => expect((await post(GOOD, contentType)).status).toBe(200),
-  );
+  test.each([
+    "APPLICATION/JSON",
+    "application/json; charset=UTF-8",
+    'application/json;charset="utf-8"',
+    "application/json ; x=y",
+  ])("is read when it says it is %s", async (contentType) => expect((await post(GOOD, contentType)).status).toBe(200));
 });

@@ -17,16 +17,20 @@ export async function serveModel(answer: RequestListener): Promise<ModelServer> 
   return started(createServer(answer));
 }
 
-/** One that speaks bytes: `answer` gets each connection once a whole call has come. */
-export async function serveBytes(answer: (socket: Socket) => void): Promise<ModelServer> {
+/** One that speaks bytes: `answer` gets each connection once a whole call has come; `greet` gets it before. */
+export async function serveBytes(
+  answer: (socket: Socket, call: string) => void,
+  greet?: (socket: Socket) => void,
+): Promise<ModelServer> {
   return started(
     createSocketServer((socket) => {
       let received = "";
+      greet?.(socket);
       socket.setEncoding("latin1").on("data", (text) => {
         received += String(text);
         if (!isWholeCall(received)) return;
+        answer(socket, received);
         received = "";
-        answer(socket);
       });
     }),
   );
@@ -75,5 +79,10 @@ export function sse(...chunks: readonly unknown[]): string {
 
 /** A chunk of an answer's text. */
 export function chunk(content: string, finishReason: string | null = null): object {
-  return { id: "chatcmpl-1", object: "chat.completion.chunk", model: "m", choices: [{ index: 0, delta: content === "" ? {} : { content }, finish_reason: finishReason }] };
+  return {
+    id: "chatcmpl-1",
+    object: "chat.completion.chunk",
+    model: "m",
+    choices: [{ index: 0, delta: content === "" ? {} : { content }, finish_reason: finishReason }],
+  };
 }

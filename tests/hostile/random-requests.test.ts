@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { errorOf } from "./catalogue-error.ts";
+import { readStream } from "./event-stream.ts";
 import { chunk, type ModelServer, serveModel, sse } from "./model-server.ts";
 import { createBodies, topLevelMembers } from "./schema-arbitrary.ts";
-import { readStream } from "./event-stream.ts";
 
 const RUNS = 150;
 const NOT_IMPLEMENTED = 501;
@@ -41,7 +41,11 @@ describe("a random request that fits the schema", () => {
   let chat: TestServer;
   let model: ModelServer;
   beforeAll(async () => {
-    model = await serveModel((_request, response) => response.writeHead(200, { "content-type": "text/event-stream" }).end(sse(chunk("Hello"), chunk("", "stop"), "[DONE]")));
+    model = await serveModel((_request, response) =>
+      response
+        .writeHead(200, { "content-type": "text/event-stream" })
+        .end(sse(chunk("Hello"), chunk("", "stop"), "[DONE]")),
+    );
     builtIn = await startTestServer();
     chat = await startTestServer({ env: { MODEL_BASE_URL: model.url } });
   });
@@ -52,12 +56,18 @@ describe("a random request that fits the schema", () => {
 
   test.each(Object.keys(FAMILIES))("is answered or refused by the built-in engine: %s", async (family) => {
     verifies("transport.faults.no-request-ends-the-process");
-    await fc.assert(fc.asyncProperty(createBodies("antiphon-built-in", FAMILIES[family] ?? []), (body) => check(builtIn, body)), { numRuns: RUNS });
+    await fc.assert(
+      fc.asyncProperty(createBodies("antiphon-built-in", FAMILIES[family] ?? []), (body) => check(builtIn, body)),
+      { numRuns: RUNS },
+    );
   });
 
   test.each(Object.keys(FAMILIES))("is answered or refused in front of a model server: %s", async (family) => {
     verifies("transport.faults.no-request-ends-the-process");
-    await fc.assert(fc.asyncProperty(createBodies("m", FAMILIES[family] ?? []), (body) => check(chat, body)), { numRuns: RUNS });
+    await fc.assert(
+      fc.asyncProperty(createBodies("m", FAMILIES[family] ?? []), (body) => check(chat, body)),
+      { numRuns: RUNS },
+    );
   });
 });
 
@@ -69,6 +79,7 @@ async function check(server: TestServer, body: Readonly<Record<string, unknown>>
     return;
   }
   const text = await reply.text();
-  if (body["stream"] === true) expect(readStream(text).at(-1)?.type, text).toMatch(/^response\.(?:completed|incomplete|failed)$/);
+  if (body["stream"] === true)
+    expect(readStream(text).at(-1)?.type, text).toMatch(/^response\.(?:completed|incomplete|failed)$/);
   else expect(JSON.parse(text).status, text).toMatch(/^(?:completed|incomplete|failed)$/);
 }

@@ -32,7 +32,8 @@ export class RawConnection {
   /** Resolves when what has come fits. */
   async until(fits: (received: string) => boolean): Promise<string> {
     while (!fits(this.#received)) {
-      if (this.socket.destroyed || this.socket.readableEnded) throw new Error(`the connection ended after: ${this.#received.slice(-500)}`);
+      if (this.socket.destroyed || this.socket.readableEnded)
+        throw new Error(`the connection ended after: ${this.#received.slice(-500)}`);
       await Promise.race([once(this.socket, "data"), once(this.socket, "close"), once(this.socket, "end")]);
     }
     return this.#received;
@@ -51,7 +52,12 @@ export class RawConnection {
 
 /** The head of a create call, up to and with its empty line. */
 export function createHead(apiKey: string, headers: Readonly<Record<string, string | number>>): string {
-  const lines = Object.entries({ host: "localhost", authorization: `Bearer ${apiKey}`, "content-type": "application/json", ...headers });
+  const lines = Object.entries({
+    host: "localhost",
+    authorization: `Bearer ${apiKey}`,
+    "content-type": "application/json",
+    ...headers,
+  });
   return ["POST /v1/responses HTTP/1.1", ...lines.map(([name, value]) => `${name}: ${value}`), "", ""].join("\r\n");
 }
 

@@ -1,6 +1,16 @@
 import fc from "fast-check";
 import { isRecord } from "../../src/base/records.ts";
-import { choicesOf, numberAt, propertiesOf, requiredOf, type Schema, schemaNamed, typesOf, type Variant, variantsOf } from "./contract-schema.ts";
+import {
+  choicesOf,
+  numberAt,
+  propertiesOf,
+  requiredOf,
+  type Schema,
+  schemaNamed,
+  typesOf,
+  type Variant,
+  variantsOf,
+} from "./contract-schema.ts";
 import { itemsOf } from "./smallest-value.ts";
 
 type Json = fc.Arbitrary<unknown>;
@@ -13,7 +23,10 @@ const INTEGER_MAX = 1_000_000;
 /** Create bodies that fit the contract's schema. `members` are the optional ones that may occur. */
 export function createBodies(model: string, members: readonly string[]): fc.Arbitrary<Record<string, unknown>> {
   const offered = propertiesOf(schemaNamed("CreateResponseRequest")).filter(([name]) => members.includes(name));
-  const optional = offered.map(([name, schema]): [string, Json] => [name, fc.option(valueOf(schema, 0), { nil: undefined, freq: 2 })]);
+  const optional = offered.map(([name, schema]): [string, Json] => [
+    name,
+    fc.option(valueOf(schema, 0), { nil: undefined, freq: 2 }),
+  ]);
   return fc.record({ model: fc.constant(model), input: inputs(), ...Object.fromEntries(optional) });
 }
 
@@ -24,7 +37,10 @@ export function topLevelMembers(): readonly string[] {
 }
 
 function inputs(): Json {
-  const item = fc.oneof({ weight: 3, arbitrary: valueOf(schemaNamed("MessageInput"), 1) }, { weight: 1, arbitrary: valueOf(schemaNamed("InputItem"), 1) });
+  const item = fc.oneof(
+    { weight: 3, arbitrary: valueOf(schemaNamed("MessageInput"), 1) },
+    { weight: 1, arbitrary: valueOf(schemaNamed("InputItem"), 1) },
+  );
   return fc.oneof(texts(0, TEXT_CHARS_MAX), fc.array(item, { maxLength: ELEMENTS_MAX }));
 }
 
@@ -47,9 +63,16 @@ function typedValue(type: string, schema: Schema, depth: number): Json {
     case "string":
       return text(schema);
     case "integer":
-      return fc.integer({ min: numberAt(schema, "minimum") ?? -INTEGER_MAX, max: numberAt(schema, "maximum") ?? INTEGER_MAX });
+      return fc.integer({
+        min: numberAt(schema, "minimum") ?? -INTEGER_MAX,
+        max: numberAt(schema, "maximum") ?? INTEGER_MAX,
+      });
     case "number":
-      return fc.double({ min: numberAt(schema, "minimum") ?? -1e9, max: numberAt(schema, "maximum") ?? 1e9, noNaN: true });
+      return fc.double({
+        min: numberAt(schema, "minimum") ?? -1e9,
+        max: numberAt(schema, "maximum") ?? 1e9,
+        noNaN: true,
+      });
     case "boolean":
       return fc.boolean();
     case "array":
@@ -63,7 +86,8 @@ function typedValue(type: string, schema: Schema, depth: number): Json {
 
 function text(schema: Schema): fc.Arbitrary<string> {
   const { pattern } = schema;
-  if (typeof pattern !== "string") return texts(numberAt(schema, "minLength") ?? 0, numberAt(schema, "maxLength") ?? TEXT_CHARS_MAX);
+  if (typeof pattern !== "string")
+    return texts(numberAt(schema, "minLength") ?? 0, numberAt(schema, "maxLength") ?? TEXT_CHARS_MAX);
   return fc.stringMatching(new RegExp(pattern.replace("+$", "{1,20}$"), "u"));
 }
 
@@ -71,7 +95,10 @@ function text(schema: Schema): fc.Arbitrary<string> {
 function texts(minLength: number, limit: number): fc.Arbitrary<string> {
   const maxLength = Math.max(minLength, Math.min(limit, TEXT_CHARS_MAX));
   const units = fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit));
-  return fc.oneof(fc.string({ minLength, maxLength }), fc.array(units, { minLength, maxLength }).map((parts) => parts.join("")));
+  return fc.oneof(
+    fc.string({ minLength, maxLength }),
+    fc.array(units, { minLength, maxLength }).map((parts) => parts.join("")),
+  );
 }
 
 function list(schema: Schema, depth: number): Json {
@@ -90,9 +117,15 @@ function record(schema: Schema, depth: number): Json {
     });
   const closed = fc.record(Object.fromEntries(members));
   const further = schema["additionalProperties"];
-  if (further === true) return fc.oneof(jsonSchemas(), fc.dictionary(fc.string({ maxLength: 10 }), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 }));
+  if (further === true)
+    return fc.oneof(
+      jsonSchemas(),
+      fc.dictionary(fc.string({ maxLength: 10 }), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 }),
+    );
   if (!isRecord(further)) return closed;
-  const entries = fc.dictionary(fc.string({ minLength: 1, maxLength: 10 }), valueOf(further, depth + 1), { maxKeys: 3 });
+  const entries = fc.dictionary(fc.string({ minLength: 1, maxLength: 10 }), valueOf(further, depth + 1), {
+    maxKeys: 3,
+  });
   return fc.tuple(closed, entries).map(([own, more]) => ({ ...more, ...own }));
 }
 
@@ -101,8 +134,22 @@ function jsonSchemas(): Json {
   const { schema } = fc.letrec<{ schema: Record<string, unknown> }>((tie) => ({
     schema: fc.record(
       {
-        type: fc.constantFrom<unknown>("object", "string", "integer", "number", "array", "boolean", "null", "zzz", 7, ["string", "null"], []),
-        properties: fc.dictionary(fc.constantFrom("a", "b", "__proto__", "constructor", ""), tie("schema"), { maxKeys: 3 }),
+        type: fc.constantFrom<unknown>(
+          "object",
+          "string",
+          "integer",
+          "number",
+          "array",
+          "boolean",
+          "null",
+          "zzz",
+          7,
+          ["string", "null"],
+          [],
+        ),
+        properties: fc.dictionary(fc.constantFrom("a", "b", "__proto__", "constructor", ""), tie("schema"), {
+          maxKeys: 3,
+        }),
         items: tie("schema"),
         anyOf: fc.array(tie("schema"), { maxLength: 2 }),
         required: fc.constantFrom<unknown>(["a"], ["missing"], "a", 7),

@@ -80,14 +80,19 @@ class SchemaWalk {
     this.#faults.push({ what, param, codes, body });
   }
 
-  #wrongTypes(variants: readonly Variant[], place: Place, { isTop, isTag }: { isTop?: boolean; isTag?: boolean }): void {
+  #wrongTypes(
+    variants: readonly Variant[],
+    place: Place,
+    { isTop, isTag }: { isTop?: boolean; isTag?: boolean },
+  ): void {
     const allowed = variants.map(typesOf);
     if (allowed.includes(null)) return; // Anything goes.
     const types = new Set(allowed.flatMap((names) => names ?? []));
     if (types.has("number")) types.add("integer");
     for (const [type, value] of Object.entries(WRONG_VALUES)) {
       if (types.has(type) || (type === "null" && isTop === true)) continue;
-      if (isTag !== true) this.#add(`${type} in place of ${[...types].join("|")}`, place.param, TYPE_CODES, place.put(value));
+      if (isTag !== true)
+        this.#add(`${type} in place of ${[...types].join("|")}`, place.param, TYPE_CODES, place.put(value));
     }
   }
 
@@ -97,7 +102,8 @@ class SchemaWalk {
     const param = isInputElement(place.param) ? place.param : `${place.param}.type`;
     const least = smallestOf(first.schema);
     if (!isRecord(least)) return;
-    for (const tag of ["zzz", 7, {}]) this.#add("unknown tag", param, [...VALUE_CODES, ...TYPE_CODES], place.put({ ...least, type: tag }));
+    for (const tag of ["zzz", 7, {}])
+      this.#add("unknown tag", param, [...VALUE_CODES, ...TYPE_CODES], place.put({ ...least, type: tag }));
   }
 
   #variant(variant: Variant, place: Place, isTag: boolean, isTagged: boolean): void {
@@ -108,7 +114,11 @@ class SchemaWalk {
     }
     if (!isTag) this.#limits(variant, place);
     if (typesOf(variant)?.includes("object") === true) this.#object(schema, place, isTagged);
-    if (typesOf(variant)?.includes("array") === true && isRecord(schema["items"]) && Object.keys(schema["items"]).length > 0) {
+    if (
+      typesOf(variant)?.includes("array") === true &&
+      isRecord(schema["items"]) &&
+      Object.keys(schema["items"]).length > 0
+    ) {
       this.visit(itemsOf(schema), { param: `${place.param}[0]`, put: (value) => place.put([value]) });
     }
   }
@@ -119,14 +129,22 @@ class SchemaWalk {
     const tag = propertiesOf(schema).find(([name]) => name === "type")?.[1];
     const least = isTagged && tag !== undefined ? { type: choicesOf(tag)?.[0], ...smallest } : smallest; // Some unions have a default.
     const closed = schema["additionalProperties"] === false;
-    if (closed) this.#add("unknown member", `${place.param}.zzz`, ["unknown_parameter"], place.put({ ...least, zzz: 1 }));
+    if (closed)
+      this.#add("unknown member", `${place.param}.zzz`, ["unknown_parameter"], place.put({ ...least, zzz: 1 }));
     if (isRecord(schema["additionalProperties"])) {
-      this.visit(schema["additionalProperties"], { param: `${place.param}.zzz`, put: (value) => place.put({ ...least, zzz: value }) });
+      this.visit(schema["additionalProperties"], {
+        param: `${place.param}.zzz`,
+        put: (value) => place.put({ ...least, zzz: value }),
+      });
     }
     for (const name of requiredOf(schema)) this.#missing(name, least, place);
     for (const [name, member] of propertiesOf(schema)) {
       const isTag = name === "type" && (isTagged || choicesOf(member)?.length === 1);
-      this.visit(member, { param: `${place.param}.${name}`, put: (value) => place.put({ ...least, [name]: value }) }, { isTag });
+      this.visit(
+        member,
+        { param: `${place.param}.${name}`, put: (value) => place.put({ ...least, [name]: value }) },
+        { isTag },
+      );
     }
   }
 
@@ -141,10 +159,12 @@ class SchemaWalk {
 
   #limits({ schema }: Variant, place: Place): void {
     const { param, put } = place;
-    const integer = schema["type"] === "integer" || (Array.isArray(schema["type"]) && schema["type"].includes("integer"));
+    const integer =
+      schema["type"] === "integer" || (Array.isArray(schema["type"]) && schema["type"].includes("integer"));
     const kind = integer ? "integer" : "decimal";
     const [minimum, maximum] = [numberAt(schema, "minimum"), numberAt(schema, "maximum")];
-    if (choicesOf(schema) !== null && typeof choicesOf(schema)?.[0] === "string") this.#add("not a choice", param, VALUE_CODES, put("zzz"));
+    if (choicesOf(schema) !== null && typeof choicesOf(schema)?.[0] === "string")
+      this.#add("not a choice", param, VALUE_CODES, put("zzz"));
     if (minimum !== null) this.#add("too low", param, [`${kind}_below_min_value`], put(minimum - 1));
     if (maximum !== null) this.#add("too high", param, [`${kind}_above_max_value`], put(maximum + 1));
     this.#textLimits(schema, place);
@@ -153,13 +173,17 @@ class SchemaWalk {
 
   #textLimits(schema: Schema, { param, put }: Place): void {
     const [least, most] = [numberAt(schema, "minLength"), numberAt(schema, "maxLength")];
-    if (least !== null && least > 0) this.#add("too short", param, ["string_below_min_length", "invalid_value"], put("a".repeat(least - 1)));
-    if (most !== null && most < LENGTH_TRIED_MAX) this.#add("too long", param, ["string_above_max_length"], put("a".repeat(most + 1)));
+    if (least !== null && least > 0)
+      this.#add("too short", param, ["string_below_min_length", "invalid_value"], put("a".repeat(least - 1)));
+    if (most !== null && most < LENGTH_TRIED_MAX)
+      this.#add("too long", param, ["string_above_max_length"], put("a".repeat(most + 1)));
     if (schema["pattern"] !== undefined) this.#add("not the pattern", param, VALUE_CODES, put("no: spaces and colons"));
   }
 
   #sizeLimits(schema: Schema, { param, put }: Place): void {
-    const [least, most, members] = ["minItems", "maxItems", "maxProperties"].map((keyword) => numberAt(schema, keyword));
+    const [least, most, members] = ["minItems", "maxItems", "maxProperties"].map((keyword) =>
+      numberAt(schema, keyword),
+    );
     if (least != null && least > 0) this.#add("too few", param, ["array_below_min_length"], put([]));
     if (most != null) {
       const element = smallestValue(itemsOf(schema));
@@ -170,7 +194,8 @@ class SchemaWalk {
       this.#add("too many members", param, ["object_above_max_properties"], put(many));
     }
     const longest = isRecord(schema["propertyNames"]) ? numberAt(schema["propertyNames"], "maxLength") : null;
-    if (longest !== null) this.#add("a name too long", param, ["string_above_max_length"], put({ ["k".repeat(longest + 1)]: "v" }));
+    if (longest !== null)
+      this.#add("a name too long", param, ["string_above_max_length"], put({ ["k".repeat(longest + 1)]: "v" }));
   }
 }
 

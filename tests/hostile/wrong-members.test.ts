@@ -41,16 +41,33 @@ describe("a member that does not fit the schema", () => {
   });
 
   test.each(members)("gets 400 with the catalogue's code and the path of the member: %s", async (member) => {
-    verifies("errors.catalogue.wrong-type", "errors.catalogue.unknown-parameter", "errors.catalogue.missing-nested-member");
-    verifies("errors.catalogue.value-outside-enum", "errors.catalogue.integer-bounds", "errors.catalogue.decimal-bounds");
-    verifies("errors.catalogue.string-too-long", "errors.catalogue.metadata-pairs", "errors.catalogue.metadata-lengths");
+    verifies(
+      "errors.catalogue.wrong-type",
+      "errors.catalogue.unknown-parameter",
+      "errors.catalogue.missing-nested-member",
+    );
+    verifies(
+      "errors.catalogue.value-outside-enum",
+      "errors.catalogue.integer-bounds",
+      "errors.catalogue.decimal-bounds",
+    );
+    verifies(
+      "errors.catalogue.string-too-long",
+      "errors.catalogue.metadata-pairs",
+      "errors.catalogue.metadata-lengths",
+    );
     verifies("errors.envelope.four-members-always", "errors.messages.no-internals");
     const mine = faults.filter(({ param }) => topMember(param) === member);
-    for (let at = 0; at < mine.length; at += REQUESTS_AT_ONCE) await Promise.all(mine.slice(at, at + REQUESTS_AT_ONCE).map(check));
+    for (let at = 0; at < mine.length; at += REQUESTS_AT_ONCE)
+      await Promise.all(mine.slice(at, at + REQUESTS_AT_ONCE).map(check));
   });
 
   test.each(WITHOUT_BASICS)("gets 400 also where it is one of the basics: %j", async (body, code, param) => {
-    verifies("errors.catalogue.missing-model", "validation.items.no-type-no-role", "errors.catalogue.unknown-model-is-400");
+    verifies(
+      "errors.catalogue.missing-model",
+      "validation.items.no-type-no-role",
+      "errors.catalogue.unknown-model-is-400",
+    );
     expect(await errorOf(await server.post("/v1/responses", body))).toMatchObject({ status: 400, code, param });
   });
 

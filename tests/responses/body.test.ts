@@ -7,12 +7,12 @@ import { eventsOf, readResponse, readStream } from "./read-stream.ts";
 
 /** The members of a finished plain body, in the reference's order. */
 const MEMBERS = [
-  ...["id", "object", "created_at", "status", "access_programs", "background", "billing", "completed_at", "error"],
-  ...["frequency_penalty", "incomplete_details", "instructions", "max_output_tokens", "max_tool_calls", "model"],
-  ...["moderation", "output", "parallel_tool_calls", "presence_penalty", "previous_response_id", "prompt_cache_key"],
-  ...["prompt_cache_retention", "reasoning", "safety_identifier", "service_tier", "store", "temperature", "text"],
-  ...["tool_choice", "tool_usage", "tools", "top_logprobs", "top_p", "truncation", "usage", "user", "metadata"],
-];
+  "id object created_at status access_programs background billing completed_at error frequency_penalty",
+  "incomplete_details instructions max_output_tokens max_tool_calls model moderation output",
+  "parallel_tool_calls presence_penalty previous_response_id prompt_cache_key prompt_cache_retention",
+  "reasoning safety_identifier service_tier store temperature text tool_choice tool_usage tools top_logprobs",
+  "top_p truncation usage user metadata",
+].flatMap((line) => line.split(" "));
 
 const DEFAULTS = {
   object: "response",
@@ -47,7 +47,12 @@ const DEFAULTS = {
   metadata: {},
 };
 
-const parameters = { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false };
+const parameters = {
+  type: "object",
+  properties: { city: { type: "string" } },
+  required: ["city"],
+  additionalProperties: false,
+};
 const tool = { type: "function", name: "get_weather", parameters };
 const echoedTool = { ...tool, description: null, output_schema: null, strict: true };
 const schema = { type: "object", properties: { a: { type: "string" } }, required: ["a"], additionalProperties: false };
@@ -64,26 +69,48 @@ const ECHOES: Readonly<Record<string, readonly [sent: object, echoed?: object]>>
   verbosity: [{ text: { verbosity: "low" } }, { text: { format: { type: "text" }, verbosity: "low" } }],
   "a schema with every default": [
     { text: { format: { type: "json_schema", name: "n", schema } } },
-    { text: { format: { type: "json_schema", description: null, name: "n", schema, strict: false }, verbosity: "medium" } },
+    {
+      text: {
+        format: { type: "json_schema", description: null, name: "n", schema, strict: false },
+        verbosity: "medium",
+      },
+    },
   ],
   "a strict schema": [
     { text: { format: { type: "json_schema", name: "n", description: "D", schema, strict: true } } },
-    { text: { format: { type: "json_schema", name: "n", description: "D", schema, strict: true }, verbosity: "medium" } },
+    {
+      text: { format: { type: "json_schema", name: "n", description: "D", schema, strict: true }, verbosity: "medium" },
+    },
   ],
   json_object: [
     { input: "Some JSON, please", text: { format: { type: "json_object" } } },
     { text: { format: { type: "json_object" }, verbosity: "medium" } },
   ],
   "an effort": [{ reasoning: { effort: "low" } }, { reasoning: { effort: "low", summary: null } }],
-  "the kind of summary that auto leads to": [{ reasoning: { summary: "auto" } }, { reasoning: { effort: null, summary: "detailed" } }],
+  "the kind of summary that auto leads to": [
+    { reasoning: { summary: "auto" } },
+    { reasoning: { effort: null, summary: "detailed" } },
+  ],
   "a tool with every default": [{ tools: [tool] }, { tools: [echoedTool] }],
-  "a tool with nothing left out": [{ tools: [{ ...tool, description: "D", strict: false }] }, { tools: [{ ...echoedTool, description: "D", strict: false }] }],
-  "a custom tool": [{ tools: [{ type: "custom", name: "c" }] }, { tools: [{ type: "custom", name: "c", format: { type: "text" } }] }],
+  "a tool with nothing left out": [
+    { tools: [{ ...tool, description: "D", strict: false }] },
+    { tools: [{ ...echoedTool, description: "D", strict: false }] },
+  ],
+  "a custom tool": [
+    { tools: [{ type: "custom", name: "c" }] },
+    { tools: [{ type: "custom", name: "c", format: { type: "text" } }] },
+  ],
   "tool_choice none": [{ tools: [tool], tool_choice: "none" }, { tool_choice: "none" }],
   "tool_choice required": [{ tools: [tool], tool_choice: "required" }, { tool_choice: "required" }],
-  "a forced tool": [{ tools: [tool], tool_choice: { type: "function", name: "get_weather" } }, { tool_choice: { type: "function", name: "get_weather" } }],
+  "a forced tool": [
+    { tools: [tool], tool_choice: { type: "function", name: "get_weather" } },
+    { tool_choice: { type: "function", name: "get_weather" } },
+  ],
   "allowed tools": [
-    { tools: [tool], tool_choice: { type: "allowed_tools", mode: "auto", tools: [{ type: "function", name: "get_weather" }] } },
+    {
+      tools: [tool],
+      tool_choice: { type: "allowed_tools", mode: "auto", tools: [{ type: "function", name: "get_weather" }] },
+    },
     { tool_choice: { type: "allowed_tools", mode: "auto", tools: [{ type: "function", name: "get_weather" }] } },
   ],
 };
@@ -99,7 +126,11 @@ describe("the body of a response", () => {
     readResponse(await server.post("/v1/responses", { model: MODEL, input: "Hi", ...members }));
 
   test("has exactly the reference's members in the reference's order, null ones included", async () => {
-    verifies("response.body.golden-key-set", "response.body.conversation-and-prompt-absent", "create.reasoning.echo-null-form");
+    verifies(
+      "response.body.golden-key-set",
+      "response.body.conversation-and-prompt-absent",
+      "create.reasoning.echo-null-form",
+    );
     const body = await create({});
     expect(Object.keys(body)).toEqual(MEMBERS);
     expect(body).toMatchObject(DEFAULTS);
@@ -112,7 +143,11 @@ describe("the body of a response", () => {
     const [created] = eventsOf(stream, "response.created");
     expect(Object.keys(created?.response ?? {})).toEqual(members);
     expect(Object.keys(stream.final)).toEqual(members);
-    expect(created?.response).toMatchObject({ ...withoutBilling(DEFAULTS), status: "in_progress", service_tier: "auto" });
+    expect(created?.response).toMatchObject({
+      ...withoutBilling(DEFAULTS),
+      status: "in_progress",
+      service_tier: "auto",
+    });
   });
 
   test("counts time in seconds and tokens so that they add up", async () => {
@@ -138,14 +173,21 @@ describe("the body of a response", () => {
     ]);
   });
 
-  verifies("create.metadata.echoed", "create.text.json-schema-echo", "tools.function.echo-fills-defaults", "validation.nulls.count-as-absent");
+  verifies(
+    "create.metadata.echoed",
+    "create.text.json-schema-echo",
+    "tools.function.echo-fills-defaults",
+    "validation.nulls.count-as-absent",
+  );
   verifies("create.toolchoice.reference-forms", "create.toolchoice.specified-forms", "create.instructions.string");
   test.each(Object.entries(ECHOES))("echoes %s", async (_title, [sent, echoed]) => {
     expect(await create(sent)).toMatchObject(echoed ?? sent);
   });
 
   test("takes an explicit null for a member that was not sent", async () => {
-    const names = Object.keys(DEFAULTS).filter((name) => !["object", "status", "model", "billing", "error", "incomplete_details"].includes(name));
+    const names = Object.keys(DEFAULTS).filter(
+      (name) => !["object", "status", "model", "billing", "error", "incomplete_details"].includes(name),
+    );
     const nulls = Object.fromEntries(names.map((name) => [name, null]));
     expect(await create({ ...nulls, stream: null, stream_options: null, include: null })).toMatchObject(DEFAULTS);
   });
@@ -171,9 +213,17 @@ describe("the body of a response", () => {
   });
 
   test("comes with the reference's headers, indented by two spaces", async () => {
-    verifies("http.headers.request-id-on-every-reply", "http.headers.version-and-processing-time", "auth.headers.client-request-id-not-echoed");
+    verifies(
+      "http.headers.request-id-on-every-reply",
+      "http.headers.version-and-processing-time",
+      "auth.headers.client-request-id-not-echoed",
+    );
     const headers = { "content-type": "application/json", "x-client-request-id": "mine" };
-    const reply = await server.fetch("/v1/responses", { method: "POST", headers, body: JSON.stringify({ model: MODEL, input: "Hi" }) });
+    const reply = await server.fetch("/v1/responses", {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ model: MODEL, input: "Hi" }),
+    });
     expect(reply.headers.get("content-type")).toBe("application/json");
     expect(reply.headers.get("x-request-id")).toMatch(/^req_[0-9a-f]{32}$/);
     expect(reply.headers.get("x-client-request-id")).toBeNull();

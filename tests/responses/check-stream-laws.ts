@@ -8,9 +8,17 @@ export function checkStreamLaws(stream: ReadStream): void {
   expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, index) => index));
   expect(events.slice(0, 2).map(({ type }) => type)).toEqual(["response.created", "response.in_progress"]);
   expect(events.filter(({ type }) => TERMINAL.has(type))).toEqual([events.at(-1)]);
-  expect(events.filter((event) => "error" in event).map(({ type }) => type)).toEqual(eventsOf(stream, "error").map(({ type }) => type));
+  expect(events.filter((event) => "error" in event).map(({ type }) => type)).toEqual(
+    eventsOf(stream, "error").map(({ type }) => type),
+  );
   for (const event of events.slice(0, 2)) {
-    expect(responseOf(event)).toMatchObject({ status: "in_progress", output: [], usage: null, completed_at: null, service_tier: "auto" });
+    expect(responseOf(event)).toMatchObject({
+      status: "in_progress",
+      output: [],
+      usage: null,
+      completed_at: null,
+      service_tier: "auto",
+    });
   }
   for (const event of events) if ("response" in event) expect(event.response).not.toHaveProperty("billing");
   checkItems(stream);

@@ -18,7 +18,10 @@ const parts = [
 
 /** What is sent, and how it is listed, oldest first and without ids. */
 const SUPPLIED: Readonly<Record<string, readonly [input: unknown, listed: readonly object[]]>> = {
-  "a string": ["Hi", [{ type: "message", status: "completed", role: "user", content: [{ type: "input_text", text: "Hi" }] }]],
+  "a string": [
+    "Hi",
+    [{ type: "message", status: "completed", role: "user", content: [{ type: "input_text", text: "Hi" }] }],
+  ],
   "content that is a string": [
     [
       { role: "developer", content: "Be brief" },
@@ -88,14 +91,30 @@ describe("the input items of a response", () => {
     const body: unknown = await reply.json();
     if (!validateItemList(body)) throw new Error(`not a list of items: ${JSON.stringify(body)}`);
     expect(Object.keys(body)).toEqual(["object", "data", "first_id", "has_more", "last_id"]);
-    expect(body).toMatchObject({ object: "list", first_id: body.data[0]?.id ?? null, last_id: body.data.at(-1)?.id ?? null });
+    expect(body).toMatchObject({
+      object: "list",
+      first_id: body.data[0]?.id ?? null,
+      last_id: body.data.at(-1)?.id ?? null,
+    });
     return body;
   };
   const idsOf = ({ data }: ItemList): string[] => data.map(({ id }) => id);
 
-  verifies("create.input.string-is-one-user-message", "input-items.content.exactly-what-was-supplied", "input-items.content.normalised");
-  verifies("input-items.content.image-and-file-data-included", "create.input.multimodal-parts", "create.input.audio-content-part");
-  verifies("create.input.function-output-arrays", "validation.messages.type-may-be-left-out", "response.ids.listed-tool-output-is-fc");
+  verifies(
+    "create.input.string-is-one-user-message",
+    "input-items.content.exactly-what-was-supplied",
+    "input-items.content.normalised",
+  );
+  verifies(
+    "input-items.content.image-and-file-data-included",
+    "create.input.multimodal-parts",
+    "create.input.audio-content-part",
+  );
+  verifies(
+    "create.input.function-output-arrays",
+    "validation.messages.type-may-be-left-out",
+    "response.ids.listed-tool-output-is-fc",
+  );
   test.each(Object.entries(SUPPLIED))("are what was supplied as %s, normalised", async (_title, [input, listed]) => {
     const { data, has_more } = await list(await create({ input, instructions: "Never listed." }), "?order=asc");
     expect(has_more).toBe(false);
@@ -129,7 +148,13 @@ describe("the input items of a response", () => {
   });
 
   test("come twenty at a time, newest first, unless asked otherwise", async () => {
-    verifies("lists.query.defaults", "lists.query.order", "lists.query.after-is-exclusive", "lists.envelope.members", "lists.walk.each-item-once");
+    verifies(
+      "lists.query.defaults",
+      "lists.query.order",
+      "lists.query.after-is-exclusive",
+      "lists.envelope.members",
+      "lists.walk.each-item-once",
+    );
     const input = Array.from({ length: 25 }, (_, index) => ({ id: `msg_${index}`, role: "user", content: "Hi" }));
     const id = await create({ input });
     const oldestFirst = input.map((item) => item.id);

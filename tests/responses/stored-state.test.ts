@@ -10,7 +10,9 @@ import { checkCreate, checkReply, codeless, MODEL } from "./check-refusal.ts";
 import { readResponse, readStream } from "./read-stream.ts";
 
 const SCENARIO = JSON.stringify({
-  scenarios: [{ when: { input_contains: "dawdle" }, events: [{ text: "Begun" }, { delay_ms: 60_000 }, { text: "Done" }] }],
+  scenarios: [
+    { when: { input_contains: "dawdle" }, events: [{ text: "Begun" }, { delay_ms: 60_000 }, { text: "Done" }] },
+  ],
 });
 
 const notFound = (id: string) => codeless(null, `Response with id '${id}' not found.`, 404);
@@ -30,9 +32,17 @@ describe("what is stored", () => {
     await checkReply(await server.fetch(`/v1/responses/${id}/input_items`), notFound(id));
     await checkReply(await server.fetch(`/v1/responses/${id}`, { method: "DELETE" }), notFound(id));
     const message = `Previous response with id '${id}' not found.`;
-    await checkCreate(server, { previous_response_id: id }, { code: "previous_response_not_found", param: "previous_response_id", message });
+    await checkCreate(
+      server,
+      { previous_response_id: id },
+      { code: "previous_response_not_found", param: "previous_response_id", message },
+    );
     const item = output[0]?.id ?? "";
-    await checkCreate(server, { input: [{ type: "item_reference", id: item }] }, codeless("input", /^Item with id '/, 404));
+    await checkCreate(
+      server,
+      { input: [{ type: "item_reference", id: item }] },
+      codeless("input", /^Item with id '/, 404),
+    );
   };
 
   test("is nothing of a response with store false, plain or streamed", async () => {
@@ -47,7 +57,12 @@ describe("what is stored", () => {
   });
 
   test("is a response by default, and is gone with its rows when it is deleted", async () => {
-    verifies("create.store.default-true", "responses.delete.answers-deleted", "responses.delete.then-gone", "state.store.delete-removes-rows");
+    verifies(
+      "create.store.default-true",
+      "responses.delete.answers-deleted",
+      "responses.delete.then-gone",
+      "state.store.delete-removes-rows",
+    );
     const response = await create({ input: "Say platypus" });
     expect(rowsText(server.dataDir)).toContain("platypus");
     const fetched = await server.fetch(`/v1/responses/${response.id}`);
@@ -60,15 +75,36 @@ describe("what is stored", () => {
   });
 
   test("keeps one form however it is fetched", async () => {
-    verifies("responses.get.stream-false-is-json", "http.query.both-array-spellings", "http.query.beta-flag-is-ignored");
+    verifies(
+      "responses.get.stream-false-is-json",
+      "http.query.both-array-spellings",
+      "http.query.beta-flag-is-ignored",
+    );
     const response = await create({});
-    for (const query of ["stream=false", "include[]=reasoning.encrypted_content", "include=reasoning.encrypted_content", "beta=true"]) {
+    for (const query of [
+      "stream=false",
+      "include[]=reasoning.encrypted_content",
+      "include=reasoning.encrypted_content",
+      "beta=true",
+    ]) {
       expect(await readResponse(await server.fetch(`/v1/responses/${response.id}?${query}`))).toEqual(response);
     }
   });
 
+  test("is no stream to follow unless it was made in the background", async () => {
+    verifies("errors.catalogue.replay-foreground");
+    const { id } = await create({});
+    const message = "This response cannot be streamed because it was not created with background=true.";
+    await checkReply(await server.fetch(`/v1/responses/${id}?stream=true`), codeless("stream", message));
+    await checkReply(await server.fetch("/v1/responses/resp_x?stream=true"), notFound("resp_x"));
+  });
+
   test("can be fetched from the first event on, and ends as cancelled when the client leaves", async () => {
-    verifies("responses.get.id-valid-from-created", "response.status.foreground-machine", "responses.cancel.never-sends-cancelled-event");
+    verifies(
+      "responses.get.id-valid-from-created",
+      "response.status.foreground-machine",
+      "responses.cancel.never-sends-cancelled-event",
+    );
     const leaving = new AbortController();
     const body = JSON.stringify({ model: MODEL, input: "dawdle", stream: true });
     const headers = { "content-type": "application/json" };
@@ -101,7 +137,13 @@ describe("a server that starts again on its data", () => {
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   test("has the same responses, items and key, and the key only as a hash", async () => {
-    verifies("state.store.survives-restart", "config.key.made-at-first-start", "config.key.file-mode-600", "config.key.stored-hashed", "config.key.second-start-keeps-it");
+    verifies(
+      "state.store.survives-restart",
+      "config.key.made-at-first-start",
+      "config.key.file-mode-600",
+      "config.key.stored-hashed",
+      "config.key.second-start-keeps-it",
+    );
     const env = { DATA_DIR: folder };
     const first = await startTestServer({ env });
     const response = await readResponse(await first.post("/v1/responses", { model: MODEL, input: "My name is Ada." }));
@@ -152,5 +194,11 @@ function rowsText(folder: string): string {
   const tables = database.prepare("select name from sqlite_master where type = 'table'").all();
   const rows = tables.flatMap(({ name }) => database.prepare(`select * from "${name}"`).all());
   database.close();
-  return rows.flatMap((row) => Object.values(row).map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : String(value)))).join("\n");
+  return rows
+    .flatMap((row) =>
+      Object.values(row).map((value) =>
+        value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : String(value),
+      ),
+    )
+    .join("\n");
 }

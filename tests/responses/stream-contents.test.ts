@@ -26,10 +26,23 @@ const SCENES: Readonly<Record<string, readonly object[]>> = {
   custom: [{ custom_call: { name: "c", input: "print(1)" } }],
   cut: [{ text: "Only so" }, { usage: { input_tokens: 5, output_tokens: 2 } }, { finish: "length" }],
   filtered: [{ text: "Only so" }, { finish: "content_filter" }],
-  broken: [{ text: "Only so" }, { error: { status: 500, type: "server_error", code: "server_error", message: "It broke." } }],
-  limited: [{ error: { status: 429, type: "tokens", code: "rate_limit_exceeded", message: "Please try again in 1.2s." } }],
+  broken: [
+    { text: "Only so" },
+    { error: { status: 500, type: "server_error", code: "server_error", message: "It broke." } },
+  ],
+  limited: [
+    { error: { status: 429, type: "tokens", code: "rate_limit_exceeded", message: "Please try again in 1.2s." } },
+  ],
   early: [
-    { refuse_turn: { status: 429, type: "tokens", code: "rate_limit_exceeded", message: "Slow down.", retry_after_seconds: 2 } },
+    {
+      refuse_turn: {
+        status: 429,
+        type: "tokens",
+        code: "rate_limit_exceeded",
+        message: "Slow down.",
+        retry_after_seconds: 2,
+      },
+    },
   ],
 };
 const SCENARIO = JSON.stringify({
@@ -61,7 +74,9 @@ describe("a stream carries", () => {
 
   test("a message that is empty at first and whole at last", async () => {
     const read = await stream("refusal");
-    expect(eventsOf(read, "response.output_item.added")).toMatchObject([{ item: { status: "in_progress", content: [] } }]);
+    expect(eventsOf(read, "response.output_item.added")).toMatchObject([
+      { item: { status: "in_progress", content: [] } },
+    ]);
     expect(eventsOf(read, "response.content_part.added")).toMatchObject([{ part: { type: "refusal", refusal: "" } }]);
     const content = [{ type: "refusal", refusal: "I cannot help with that." }];
     expect(read.final.output).toMatchObject([{ type: "message", status: "completed", role: "assistant", content }]);
@@ -72,7 +87,9 @@ describe("a stream carries", () => {
     const events = eventsOf(read, "response.output_text.annotation.added");
     expect(events.map((event) => event.annotation_index)).toEqual([0, 1]);
     expect(events.map((event) => event.annotation)).toEqual([cite(0), cite(4)]);
-    expect(read.final.output).toMatchObject([{ content: [{ text: "onetwo", annotations: [cite(0), cite(4)], logprobs: [] }] }]);
+    expect(read.final.output).toMatchObject([
+      { content: [{ text: "onetwo", annotations: [cite(0), cite(4)], logprobs: [] }] },
+    ]);
   });
 
   test("summary parts by their index, and no status on the reasoning item", async () => {
@@ -85,13 +102,19 @@ describe("a stream carries", () => {
     ]);
     const { id, ...reasoning } = { id: "", ...read.final.output[0] };
     expect(id).toMatch(/^rs_/);
-    expect(reasoning).toEqual({ type: "reasoning", summary: ["First", "Second"].map((text) => ({ type: "summary_text", text })) });
+    expect(reasoning).toEqual({
+      type: "reasoning",
+      summary: ["First", "Second"].map((text) => ({ type: "summary_text", text })),
+    });
   });
 
   test("sealed reasoning only where it was asked for", async () => {
     verifies("create.include.encrypted-reasoning");
     const asked = await stream("summary", { store: false, include: ["reasoning.encrypted_content"] });
-    expect(asked.final.output[0]).toMatchObject({ type: "reasoning", encrypted_content: expect.stringMatching(/^.+$/) });
+    expect(asked.final.output[0]).toMatchObject({
+      type: "reasoning",
+      encrypted_content: expect.stringMatching(/^.+$/),
+    });
     const added = eventsOf(asked, "response.output_item.added")[0];
     expect(added?.item).toHaveProperty("encrypted_content");
     const unasked = await stream("summary");
@@ -119,7 +142,13 @@ describe("a stream carries", () => {
     verifies("tools.custom.input-is-free-text");
     const read = await stream("custom");
     expect(read.final.output).toMatchObject([
-      { id: expect.stringMatching(/^ctc_/), type: "custom_tool_call", call_id: expect.stringMatching(/^call_/), name: "c", input: "print(1)" },
+      {
+        id: expect.stringMatching(/^ctc_/),
+        type: "custom_tool_call",
+        call_id: expect.stringMatching(/^call_/),
+        name: "c",
+        input: "print(1)",
+      },
     ]);
   });
 
@@ -127,15 +156,28 @@ describe("a stream carries", () => {
     ["cut", "max_output_tokens"],
     ["filtered", "content_filter"],
   ])("the text so far and the reason where an answer is %s", async (input, reason) => {
-    verifies("responses.stream.incomplete-ends-in-incomplete", "create.limits.max-output-tokens-cuts", "response.body.completed-at-only-when-completed");
+    verifies(
+      "responses.stream.incomplete-ends-in-incomplete",
+      "create.limits.max-output-tokens-cuts",
+      "response.body.completed-at-only-when-completed",
+    );
     const { final } = await stream(input);
-    expect(final).toMatchObject({ status: "incomplete", incomplete_details: { reason }, completed_at: null, error: null });
+    expect(final).toMatchObject({
+      status: "incomplete",
+      incomplete_details: { reason },
+      completed_at: null,
+      error: null,
+    });
     expect(final.output).toMatchObject([{ status: "incomplete", content: [{ text: "Only so" }] }]);
     expect(final.usage).not.toBeNull();
   });
 
   test("a failure as a nested error and then as response.failed", async () => {
-    verifies("responses.stream.error-event-is-nested", "response.body.error-has-two-keys", "response.body.usage-null-until-terminal");
+    verifies(
+      "responses.stream.error-event-is-nested",
+      "response.body.error-has-two-keys",
+      "response.body.usage-null-until-terminal",
+    );
     const read = await stream("broken");
     const error = { type: "server_error", code: "server_error", message: "It broke.", param: null };
     const [event] = eventsOf(read, "error");
@@ -146,14 +188,19 @@ describe("a stream carries", () => {
 
   test("a rate limit of the model as the code that clients match on", async () => {
     verifies("errors.ratelimit.in-stream-code");
-    expect((await stream("limited")).final.error).toEqual({ code: "rate_limit_exceeded", message: "Please try again in 1.2s." });
+    expect((await stream("limited")).final.error).toEqual({
+      code: "rate_limit_exceeded",
+      message: "Please try again in 1.2s.",
+    });
   });
 
   test("nothing where the model refuses before it begins: that is plain HTTP", async () => {
     const reply = await ask("early", { stream: true });
     expect(reply.status).toBe(429);
     expect(reply.headers.get("retry-after")).toBe("2");
-    expect(await reply.json()).toEqual({ error: { message: "Slow down.", type: "tokens", param: null, code: "rate_limit_exceeded" } });
+    expect(await reply.json()).toEqual({
+      error: { message: "Slow down.", type: "tokens", param: null, code: "rate_limit_exceeded" },
+    });
   });
 
   test("as many tokens as max_output_tokens allows", async () => {

@@ -10,7 +10,11 @@ const SCENARIO = JSON.stringify({
       when: { input_contains: "everything" },
       events: [
         { reasoning_summary: ["A first part, rather long", "Second"] },
-        { text: { chunks: ["é", "日本語", "🙂", "fifteen letters", "sixteen letters.", "seventeen letters", " line\nbreak "] } },
+        {
+          text: {
+            chunks: ["é", "日本語", "🙂", "fifteen letters", "sixteen letters.", "seventeen letters", " line\nbreak "],
+          },
+        },
         { refusal: { chunks: ["I would", " rather not"] } },
         { call: { name: "f", arguments: { text: "0123456789abcdefghijklmnopqrstuvwxyz" }, chunks: 3 } },
         { custom_call: { name: "c", input: "free text", chunks: 2 } },
@@ -26,7 +30,9 @@ const TOOLS = [
 ];
 /** The deltas that carry padding at the reference. */
 const PADDED = new Set(
-  ["output_text", "refusal", "reasoning_summary_text", "function_call_arguments"].map((family) => `response.${family}.delta`),
+  ["output_text", "refusal", "reasoning_summary_text", "function_call_arguments"].map(
+    (family) => `response.${family}.delta`,
+  ),
 );
 
 describe("a stream", () => {
@@ -69,7 +75,11 @@ describe("a stream", () => {
   });
 
   test("says what it is and carries no rate limits", async () => {
-    verifies("responses.stream.content-type", "http.headers.no-ratelimit-on-streams-and-reads", "http.headers.version-and-processing-time");
+    verifies(
+      "responses.stream.content-type",
+      "http.headers.no-ratelimit-on-streams-and-reads",
+      "http.headers.version-and-processing-time",
+    );
     const reply = await ask("thought");
     expect(reply.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
     expect(reply.headers.get("x-request-id")).toMatch(/^req_[0-9a-f]{32}$/);

@@ -47,7 +47,12 @@ const CASES: Readonly<Record<string, Case>> = {
   "a model that says nothing still gives a message": { says: [{ finish: "stop" }], order: text(0) },
   "annotations follow the delta that they end": {
     says: [{ text: { chunks: ["one"] } }, { annotation: cite }, { text: { chunks: ["two"] } }, { annotation: cite }],
-    order: message("output_text.delta", "output_text.annotation.added", "output_text.delta", "output_text.annotation.added"),
+    order: message(
+      "output_text.delta",
+      "output_text.annotation.added",
+      "output_text.delta",
+      "output_text.annotation.added",
+    ),
   },
   "a refusal is a part of its own": {
     says: [{ refusal: { chunks: ["I can", "not."] } }],
@@ -136,7 +141,11 @@ const CASES: Readonly<Record<string, Case>> = {
     order: [...text(2), "error"],
     end: "failed",
   },
-  "an answer that breaks off": { says: [{ text: two }, { finish: "none" }], order: [...text(2), "error"], end: "failed" },
+  "an answer that breaks off": {
+    says: [{ text: two }, { finish: "none" }],
+    order: [...text(2), "error"],
+    end: "failed",
+  },
   "a failure before the first word": {
     says: [{ error: { status: 429, type: "tokens", code: "rate_limit_exceeded", message: "Too fast." } }],
     order: ["error"],
@@ -145,7 +154,10 @@ const CASES: Readonly<Record<string, Case>> = {
 };
 
 const SCENARIO = JSON.stringify({
-  scenarios: Object.entries(CASES).map(([title, { says }]) => ({ when: { input_contains: `<${title}>` }, events: says })),
+  scenarios: Object.entries(CASES).map(([title, { says }]) => ({
+    when: { input_contains: `<${title}>` },
+    events: says,
+  })),
 });
 
 describe("the events of a stream come in the recorded order for", () => {
@@ -167,12 +179,36 @@ describe("the events of a stream come in the recorded order for", () => {
     return stream;
   };
 
-  verifies("responses.stream.foreground-prefix", "responses.stream.text-block-order", "responses.stream.empty-text-has-no-delta");
-  verifies("responses.stream.annotations-in-place", "responses.stream.refusal-block-order", "responses.stream.function-call-order");
-  verifies("responses.stream.reasoning-summary-order", "responses.stream.custom-tool-order", "responses.stream.one-terminal-event-last");
-  verifies("responses.stream.sequence-numbers-are-dense", "responses.stream.lifecycle-snapshots", "responses.stream.indexes-append-only");
-  verifies("responses.stream.no-top-level-error-key", "responses.stream.text-deltas-join-to-text", "responses.stream.only-known-types");
-  verifies("responses.stream.added-and-done-match", "responses.stream.item-id-matches-index", "response.ids.unique-items");
+  verifies(
+    "responses.stream.foreground-prefix",
+    "responses.stream.text-block-order",
+    "responses.stream.empty-text-has-no-delta",
+  );
+  verifies(
+    "responses.stream.annotations-in-place",
+    "responses.stream.refusal-block-order",
+    "responses.stream.function-call-order",
+  );
+  verifies(
+    "responses.stream.reasoning-summary-order",
+    "responses.stream.custom-tool-order",
+    "responses.stream.one-terminal-event-last",
+  );
+  verifies(
+    "responses.stream.sequence-numbers-are-dense",
+    "responses.stream.lifecycle-snapshots",
+    "responses.stream.indexes-append-only",
+  );
+  verifies(
+    "responses.stream.no-top-level-error-key",
+    "responses.stream.text-deltas-join-to-text",
+    "responses.stream.only-known-types",
+  );
+  verifies(
+    "responses.stream.added-and-done-match",
+    "responses.stream.item-id-matches-index",
+    "response.ids.unique-items",
+  );
   verifies("tools.function.parallel-calls-do-not-interleave", "contract.outgoing.valid-against-schemas");
   test.each(Object.entries(CASES))("%s", async (title, expected) => {
     const stream = await check(title, expected);

@@ -66,7 +66,12 @@ const STAGES: Readonly<Record<string, readonly [Members, Refusal]>> = {
     { code: "invalid_value", param: "input[0]", message: /^Invalid value: 'x'/ },
   ],
   "the first of two faulty items is told": [
-    { input: [{ role: "x", content: "Hi" }, { role: "user", content: [{ type: "input_text" }] }] },
+    {
+      input: [
+        { role: "x", content: "Hi" },
+        { role: "user", content: [{ type: "input_text" }] },
+      ],
+    },
     { code: "invalid_value", param: "input[0].role", message: /^Invalid value: 'x'/ },
   ],
 };
@@ -78,7 +83,11 @@ describe("of two faults in a create request", () => {
   });
   afterAll(() => server.close());
 
-  verifies("validation.order.json-then-model-then-input", "validation.order.state-after-schema", "validation.order.model-checked-last");
+  verifies(
+    "validation.order.json-then-model-then-input",
+    "validation.order.state-after-schema",
+    "validation.order.model-checked-last",
+  );
   test.each(Object.entries(STAGES))("%s", (_title, [members, refusal]) => checkCreate(server, members, refusal));
 
   verifies("validation.order.fields-in-reference-order");

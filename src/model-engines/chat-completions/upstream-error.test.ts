@@ -3,7 +3,6 @@ import { readRetryAfter } from "./retry-after.ts";
 import { explainRefusal } from "./upstream-error.ts";
 
 // verifies: chat-engine.errors.status-before-first-byte
-// verifies: chat-engine.errors.upstream-key-refused-is-not-401
 // verifies: chat-engine.errors.secrets-not-passed-on
 // verifies: errors.catalogue.out-of-credit
 

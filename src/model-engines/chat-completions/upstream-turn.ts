@@ -97,7 +97,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
         return;
       case "awaiting_headers":
       case "ended":
-        controller.abort(new TurnOver()); // Nothing may follow the end mark but the end of the reply.
+        if (bytes.length > 0) this.#hangUp(); // Nothing may follow the end mark but the end of the reply.
         return;
     }
   }
@@ -122,12 +122,13 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
     this.#accept(this.#queue);
   }
 
-  /** Without a media type that tells, the first character does: an object is a plain answer, anything else a stream. */
+  /** Without a media type that tells, the first character does: an object is a plain answer, markup none, anything else a stream. */
   #decide(controller: Dispatcher.DispatchController, bytes: Buffer): void {
     const first = bytes.toString("latin1").trimStart()[0];
     if (first === undefined) return;
     if (first === "{" || first === "[")
       this.#phase = { name: "collecting", status: 200, headers: {}, pieces: [], bytes: 0 };
+    else if (first === "<") return this.#fail(brokenAnswer("sent a page in place of an answer"));
     else this.#beginStream();
     this.onResponseData(controller, bytes);
   }
@@ -197,6 +198,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
   }
 
   readonly #timeOut = (): void => {
+    if (this.#phase.name === "collecting" && this.#phase.status !== 200) return this.#readCollected(this.#phase);
     if (this.#phase.name === "streaming" && this.#endEarly()) {
       this.#controller?.abort(new TurnOver());
       return;
@@ -218,7 +220,12 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
     this.#settle();
     if (isAccepted) this.#queue.fail(error);
     else this.#refuse(error instanceof ModelError ? error : brokenAnswer("sent an answer that could not be read"));
-    this.#controller?.abort(new TurnOver());
+    this.#hangUp();
+  }
+
+  /** Not at once: undici may be reading the last bytes of a closed connection, and fails its own assertions if it is stopped there. */
+  #hangUp(): void {
+    setImmediate(() => this.#controller?.abort(new TurnOver()));
   }
 
   /** The caller aborted or left: no event and no error, and the socket is closed at once. */

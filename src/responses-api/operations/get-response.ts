@@ -1,6 +1,6 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { ApiContext } from "../context.ts";
-import { notImplemented, responseNotFound } from "../errors.ts";
+import { notImplemented, notReplayable, responseNotFound } from "../errors.ts";
 import { plainBody } from "../plain-body.ts";
 import type { ResponseStore } from "../ports.ts";
 
@@ -9,9 +9,10 @@ export function getResponse(
   store: Pick<ResponseStore, "findResponse">,
 ): ResponsesApiHandlers<ApiContext>["getResponse"] {
   return async ({ path, query }, { principal }) => {
-    if (query.stream === true) throw notImplemented("getResponse with stream=true");
     const response = await store.findResponse(principal.owner, path.response_id);
     if (response === null) throw responseNotFound(path.response_id);
+    if (query.stream === true)
+      throw response.background ? notImplemented("getResponse with stream=true") : notReplayable();
     return { status: 200, body: plainBody(response) };
   };
 }

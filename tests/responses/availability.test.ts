@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { fieldLedger, type LedgerEntry } from "../../generated/responses-api/field-ledger.ts";
+import { createResponseFields } from "../../generated/responses-api/field-names.ts";
+import { startTestServer, type TestServer } from "../test-server.ts";
+import { verifies } from "../verifies.ts";
+import { says, serveBehind } from "./behind-upstream.ts";
+import { checkReply, MODEL } from "./check-refusal.ts";
+
+const ENGINES = ["built-in", "chat-completions"] as const;
+type Engine = (typeof ENGINES)[number];
+
+const part = (members: object): object => ({ input: [{ role: "user", content: [members] }] });
+const element = (members: object): object => ({ input: [{ role: "user", content: "Hi" }, members] });
+
+/** A request that makes use of each path that may be refused. Tools and choices of tools are made from their type. */
+const USES: Readonly<Record<string, object>> = {
+  conversation: { conversation: "conv_x", input: "Hi" },
+  prompt: { prompt: { id: "pmpt_x" } },
+  context_management: { context_management: [{ type: "compaction" }] },
+  "truncation.auto": { truncation: "auto" },
+  background: { background: true },
+  moderation: { moderation: { model: "omni" } },
+  output_audio: { output_audio: { voice: "x" } },
+  image: { image: { context_compression: "auto" } },
+  "reasoning.mode.pro": { reasoning: { mode: "pro" } },
+  "input.compaction": element({ type: "compaction", encrypted_content: "x" }),
+  "input.compaction_trigger": element({ type: "compaction_trigger" }),
+  "input.configuration_update": element({ type: "configuration_update" }),
+  "content.input_image.file_id": part({ type: "input_image", file_id: "file-x" }),
+  "content.input_file.file_id": part({ type: "input_file", file_id: "file-x" }),
+  "content.input_file.file_url": part({ type: "input_file", file_url: "https://example.com/a.pdf" }),
+  "content.encrypted_content": element({
+    type: "agent_message",
+    author: "a",
+    recipient: "b",
+    content: [{ type: "encrypted_content", encrypted_content: "x" }],
+  }),
+};
+
+const TOOL_MEMBERS: Readonly<Record<string, object>> = {
+  file_search: { vector_store_ids: ["vs_x"] },
+  computer_use_preview: { display_height: 600, display_width: 800, environment: "linux" },
+  code_interpreter: { container: { type: "auto" } },
+  mcp: { server_label: "s", server_url: "https://example.com/mcp" },
+};
+const CHOICE_MEMBERS: Readonly<Record<string, object>> = { mcp: { server_label: "s" } };
+
+/** The members that are acted on, each with a value that asks for something. */
+const ACCEPTED: Readonly<Record<string, unknown>> = {
+  model: MODEL,
+  input: "Hi",
+  instructions: "Be brief.",
+  truncation: "disabled",
+  stream: true,
+  stream_options: { include_obfuscation: false },
+  store: false,
+  metadata: { a: "1" },
+  include: ["reasoning.encrypted_content", "web_search_call.results", "message.input_image.image_url"],
+  client_metadata: { a: "1" },
+  access_programs: { cyber: "standard" },
+  text: { format: { type: "text" }, verbosity: "high" },
+  max_output_tokens: 64,
+  temperature: 0.5,
+  top_p: 0.5,
+  presence_penalty: 0.5,
+  frequency_penalty: 0.5,
+  top_logprobs: 2,
+  reasoning: { effort: "low", summary: "auto", mode: "standard", context: "auto" },
+  user: "u",
+  safety_identifier: "s",
+  prompt_cache_key: "k",
+  prompt_cache_retention: "24h",
+  prompt_cache_options: { mode: "implicit", ttl: "30m", prewarm: true },
+  service_tier: "flex",
+  parallel_tool_calls: false,
+  max_tool_calls: 3,
+  tool_choice: "none",
+  tools: [
+    { type: "function", name: "f", strict: false, parameters: {} },
+    { type: "custom", name: "c" },
+    { type: "namespace", name: "n", description: "N", tools: [{ type: "function", name: "g", parameters: {} }] },
+  ],
+};
+
+/** Values that ask for nothing of a member that is refused. */
+const ASKING_FOR_NOTHING = {
+  background: false,
+  context_management: null,
+  conversation: null,
+  prompt: null,
+  moderation: null,
+};
+
+function isRefused(entry: LedgerEntry, engine: Engine): boolean {
+  return entry.server === "refused" || entry[engine] === "refused";
+}
+
+function useOf(path: string): object {
+  const use = USES[path];
+  if (use !== undefined) return use;
+  const [family, type = ""] = path.split(".");
+  if (family === "tools") return { tools: [{ type, ...TOOL_MEMBERS[type] }] };
+  if (family === "tool_choice") return { tool_choice: { type, ...CHOICE_MEMBERS[type] } };
+  throw new Error(`no example of a request that uses ${path}`);
+}
+
+describe.each(ENGINES)("with the %s engine", (engine) => {
+  let server: TestServer;
+  beforeAll(async () => {
+    const env = { MODEL_BASE_URL: "http://127.0.0.1:1/v1" };
+    server = await startTestServer(engine === "built-in" ? {} : { env });
+  });
+  afterAll(() => server.close());
+
+  const refused = Object.entries(fieldLedger).flatMap(([path, entry]) => (isRefused(entry, engine) ? [path] : []));
+
+  verifies("create.ledger.nothing-dropped-in-silence");
+  test.each(refused)("a request that uses %s is refused by its name, before the model is asked", async (path) => {
+    const reply = await server.post("/v1/responses", { model: MODEL, input: "Hi", ...useOf(path) });
+    const { error }: { error: { param: string } } = await reply.clone().json();
+    const message = /^Unsupported parameter: '([^']+)'\. This server does not act on it: .+\.$/;
+    await checkReply(reply, { code: "unsupported_parameter", param: error.param, message });
+    const [family = ""] = path.split(".");
+    expect(error.param.split(/[.[]/)[0]).toBe(family === "content" ? "input" : family);
+  });
+});
+
+test("every member of a request that is not refused is accepted by each engine", async () => {
+  const { server: chat, create } = await serveBehind(says("Hi"));
+  const builtIn = await startTestServer();
+  for (const [name, value] of Object.entries({ ...ACCEPTED, ...ASKING_FOR_NOTHING })) {
+    const members = { [name]: value };
+    const plain = await builtIn.post("/v1/responses", { model: MODEL, input: "Hi", ...members });
+    expect(plain.status, `${name}: ${await plain.text()}`).toBe(200);
+    const behind = await create(members);
+    expect(behind.status, `${name}: ${await behind.text()}`).toBe(200);
+  }
+  const all = await builtIn.post("/v1/responses", { ...ACCEPTED, ...ASKING_FOR_NOTHING });
+  expect(all.status, await all.text()).toBe(200);
+  expect(chat.url).not.toBe(builtIn.url);
+  await builtIn.close();
+});
+
+test("the examples above leave no member out", () => {
+  const known = new Set([...Object.keys(ACCEPTED), ...Object.keys(USES), "previous_response_id"]);
+  expect(createResponseFields.filter((name) => !known.has(name))).toEqual([]);
+});

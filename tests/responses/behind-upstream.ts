@@ -1,0 +1,67 @@
+import type { ServerResponse } from "node:http";
+import { onTestFinished } from "vitest";
+import {
+  type ChatServer,
+  lastChunk,
+  type ReceivedCall,
+  serveChat,
+  sse,
+  textChunk,
+} from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { startTestServer, type TestServer } from "../test-server.ts";
+
+export const UPSTREAM_KEY = "sk-operators-own-key-0123456789";
+
+/** The whole server in front of a model server of the test's own making. */
+export interface BehindUpstream {
+  readonly server: TestServer;
+  readonly upstream: ChatServer;
+  /** Sends a create request that is plain but for `members`. */
+  readonly create: (members?: object, signal?: AbortSignal) => Promise<Response>;
+  /** The body of the latest call of the model server. */
+  readonly asked: () => unknown;
+}
+
+export type Answer = (response: ServerResponse, call: ReceivedCall) => unknown;
+
+/** Both servers end with the test. */
+export async function serveBehind(answer: Answer, env: Readonly<Record<string, string>> = {}): Promise<BehindUpstream> {
+  const upstream = await serveChat(answer);
+  const settings = { MODEL_BASE_URL: `${upstream.origin}/v1`, MODEL_API_KEY: UPSTREAM_KEY };
+  const server = await startTestServer({ env: { ...settings, ...env } });
+  onTestFinished(() => server.close());
+  const create = (members: object = {}, signal: AbortSignal | null = null): Promise<Response> =>
+    server.fetch("/v1/responses", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ model: "m", input: "Hi", ...members }),
+      signal,
+    });
+  return { server, upstream, create, asked: () => JSON.parse(upstream.calls.at(-1)?.body ?? "null") };
+}
+
+/** Answers every call with these chunks and the end mark. */
+export function chunks(...said: readonly unknown[]): Answer {
+  return (response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(sse(...said, "[DONE]"));
+  };
+}
+
+/** Answers every call with a text. */
+export function says(text: string): Answer {
+  return chunks(textChunk(text), lastChunk("stop"));
+}
+
+export function delta(members: object): unknown {
+  return { id: "chatcmpl-1", model: "m", choices: [{ index: 0, delta: members, finish_reason: null }] };
+}
+
+/** A part of one call of a function. */
+export function toolDelta(index: number, members: object): unknown {
+  return delta({ tool_calls: [{ index, ...members }] });
+}
+
+export function usageChunk(usage: object): unknown {
+  return { id: "chatcmpl-1", choices: [], usage };
+}
