@@ -240,12 +240,8 @@ export function responseNotFound(id: string): ApiError {
 
 /** The reference's own path to a stored stream is for background responses only. */
 export function notReplayable(): ApiError {
-  return invalid(
-    400,
-    null,
-    "stream",
-    "This response cannot be streamed because it was not created with background=true.",
-  );
+  const message = "This response cannot be streamed because it was not created with background=true.";
+  return invalid(400, null, "stream", message);
 }
 
 export function previousResponseNotFound(id: string): ApiError {

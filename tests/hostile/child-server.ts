@@ -3,9 +3,8 @@ import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 
-const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+const MAIN = join(import.meta.dirname, "..", "..", "src", "main.ts");
 const API_KEY = "sk-hostile-tests-0123456789abcdef";
 
 /** The real command in a process of its own, on free ports, with a data folder of its own. */

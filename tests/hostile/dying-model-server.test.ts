@@ -34,8 +34,8 @@ describe("a model server", () => {
       "errors.stage.before-generation-is-plain-http",
     );
     deed = refused.deed;
-    for (const stream of [false, true]) {
-      const reply = await server.post("/v1/responses", { ...CREATE, stream });
+    for (const streamed of [false, true]) {
+      const reply = await server.post("/v1/responses", { ...CREATE, stream: streamed });
       const retryAfter = reply.headers.get("retry-after");
       const error = await errorOf(reply);
       expect(error).toMatchObject({ status: refused.status, code: refused.code });
