@@ -1,6 +1,6 @@
 import { hashApiKey, maskApiKey } from "../base/api-key.ts";
 import type { Owner } from "../runs/ports.ts";
-import { incorrectApiKey, missingApiKey } from "./errors.ts";
+import { incorrectApiKey, missingApiKey } from "./errors/request-errors.ts";
 
 /** Whose request it is. */
 export interface Principal {

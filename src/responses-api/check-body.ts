@@ -1,8 +1,5 @@
 import type { CreateResponseRequest } from "../../generated/responses-api/types.ts";
-import {
-  createResponseRequestFields,
-  validateCreateResponseRequest,
-} from "../../generated/responses-api/validators.js";
+import { createResponseRequestFields } from "../../generated/responses-api/validators.js";
 import { isRecord } from "../base/records.ts";
 import {
   illFormedId,
@@ -12,7 +9,8 @@ import {
   movedParameter,
   mutuallyExclusive,
   unknownParameter,
-} from "./errors.ts";
+} from "./errors/parameter-errors.ts";
+import { bodyNotAnObject } from "./errors/request-errors.ts";
 import { spellingHint } from "./spelling-hint.ts";
 import { validationError } from "./validation-error.ts";
 
@@ -27,18 +25,22 @@ const MOVED: ReadonlyMap<string, string> = new Map([
  * members, then each member's schema, then what excludes what. State and sense are checked later.
  */
 export function checkCreateBody(body: unknown): CreateResponseRequest {
-  if (!isRecord(body)) throw invalidType("body", "an object", wordFor(body));
-  const request = withReferences(withoutNulls(body));
+  if (!isRecord(body)) throw bodyNotAnObject(wordFor(body));
+  const request: Record<string, unknown> = withReferences(withoutNulls(body));
   checkPresence(body);
   checkNames(body);
+  checkMembers(request);
+  checkExclusion(request);
+  return request;
+}
+
+/** Each member by itself, in the reference's order; unknown ones were refused before. */
+function checkMembers(request: Record<string, unknown>): asserts request is CreateResponseRequest {
   for (const name of createResponseRequestFields.order) {
     const validate = createResponseRequestFields.properties[name];
     if (validate === undefined || request[name] === undefined) continue;
     if (!validate(request[name])) throw validationError(validate.errors ?? [], name);
   }
-  if (!validateCreateResponseRequest(request)) throw validationError(validateCreateResponseRequest.errors ?? [], "");
-  checkExclusion(request);
-  return request;
 }
 
 /** An explicit null is a member that was not sent. */
@@ -72,7 +74,10 @@ function checkPresence(body: Record<string, unknown>): void {
   if (typeof model !== "string") throw invalidType("model", "a string", model === null ? "an object" : wordFor(model));
   if (body["input"] === null) throw invalidType("input", "a string", "an object");
   const elsewhere = ["previous_response_id", "prompt", "conversation"].some((name) => body[name] != null);
-  if (body["input"] === undefined && !elsewhere) throw missingParameter("input");
+  // A body of chat completions has messages in place of input: the hint helps more than the order of checks.
+  const moved = body["messages"] === undefined ? null : MOVED.get("messages");
+  if (body["input"] === undefined && !elsewhere)
+    throw moved == null ? missingParameter("input") : movedParameter("messages", moved);
 }
 
 function wordFor(value: unknown): string {

@@ -6,7 +6,7 @@ import {
   toolChoiceNotFound,
   toolChoiceWithoutTools,
   unsupportedParameter,
-} from "./errors.ts";
+} from "./errors/parameter-errors.ts";
 import { strictnessFault } from "./strict-schema.ts";
 
 /** The tools as they are echoed. Throws for those this server cannot offer, and for schemas that cannot be followed strictly. */

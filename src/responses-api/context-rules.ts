@@ -1,5 +1,5 @@
 import type { StoredItem } from "../../generated/responses-api/types.ts";
-import { duplicateItem, reasoningWithoutFollower, toolCallMissing, toolOutputMissing } from "./errors.ts";
+import { duplicateItem, reasoningWithoutFollower, toolCallMissing, toolOutputMissing } from "./errors/state-errors.ts";
 
 /** Refuses a context that no model can make sense of. `history` comes from earlier responses, `input` from this request. */
 export function checkContext(history: readonly StoredItem[], input: readonly StoredItem[]): void {

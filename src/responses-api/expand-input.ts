@@ -1,6 +1,6 @@
 import type { InputItem, MessageInput } from "../../generated/responses-api/types.ts";
 import { assertNever } from "../base/assert.ts";
-import { missingParameter } from "./errors.ts";
+import { missingParameter } from "./errors/parameter-errors.ts";
 
 type InputOf<T extends string> = Extract<InputItem, { type: T }>;
 type TopLevelPart = InputOf<"input_text" | "input_image" | "input_audio" | "input_file">;

@@ -1,23 +1,20 @@
 import type { ApiError } from "../base/api-error.ts";
 import { assertNever } from "../base/assert.ts";
+import { renderError } from "./errors/invalid-request.ts";
+import { invalidType, invalidValue, missingParameter } from "./errors/parameter-errors.ts";
 import {
   binaryMessage,
   bodyTimedOut,
   bodyTooLarge,
-  internalError,
   invalidClientRequestId,
   invalidForm,
   invalidJson,
-  invalidType,
-  invalidValue,
   malformedRequest,
-  missingParameter,
-  renderError,
-  shuttingDown,
   unknownRoute,
   unsupportedEncoding,
   unsupportedMediaType,
-} from "./errors.ts";
+} from "./errors/request-errors.ts";
+import { internalError, shuttingDown } from "./errors/server-errors.ts";
 import { patternError, rangeError, sizeError } from "./limit-error.ts";
 import { type Refusal, validationError } from "./validation-error.ts";
 

@@ -2,7 +2,13 @@ import { readStoredItem } from "../../generated/responses-api/readers.js";
 import type { ItemReferenceInput, MessageInput, StoredItem } from "../../generated/responses-api/types.ts";
 import { isRecord } from "../base/records.ts";
 import { checkFileData } from "./check-file-data.ts";
-import { illFormedItemId, invalidValue, missingParameter, unknownParameter, unusableItem } from "./errors.ts";
+import {
+  illFormedItemId,
+  invalidValue,
+  missingParameter,
+  unknownParameter,
+  unusableItem,
+} from "./errors/parameter-errors.ts";
 import type { CanonicalItem } from "./expand-input.ts";
 
 /** Makes the `counter`-th id of a prefix for this request. */

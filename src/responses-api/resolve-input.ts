@@ -2,7 +2,7 @@ import type { InputItem, ItemReferenceInput, StoredItem } from "../../generated/
 import { type IdStem, idFromStem } from "../base/ids.ts";
 import type { Owner } from "../runs/ports.ts";
 import { checkContext } from "./context-rules.ts";
-import { invalidEncryptedContent, itemNotStored } from "./errors.ts";
+import { invalidEncryptedContent, itemNotStored } from "./errors/state-errors.ts";
 import { type CanonicalItem, expandInput } from "./expand-input.ts";
 import { placeItem } from "./place-items.ts";
 import type { ResponseStore } from "./ports.ts";

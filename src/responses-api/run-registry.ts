@@ -1,4 +1,4 @@
-import { tooManyRuns } from "./errors.ts";
+import { tooManyRuns } from "./errors/server-errors.ts";
 
 /** The place of one run among those that are running. */
 export interface RunSlot {

@@ -1,7 +1,13 @@
 import type { ApiError } from "../base/api-error.ts";
 import { assert } from "../base/assert.ts";
 import { isRecord } from "../base/records.ts";
-import { invalidType, invalidValue, missingParameter, outOfBounds, unknownParameter } from "./errors.ts";
+import {
+  invalidType,
+  invalidValue,
+  missingParameter,
+  outOfBounds,
+  unknownParameter,
+} from "./errors/parameter-errors.ts";
 import { isSizeRule, patternError, rangeError, sizeError } from "./limit-error.ts";
 
 /** What a generated validator says about a value it refuses; `parentSchema` is the schema that refused it, `data` the value. */

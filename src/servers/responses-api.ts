@@ -9,7 +9,7 @@ import type { Config } from "../config/load-config.ts";
 import { createAuthenticator, type Principal } from "../responses-api/authenticate.ts";
 import { checkCreateBody } from "../responses-api/check-body.ts";
 import type { ApiContext } from "../responses-api/context.ts";
-import { notImplemented, upgradeNotOffered } from "../responses-api/errors.ts";
+import { notImplemented, upgradeNotOffered } from "../responses-api/errors/server-errors.ts";
 import { responsesApiFaults } from "../responses-api/faults.ts";
 import { createResponse } from "../responses-api/operations/create-response.ts";
 import { deleteResponse } from "../responses-api/operations/delete-response.ts";

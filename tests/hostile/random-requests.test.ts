@@ -7,7 +7,7 @@ import { readStream } from "./event-stream.ts";
 import { chunk, type ModelServer, serveModel, sse } from "./model-server.ts";
 import { createBodies, topLevelMembers } from "./schema-arbitrary.ts";
 
-const RUNS = 150;
+const RUNS = 100;
 const NOT_IMPLEMENTED = 501;
 
 /** Members that the server acts on, so that requests with them get further than to a refusal. */

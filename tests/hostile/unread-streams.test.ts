@@ -12,17 +12,17 @@ import { chunk, type ModelServer, serveBytes, sse } from "./model-server.ts";
 import { chunkedBodyOf, createCall, RawConnection } from "./raw-connection.ts";
 
 const MEBIBYTE = 1024 * 1024;
-const CLIENTS = 12;
+const CLIENTS = 8;
 
 /** What one endless answer may bring into the process and into the buffers of its sockets before the model server has to wait. */
 const TAKEN_BYTES_MAX = 24 * MEBIBYTE;
 const HEAP_BYTES_MAX = 16 * MEBIBYTE;
 /** How far the heap may stay above where it was. */
-const LEFT_BYTES_MAX = 24 * MEBIBYTE;
+const LEFT_BYTES_MAX = 40 * MEBIBYTE;
 
 const HEAD = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
 const PIECE = sse(chunk("x".repeat(1000)));
-const LONG_PIECES = 4_000;
+const LONG_PIECES = 2_000;
 const SETTLE_MS = 150;
 
 describe("a stream that nobody reads", () => {

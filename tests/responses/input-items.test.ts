@@ -171,4 +171,12 @@ describe("the input items of a response", () => {
     expect(await page("?limit=100")).toEqual({ ids: newestFirst, more: false });
     expect(await page("?limit=5&after=msg_0")).toEqual({ ids: [], more: false });
   });
+
+  test("cannot begin after an item that is not among them, which is not the same as an unknown response", async () => {
+    const id = await create({ input: "Hi" });
+    const wrongCursor = await server.fetch(`/v1/responses/${id}/input_items?after=msg_nowhere`);
+    expect(wrongCursor.status).toBe(400);
+    expect(await wrongCursor.json()).toMatchObject({ error: { code: "invalid_value", param: "after" } });
+    expect((await server.fetch("/v1/responses/resp_nowhere/input_items?after=msg_nowhere")).status).toBe(404);
+  });
 });

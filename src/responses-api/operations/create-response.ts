@@ -3,7 +3,7 @@ import type { CreateResponseRequest, Response } from "../../../generated/respons
 import { type LiveRun, ResponseFold, startRun } from "../../runs/index.ts";
 import { type EventLog, type ModelEngine, ModelError } from "../../runs/ports.ts";
 import type { ApiContext } from "../context.ts";
-import { modelRefused } from "../errors.ts";
+import { modelRefused } from "../errors/model-errors.ts";
 import { plainBody } from "../plain-body.ts";
 import { type PreparedRun, prepareRun, type RunSources } from "../prepare-run.ts";
 import type { RunRegistry } from "../run-registry.ts";

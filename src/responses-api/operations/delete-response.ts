@@ -1,6 +1,6 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { ApiContext } from "../context.ts";
-import { responseNotFound } from "../errors.ts";
+import { responseNotFound } from "../errors/state-errors.ts";
 import type { ResponseStore } from "../ports.ts";
 import type { RunRegistry } from "../run-registry.ts";
 

@@ -1,6 +1,7 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { ApiContext } from "../context.ts";
-import { notImplemented, notReplayable, responseNotFound } from "../errors.ts";
+import { notImplemented } from "../errors/server-errors.ts";
+import { notReplayable, responseNotFound } from "../errors/state-errors.ts";
 import { plainBody } from "../plain-body.ts";
 import type { ResponseStore } from "../ports.ts";
 

@@ -1,0 +1,21 @@
+import { ApiError } from "../../base/api-error.ts";
+import type { ModelError } from "../../runs/ports.ts";
+import { invalidRequest } from "./invalid-request.ts";
+
+export function modelUnknown(model: string): ApiError {
+  return invalidRequest(404, "model_not_found", "model", `The model '${model}' does not exist.`);
+}
+
+/** What the model server said before it began to answer, as HTTP. */
+export function modelRefused(error: ModelError): ApiError {
+  const retry = error.retryAfterSeconds;
+  return new ApiError({
+    status: error.status,
+    type: error.type,
+    code: error.code,
+    param: error.param,
+    message: error.message,
+    headers: retry === null ? {} : { "Retry-After": String(Math.max(1, Math.ceil(retry))) },
+    cause: error,
+  });
+}

@@ -1,0 +1,87 @@
+import { ApiError } from "../../base/api-error.ts";
+import { INVALID, invalidRequest } from "./invalid-request.ts";
+
+export function missingApiKey(): ApiError {
+  return new ApiError({
+    status: 401,
+    type: INVALID,
+    code: null,
+    message: "You didn't provide an API key. Send it in the Authorization header: 'Authorization: Bearer YOUR_KEY'.",
+    headers: BEARER_CHALLENGE,
+  });
+}
+
+/** `masked` is the key with its middle hidden. */
+export function incorrectApiKey(masked: string): ApiError {
+  return new ApiError({
+    status: 401,
+    type: INVALID,
+    code: "invalid_api_key",
+    message: `Incorrect API key provided: ${masked}. The server's first start printed a key, and wrote it to its data folder.`,
+    headers: BEARER_CHALLENGE,
+  });
+}
+
+const BEARER_CHALLENGE = { "WWW-Authenticate": 'Bearer realm="OpenAI API"' };
+
+export function invalidJson(): ApiError {
+  return invalidRequest(
+    400,
+    "invalid_json",
+    null,
+    "Invalid body: failed to parse JSON value. Please check the value to ensure it is valid JSON. (Common errors include trailing commas, missing closing brackets, missing quotation marks, etc.)",
+  );
+}
+
+/** `got` carries its article. */
+export function bodyNotAnObject(got: string): ApiError {
+  return invalidRequest(400, "invalid_type", null, `Invalid body: expected an object, but got ${got} instead.`);
+}
+
+export function bodyTooLarge(bytesMax: number): ApiError {
+  return invalidRequest(413, "request_too_large", null, `The request body is larger than ${bytesMax} bytes.`);
+}
+
+export function bodyTimedOut(): ApiError {
+  return invalidRequest(408, "request_timeout", null, "The request body did not arrive in time.");
+}
+
+export function unsupportedMediaType(given: string): ApiError {
+  return invalidRequest(
+    415,
+    "unsupported_media_type",
+    null,
+    `Unsupported content type: '${given}'. Send 'application/json'.`,
+  );
+}
+
+export function unsupportedEncoding(given: string): ApiError {
+  return invalidRequest(415, "unsupported_content_encoding", null, `Unsupported content encoding: '${given}'.`);
+}
+
+export function unknownRoute(method: string, path: string): ApiError {
+  return invalidRequest(404, null, null, `Invalid URL (${method} ${path})`);
+}
+
+export function invalidClientRequestId(): ApiError {
+  return invalidRequest(
+    400,
+    "invalid_value",
+    null,
+    "Invalid 'X-Client-Request-Id': expected at most 512 ASCII characters.",
+  );
+}
+
+/** `part` is the part of the form at fault, where it is known. */
+export function invalidForm(reason: string, part: string | null): ApiError {
+  return invalidRequest(400, "invalid_form", part, `Invalid form: ${reason}`);
+}
+
+/** The bytes on the connection are not HTTP; the status is 400, 408 or 431. */
+export function malformedRequest(status: number): ApiError {
+  return invalidRequest(status, "malformed_request", null, "The request could not be read as HTTP.");
+}
+
+export function binaryMessage(): ApiError {
+  return invalidRequest(400, "invalid_json", null, "Expected a text message with JSON, but got a binary one.");
+}

@@ -1,0 +1,50 @@
+import { ApiError } from "../../base/api-error.ts";
+import { invalidRequest } from "./invalid-request.ts";
+
+export function notImplemented(operationId: string): ApiError {
+  return new ApiError({
+    status: 501,
+    type: "server_error",
+    code: "not_implemented",
+    message: `The operation '${operationId}' is not implemented yet.`,
+  });
+}
+
+/** WebSocket mode is not offered: the one status that makes clients fall back to HTTP at once. */
+export function upgradeNotOffered(): ApiError {
+  return invalidRequest(
+    426,
+    "upgrade_required",
+    null,
+    "This server does not offer WebSocket mode. Send POST /v1/responses.",
+  );
+}
+
+export function tooManyRuns(runsMax: number): ApiError {
+  return new ApiError({
+    status: 503,
+    type: "server_error",
+    code: "server_is_overloaded",
+    message: `The server is answering ${runsMax} requests already. Please retry in a moment.`,
+    headers: { "Retry-After": "1" },
+  });
+}
+
+export function shuttingDown(): ApiError {
+  return new ApiError({
+    status: 503,
+    type: "server_error",
+    code: "server_is_overloaded",
+    message: "The server is shutting down. Please retry in a moment.",
+    headers: { "Retry-After": "1" },
+  });
+}
+
+export function internalError(requestId: string): ApiError {
+  return new ApiError({
+    status: 500,
+    type: "server_error",
+    code: null,
+    message: `An error occurred while processing your request. You can retry your request. Please include the request ID ${requestId} when you report it.`,
+  });
+}
