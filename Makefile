@@ -15,7 +15,7 @@ INSTALLED := node_modules/.package-lock.json
 CODEGEN_INSTALLED := scripts/codegen/node_modules/.package-lock.json
 NPM_CI := npm ci --include=dev --loglevel=error --no-progress
 
-.PHONY: help setup generate generate-check dev start test contract-test check bench client-build
+.PHONY: help setup generate generate-check dev start test contract-test check bench real-model client-build
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ client-build: $(INSTALLED) ## compile antiphon/client into dist/
 
 bench: $(INSTALLED) ## measure the server
 	node scripts/bench/main.ts $(ARGS)
+
+real-model: $(INSTALLED) ## stream through a real model server, compiled from PyPI, with a tiny random model
+	node scripts/real-model/main.ts
 
 $(INSTALLED): package-lock.json
 	$(NPM_CI)
