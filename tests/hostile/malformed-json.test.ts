@@ -48,10 +48,6 @@ const STRANGE: Readonly<Record<string, readonly [body: string, param: string | n
   "half of a pair, escaped": [GOOD.replace("Say", "\\ud800"), null],
   "a NUL, escaped": [GOOD.replace("Say", "\\u0000"), null],
   "a name given twice": [`{"model":"no-such-model","model":"${MODEL}","input":"hi"}`, null],
-  "null instead of an object": ["null", "body"],
-  "a string instead of an object": ['"hi"', "body"],
-  "a number instead of an object": ["7", "body"],
-  "an array instead of an object": [`[${GOOD}]`, "body"],
   "an empty object": ["{}", "model"],
   "a member named __proto__": [GOOD.replace("{", '{"__proto__":{"stream":true},'), "__proto__"],
   "a member named constructor": [GOOD.replace("{", '{"constructor":1,'), "constructor"],
@@ -93,6 +89,10 @@ describe("a body that is not JSON", () => {
       code: "invalid_json",
       param: null,
     });
+  });
+
+  test.each(["null", '"hi"', "7", `[${GOOD}]`])("is told from JSON that is no object: %s", async (body) => {
+    expect(await errorOf(await post(body))).toMatchObject({ status: 400, code: "invalid_type", param: null });
   });
 
   test("gets 400 wherever it is cut", async () => {
