@@ -8,7 +8,7 @@ import { READER_LAG_EVENTS_MAX } from "./live-feed.ts";
 import { type EventLog, ModelError, type ModelEvent, type Owner, type RecordedEvent } from "./ports.ts";
 import { readEvents } from "./read-events.ts";
 import { aPlan, aResponse } from "./run.fixture.ts";
-import { type LiveRun, type RunStart, startRun } from "./run-driver.ts";
+import { ANSWER_CHARACTERS_MAX, type LiveRun, type RunStart, startRun } from "./run-driver.ts";
 
 const owner: Owner = { organization: "org", project: "proj" };
 const says = (text: string): ModelEvent => ({ type: "text_delta", text });
@@ -130,6 +130,17 @@ describe("a stored run", () => {
       status: "failed",
       error: { code: "server_error", message: "the upstream is gone" },
     });
+  });
+
+  test("whose model never stops ends as failed, and its model is left", async () => {
+    const page = "x".repeat(1024 * 1024);
+    let pages = 0;
+    async function* endless(): AsyncGenerator<readonly ModelEvent[]> {
+      for (; pages < 1000; pages++) yield [says(page)];
+    }
+    const run = await begin({ turn: endless() });
+    expect((await typesOf(run.events)).slice(-2)).toEqual(["error", "response.failed"]);
+    expect(pages * page.length).toBeLessThan(ANSWER_CHARACTERS_MAX + 2 * page.length);
   });
 
   test("hides what it must not tell when our own code breaks, and reports it", async () => {

@@ -7,6 +7,9 @@ import type { RunFailure, RunPlan, RunSignal, RunState } from "./run-state.ts";
 import { transition, waiting } from "./transition.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
 
+/** How much one answer may say, all of its items together; it is held in memory until it ends. */
+export const ANSWER_CHARACTERS_MAX = 16 * 1024 * 1024;
+
 export interface RunStart {
   readonly plan: RunPlan;
   readonly opened: OpenedRun;
@@ -80,12 +83,17 @@ class RunDriver {
         const events: UnnumberedEvent[] = [];
         for (const event of batch) events.push(...this.#step({ type: "model", event }));
         if (events.length > 0) await this.#recorder.record(events);
+        if (this.#isTooLong()) return { type: "model_failed", failure: TOO_LONG_FAILURE };
         if (this.#start.signal.aborted) break;
       }
     } catch (fault) {
       if (!this.#start.signal.aborted) return { type: "model_failed", failure: this.#failureOf(fault) };
     }
     return this.#start.signal.aborted ? { type: "cancelled" } : { type: "model_ended", at: this.#start.now() };
+  }
+
+  #isTooLong(): boolean {
+    return this.#state.phase === "answering" && this.#state.characters > ANSWER_CHARACTERS_MAX;
   }
 
   async #close(events: readonly UnnumberedEvent[]): Promise<void> {
@@ -119,6 +127,11 @@ const INTERNAL_FAILURE: RunFailure = {
   message: "An error occurred while processing your request. You can retry your request.",
   param: null,
   responseCode: "server_error",
+};
+
+const TOO_LONG_FAILURE: RunFailure = {
+  ...INTERNAL_FAILURE,
+  message: `The answer is longer than ${ANSWER_CHARACTERS_MAX} characters, which is more than this server holds.`,
 };
 
 const STORAGE_FAILURE: RunFailure = {
