@@ -19,12 +19,22 @@ const weather = {
   },
 } as const;
 
+/** An answer that is still under way whenever a client leaves it. */
+const ENDLESS = `
+scenarios:
+  - when: { input_contains: never ends }
+    events:
+      - text: It begins
+      - delay_ms: 600000
+      - text: and ends.
+`;
+
 describe("the official SDK", () => {
   let server: TestServer;
   let client: OpenAI;
 
   beforeAll(async () => {
-    server = await startTestServer();
+    server = await startTestServer({ scenario: ENDLESS });
     client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.apiKey, maxRetries: 0 });
   });
   afterAll(() => server.close());
@@ -167,7 +177,7 @@ describe("the official SDK", () => {
   });
 
   test("aborts a stream, which ends the run as cancelled", async () => {
-    const stream = await client.responses.create({ model: MODEL, input: "Write 5000 words", stream: true });
+    const stream = await client.responses.create({ model: MODEL, input: "Tell me what never ends", stream: true });
     let id = "";
     for await (const event of stream) {
       if (event.type === "response.created") id = event.response.id;
@@ -178,7 +188,10 @@ describe("the official SDK", () => {
 
   test("aborts a plain call", async () => {
     const controller = new AbortController();
-    const call = client.responses.create({ model: MODEL, input: "Write 5000 words" }, { signal: controller.signal });
+    const call = client.responses.create(
+      { model: MODEL, input: "Tell me what never ends" },
+      { signal: controller.signal },
+    );
     controller.abort();
     await expect(call).rejects.toBeInstanceOf(APIUserAbortError);
   });
