@@ -3,19 +3,21 @@ import pino from "pino";
 import { readCommandLine } from "./config/command-line.ts";
 import { ConfigError } from "./config/config-error.ts";
 import { helpText } from "./config/describe-settings.ts";
-import { type Config, loadConfig } from "./config/load-config.ts";
+import { loadConfig } from "./config/load-config.ts";
 import { readEnvironment } from "./config/read-environment.ts";
+import { ScenarioError } from "./model-engines/built-in/scenario/scenario-error.ts";
 import { startLocalStt } from "./servers/local-stt.ts";
 import { type ResponsesApiServer, startResponsesApi } from "./servers/responses-api.ts";
 
+const FAILURE_EXIT_CODE = 1;
 const USAGE_EXIT_CODE = 2;
 
 if (readCommandLine(process.argv.slice(2)).wantsHelp) console.log(helpText());
-else await serve();
+else await serve().catch(giveUp);
 
 /** Serves both interfaces until told to stop. */
 async function serve(): Promise<void> {
-  const config = configuration();
+  const config = loadConfig(readEnvironment(), process.argv.slice(2));
   const log = pino({ level: config.logLevel, redact: ["*.authorization", "*.apiKey"] });
   const responsesApi = await startResponsesApi(config, log.child({ interface: "responses-api" }));
   const localStt = await startLocalStt(config, log.child({ interface: "local-stt" })).catch(async (error: unknown) => {
@@ -30,14 +32,19 @@ async function serve(): Promise<void> {
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void stop());
 }
 
-function configuration(): Config {
-  try {
-    return loadConfig(readEnvironment(), process.argv.slice(2));
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
+/** What an operator can mend is said in a sentence; anything else keeps its stack. */
+function giveUp(error: unknown): never {
+  if (error instanceof ConfigError) {
     console.error(error.message);
     process.exit(USAGE_EXIT_CODE);
   }
+  console.error(error instanceof ScenarioError ? error.message : (listenFault(error) ?? error));
+  process.exit(FAILURE_EXIT_CODE);
+}
+
+function listenFault(error: unknown): string | null {
+  if (!(error instanceof Error && "syscall" in error && error.syscall === "listen")) return null;
+  return `Cannot serve: ${error.message}. HOST, PORT and STT_PORT choose other addresses.`;
 }
 
 function greet({ url, model, keys }: ResponsesApiServer, sttUrl: string): void {

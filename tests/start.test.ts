@@ -1,0 +1,63 @@
+import { execFile } from "node:child_process";
+import { mkdtemp } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { verifies } from "./verifies.ts";
+
+interface Outcome {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+/** Runs the command until it ends by itself, in a folder of its own. */
+async function run(env: Readonly<Record<string, string>>, ...flags: string[]): Promise<Outcome> {
+  const cwd = await mkdtemp(join(tmpdir(), "antiphon-start-"));
+  const main = new URL("../src/main.ts", import.meta.url).pathname;
+  return new Promise((resolve) => {
+    const settings = { PATH: process.env["PATH"] ?? "", PORT: "0", STT_PORT: "0", FIND_LOCAL_DAEMON: "false", ...env };
+    const child = execFile(
+      process.execPath,
+      [main, ...flags],
+      { cwd, env: settings, timeout: 15_000 },
+      (_error, out, err) => resolve({ code: child.exitCode, output: out + err }),
+    );
+  });
+}
+
+test("--help lists every setting and starts nothing", async () => {
+  verifies("config.table.help-lists-everything");
+  const { code, output } = await run({}, "--help");
+  expect(code).toBe(0);
+  expect(output).toContain("MODEL_BASE_URL");
+  expect(output).not.toContain("Responses API      http");
+});
+
+test("bad settings stop the start, all named at once, without a stack", async () => {
+  verifies("config.table.bad-value-stops-start");
+  const { code, output } = await run({ PORT: "99999999", MODEL_BASE_URL: "not a url", MODEL_API_KEY: "sk-secret" });
+  expect(code).toBe(2);
+  expect(output).toMatch(/PORT .*\n.*MODEL_BASE_URL /);
+  expect(output).not.toMatch(/sk-secret|\n +at /);
+});
+
+test("a port that is taken is told in a sentence", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void taken.close());
+  await new Promise((resolve) => taken.once("listening", resolve));
+  const address = taken.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const { code, output } = await run({ PORT: String(port) });
+  expect(code).toBe(1);
+  expect(output).toContain(`address already in use 127.0.0.1:${port}. HOST, PORT and STT_PORT choose other addresses.`);
+  expect(output).not.toMatch(/\n +at /);
+});
+
+test("a scenario file that cannot be read stops the start, by name", async () => {
+  verifies("builtin-engine.scenario.bad-file-stops-start");
+  const { code, output } = await run({ SCENARIO_FILE: "nowhere.yaml" });
+  expect(code).toBe(1);
+  expect(output).toContain("nowhere.yaml");
+  expect(output).not.toMatch(/\n +at /);
+});
