@@ -14,7 +14,7 @@ interface Outcome {
 /** Runs the command until it ends by itself, in a folder of its own. */
 async function run(env: Readonly<Record<string, string>>, ...flags: string[]): Promise<Outcome> {
   const cwd = await mkdtemp(join(tmpdir(), "antiphon-start-"));
-  const main = new URL("../src/main.ts", import.meta.url).pathname;
+  const main = join(import.meta.dirname, "../src/main.ts");
   return new Promise((resolve) => {
     const settings = { PATH: process.env["PATH"] ?? "", PORT: "0", STT_PORT: "0", FIND_LOCAL_DAEMON: "false", ...env };
     const child = execFile(
