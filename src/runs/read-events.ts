@@ -7,6 +7,8 @@ export interface EventSource {
   readonly log: Pick<EventLog, "read"> | null;
   /** The running response's feed, subscribed before reading began; null if it is not running. */
   readonly live: Subscription | null;
+  /** Whether `live` was subscribed before the first event, so that the log has nothing that it lacks. */
+  readonly isLiveFromStart: boolean;
 }
 
 /**
@@ -22,7 +24,7 @@ export async function* readEvents(source: EventSource, after: number): AsyncGene
     return fresh;
   };
   try {
-    if (live === null || after >= 0) yield* stored(source, shown, unseen);
+    if (!source.isLiveFromStart) yield* stored(source, shown, unseen);
     for (let events = await live?.next(); events != null; events = await live?.next()) {
       if (live?.takeLagged() === true || isAhead(events, shown)) yield* stored(source, shown, unseen);
       const fresh = unseen(events);

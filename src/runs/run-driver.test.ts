@@ -55,7 +55,7 @@ async function typesOf(batches: AsyncIterable<readonly RecordedEvent[]>): Promis
 }
 
 function replay(id: string, after = -1): Promise<string[]> {
-  return typesOf(readEvents({ responseId: id, log: store.events, live: null }, after));
+  return typesOf(readEvents({ responseId: id, log: store.events, live: null, isLiveFromStart: false }, after));
 }
 
 describe("a stored run", () => {

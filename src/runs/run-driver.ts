@@ -37,7 +37,7 @@ export interface LiveRun {
 export async function startRun(start: RunStart): Promise<LiveRun> {
   const responseId = start.plan.response.id;
   const feed = new LiveFeed(start.log !== null);
-  const events = readEvents({ responseId, log: start.log, live: feed.subscribe() }, -1);
+  const events = readEvents({ responseId, log: start.log, live: feed.subscribe(), isLiveFromStart: true }, -1);
   const driver = new RunDriver(start, createRecorder(responseId, start.log, feed));
   try {
     await driver.open();
