@@ -101,25 +101,25 @@ function hear(state: Answering, event: ModelEvent, events: UnnumberedEvent[]): A
     case "message_started":
       return beginMessage(state, event.phase ?? null, events);
     case "text_delta": {
-      const ready = inMessage(state, events);
-      return written(ready, addText(ready.open, event.text, event.logprobs ?? [], events), event.text);
+      const [ready, message] = inMessage(state, events);
+      return written(ready, addText(message, event.text, event.logprobs ?? [], events), event.text);
     }
     case "annotation": {
-      const ready = inMessage(state, events);
-      return { ...ready, open: addAnnotation(ready.open, event.annotation, events) };
+      const [ready, message] = inMessage(state, events);
+      return { ...ready, open: addAnnotation(message, event.annotation, events) };
     }
     case "refusal_delta": {
-      const ready = inMessage(state, events);
-      return written(ready, addRefusal(ready.open, event.text, events), event.text);
+      const [ready, message] = inMessage(state, events);
+      return written(ready, addRefusal(message, event.text, events), event.text);
     }
     case "reasoning_delta": {
-      const ready = inReasoning(state, events);
+      const [ready, reasoning] = inReasoning(state, events);
       const add = state.plan.rawReasoningAs === "summary" ? addSummary : addReasoningText;
-      return written(ready, add(ready.open, event.text, events), event.text);
+      return written(ready, add(reasoning, event.text, events), event.text);
     }
     case "reasoning_summary_delta": {
-      const ready = inReasoning(state, events);
-      return written(ready, addSummary(ready.open, event.text, events), event.text);
+      const [ready, reasoning] = inReasoning(state, events);
+      return written(ready, addSummary(reasoning, event.text, events), event.text);
     }
     case "reasoning_summary_break":
       return state.open?.kind === "reasoning" ? { ...state, open: endSummaryPart(state.open, events) } : state;
@@ -149,8 +149,11 @@ function written(state: Answering, open: Answering["open"], text: string): Answe
   return { ...state, open, characters: state.characters + text.length };
 }
 
-function inMessage(state: Answering, events: UnnumberedEvent[]): Answering & { readonly open: MessageBlock } {
-  return state.open?.kind === "message" ? { ...state, open: state.open } : beginMessage(state, null, events);
+/** The message that text goes to, begun if need be. */
+function inMessage(state: Answering, events: UnnumberedEvent[]): readonly [Answering, MessageBlock] {
+  if (state.open?.kind === "message") return [state, state.open];
+  const begun = beginMessage(state, null, events);
+  return [begun, begun.open];
 }
 
 function beginMessage(
@@ -162,11 +165,11 @@ function beginMessage(
   return { ...closed, open: openMessage(nextId("msg", closed), closed.output.length, phase, events) };
 }
 
-function inReasoning(state: Answering, events: UnnumberedEvent[]): Answering & { readonly open: ReasoningBlock } {
-  if (state.open?.kind === "reasoning") return { ...state, open: state.open };
+function inReasoning(state: Answering, events: UnnumberedEvent[]): readonly [Answering, ReasoningBlock] {
+  if (state.open?.kind === "reasoning") return [state, state.open];
   const closed = closeOpen(state, "completed", events);
   const open = openReasoning(nextId("rs", closed), closed.output.length, state.plan.sealReasoning, events);
-  return { ...closed, open };
+  return [{ ...closed, open }, open];
 }
 
 function beginCall(
