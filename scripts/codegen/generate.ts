@@ -39,7 +39,9 @@ const DONE = { same: "unchanged", changed: "written", new: "written", stale: "de
 const TO_DO = { same: "up to date", changed: "OUT OF DATE", new: "MISSING", stale: "TO BE DELETED" };
 
 function report(differences: readonly Difference[], isCheck: boolean): void {
-  for (const { path, state, bytes } of differences) {
+  const shown = isCheck ? differences.filter(({ state }) => state !== "same") : differences;
+  if (isCheck) console.log(`${differences.length - shown.length} generated files are up to date`);
+  for (const { path, state, bytes } of shown) {
     console.log(
       `${path.padEnd(44)} ${String(Math.ceil(bytes / 1000)).padStart(5)} kB  ${(isCheck ? TO_DO : DONE)[state]}`,
     );

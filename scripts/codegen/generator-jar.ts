@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { codegenFolder, repository } from "./contracts.ts";
 import { runTool } from "./run-tool.ts";
@@ -7,9 +7,7 @@ import { runTool } from "./run-tool.ts";
 /** The same version as in openapitools.json. */
 const VERSION = "7.0.0";
 const SHA256 = "80e8e9d71bdbdf513b8c65cf7d3fc2fe3d88aaeb4e39a2c6e20831f00032c775";
-const URL_OF_JAR = `https://repo1.maven.org/maven2/org/openapitools/openapi-generator-cli/${VERSION}/openapi-generator-cli-${VERSION}.jar`;
 const FOLDER = join(repository, ".cache/openapi-generator");
-const FETCH_TIMEOUT_MS = 120_000;
 
 /** Why the OpenAPI generator cannot run here, or null if it can: the jar is in place, fetched if need be, and Java is installed. */
 export async function generatorHindrance(): Promise<string | null> {
@@ -33,21 +31,23 @@ function assertGenuine(bytes: Buffer, where: string): void {
   if (hash !== SHA256) throw new Error(`${where} has the sha256 ${hash}, not ${SHA256}; it is refused`);
 }
 
+/** By the generator's own command, which knows where its versions are published. Gives the reason if it cannot. */
 async function fetchJar(jar: string): Promise<string | null> {
-  const bytes = await download();
-  if (typeof bytes === "string") return bytes;
-  assertGenuine(bytes, URL_OF_JAR);
   mkdirSync(FOLDER, { recursive: true });
-  writeFileSync(`${jar}.part`, bytes);
-  renameSync(`${jar}.part`, jar);
-  return null;
+  try {
+    await runGenerator(["version-manager", "set", VERSION]);
+  } catch (error) {
+    return `version ${VERSION} of the generator cannot be fetched (${error instanceof Error ? firstLine(error.message) : String(error)})`;
+  }
+  return existsSync(jar) ? null : `version ${VERSION} of the generator could not be fetched`;
 }
 
-async function download(): Promise<Buffer | string> {
-  try {
-    const reply = await fetch(URL_OF_JAR, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
-    return reply.ok ? Buffer.from(await reply.arrayBuffer()) : `${URL_OF_JAR} answers ${reply.status}`;
-  } catch (error) {
-    return `${URL_OF_JAR} cannot be fetched (${error instanceof Error ? error.message : String(error)})`;
-  }
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? text;
+}
+
+/** Runs the generator's command. It takes PWD, not its working folder, for the place of openapitools.json, which pins the jar. */
+export async function runGenerator(args: readonly string[]): Promise<void> {
+  const cli = join(codegenFolder, "node_modules/@openapitools/openapi-generator-cli/main.js");
+  await runTool(process.execPath, [cli, ...args], { cwd: codegenFolder, env: { ...process.env, PWD: codegenFolder } });
 }

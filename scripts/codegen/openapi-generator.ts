@@ -1,8 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Contract, codegenFolder, header } from "./contracts.ts";
+import { type Contract, header } from "./contracts.ts";
+import { runGenerator } from "./generator-jar.ts";
 import type { JsonObject } from "./json.ts";
-import { runTool } from "./run-tool.ts";
 import { skeletonOf } from "./skeleton.ts";
 
 export interface GeneratedOperations {
@@ -19,9 +19,8 @@ export async function generateOperations(
   const input = join(workFolder, "skeleton.json");
   const output = join(workFolder, "openapi-generator");
   await writeFile(input, JSON.stringify(skeletonOf(document, contract)));
-  const cli = join(codegenFolder, "node_modules/@openapitools/openapi-generator-cli/main.js");
   const options = ["-g", "typescript-fetch", "-t", "templates/openapi", "-c", "templates/openapi/config.json"];
-  await runTool(process.execPath, [cli, "generate", ...options, "-i", input, "-o", output], { cwd: codegenFolder });
+  await runGenerator(["generate", ...options, "-i", input, "-o", output]);
   const read = async (suffix: string) =>
     header(contract.openapi) + (await readFile(join(output, "apis", `${contract.name}Api${suffix}`), "utf8"));
   return { operations: await read(".ts"), client: await read(".client.ts") };
