@@ -12,7 +12,7 @@ import {
 } from "./errors/parameter-errors.ts";
 import { bodyNotAnObject } from "./errors/request-errors.ts";
 import { spellingHint } from "./spelling-hint.ts";
-import { validationError } from "./validation-error.ts";
+import { gotWords, validationError } from "./validation-error.ts";
 
 /** Members of chat completions that have another name here. */
 const MOVED: ReadonlyMap<string, string> = new Map([
@@ -25,7 +25,7 @@ const MOVED: ReadonlyMap<string, string> = new Map([
  * members, then each member's schema, then what excludes what. State and sense are checked later.
  */
 export function checkCreateBody(body: unknown): CreateResponseRequest {
-  if (!isRecord(body)) throw bodyNotAnObject(wordFor(body));
+  if (!isRecord(body)) throw bodyNotAnObject(gotWords(body));
   const request: Record<string, unknown> = withReferences(withoutNulls(body));
   checkPresence(body);
   checkNames(body);
@@ -71,20 +71,13 @@ function isUntypedReference(item: unknown): item is Record<string, unknown> {
 function checkPresence(body: Record<string, unknown>): void {
   const { model } = body;
   if (model === undefined) throw missingParameter("model");
-  if (typeof model !== "string") throw invalidType("model", "a string", model === null ? "an object" : wordFor(model));
+  if (typeof model !== "string") throw invalidType("model", "a string", model === null ? "an object" : gotWords(model));
   if (body["input"] === null) throw invalidType("input", "a string", "an object");
   const elsewhere = ["previous_response_id", "prompt", "conversation"].some((name) => body[name] != null);
   // A body of chat completions has messages in place of input: the hint helps more than the order of checks.
   const moved = body["messages"] === undefined ? null : MOVED.get("messages");
   if (body["input"] === undefined && !elsewhere)
     throw moved == null ? missingParameter("input") : movedParameter("messages", moved);
-}
-
-function wordFor(value: unknown): string {
-  if (Array.isArray(value)) return "an array";
-  if (typeof value === "number") return Number.isInteger(value) ? "an integer" : "a decimal";
-  if (typeof value === "string") return "a string";
-  return typeof value === "boolean" ? "a boolean" : "an object";
 }
 
 function checkNames(body: Record<string, unknown>): void {

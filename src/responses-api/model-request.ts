@@ -1,4 +1,5 @@
 import type { CreateResponseRequest, Response, StoredItem } from "../../generated/responses-api/types.ts";
+import { estimateTokens } from "../runs/index.ts";
 import type { ModelRequest } from "../runs/ports.ts";
 
 const LOGPROBS_INCLUDE = "message.output_text.logprobs";
@@ -32,13 +33,10 @@ export function modelRequest(
   };
 }
 
-/** How many characters of JSON one token is taken to be, where the model server counts none. */
-const CHARACTERS_PER_TOKEN = 4;
-
 export function estimateInputTokens({ instructions, items, tools }: ModelRequest): number {
   const characters =
     (instructions?.length ?? 0) +
     JSON.stringify(items).length +
     (tools.length === 0 ? 0 : JSON.stringify(tools).length);
-  return Math.ceil(characters / CHARACTERS_PER_TOKEN);
+  return estimateTokens(characters);
 }

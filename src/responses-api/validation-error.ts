@@ -9,6 +9,7 @@ import {
   unknownParameter,
 } from "./errors/parameter-errors.ts";
 import { isSizeRule, patternError, rangeError, sizeError } from "./limit-error.ts";
+import { quotedList } from "./quoted-list.ts";
 
 /** What a generated validator says about a value it refuses; `parentSchema` is the schema that refused it, `data` the value. */
 export interface Refusal {
@@ -117,7 +118,11 @@ function valueError(param: string, refusal: Refusal): ApiError {
     listedValues(refusal.parentSchema) ??
     (Array.isArray(allowed) ? allowed : []).filter((value) => value !== null).map(String);
   if (typeof refusal.data === "string") return invalidValue(param, refusal.data, values);
-  return invalidType(param, expectedOf(refusal.parentSchema) ?? `one of ${orList(values)}`, gotWords(refusal.data));
+  return invalidType(
+    param,
+    expectedOf(refusal.parentSchema) ?? `one of ${quotedList(values, "or")}`,
+    gotWords(refusal.data),
+  );
 }
 
 /** The values the reference names in its messages, where they are not all it accepts. */
@@ -180,7 +185,7 @@ function expectedWords(schema: unknown): string {
   if (said !== null) return said;
   if (!isRecord(schema)) return "another type";
   const values = schema["enum"];
-  if (Array.isArray(values)) return `one of ${orList(values.filter((value) => value !== null).map(String))}`;
+  if (Array.isArray(values)) return `one of ${quotedList(values.filter((value) => value !== null).map(String), "or")}`;
   const words = types(schema).flatMap((type) => TYPE_WORDS[type] ?? []);
   return words.length === 1 && words[0] !== undefined ? words[0] : `one of ${words.join(" or ")}`;
 }
@@ -190,15 +195,10 @@ function types(schema: Record<string, unknown>): readonly string[] {
   return (Array.isArray(type) ? type : [type]).filter((name): name is string => typeof name === "string");
 }
 
-function gotWords(value: unknown): string {
+/** What came in place of what was expected: "an array", "null". */
+export function gotWords(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";
   if (typeof value === "number") return Number.isInteger(value) ? "an integer" : "a decimal";
   return TYPE_WORDS[typeof value] ?? "a value";
-}
-
-function orList(values: readonly string[]): string {
-  const quoted = values.map((value) => `'${value}'`);
-  if (quoted.length < 3) return quoted.join(" or ");
-  return `${quoted.slice(0, -1).join(", ")}, or ${quoted.at(-1)}`;
 }

@@ -1,4 +1,5 @@
 import type { Response, Usage } from "../../generated/responses-api/types.ts";
+import { estimateTokens } from "./estimate-tokens.ts";
 import type { Answering, FinishReason, RunFailure } from "./run-state.ts";
 
 /** The final snapshot of a run whose model finished, whole or cut short. `at` in Unix seconds. */
@@ -33,15 +34,12 @@ function cutReason(finish: FinishReason | null): "max_output_tokens" | "content_
   return finish === "content_filter" ? "content_filter" : "max_output_tokens";
 }
 
-/** How many characters of text one token is taken to be where the model server counts none. */
-const CHARACTERS_PER_TOKEN = 4;
-
 function usageOf(state: Answering): Usage {
   const counted = state.usage ?? {
     inputTokens: state.plan.inputTokensEstimate,
     cachedTokens: 0,
     cacheWriteTokens: 0,
-    outputTokens: Math.ceil(state.characters / CHARACTERS_PER_TOKEN),
+    outputTokens: estimateTokens(state.characters),
     reasoningTokens: 0,
   };
   return {

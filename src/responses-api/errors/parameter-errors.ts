@@ -1,4 +1,5 @@
 import type { ApiError } from "../../base/api-error.ts";
+import { quotedList } from "../quoted-list.ts";
 import { invalidRequest } from "./invalid-request.ts";
 
 export function unknownParameter(param: string, hint: string): ApiError {
@@ -43,7 +44,7 @@ export function invalidValue(param: string, value: string, supported: readonly s
     400,
     "invalid_value",
     param,
-    `Invalid value: '${value}'. Supported values are: ${quotedList(supported)}.`,
+    `Invalid value: '${value}'. Supported values are: ${quotedList(supported, "and")}.`,
   );
 }
 
@@ -137,10 +138,4 @@ export function unsupportedFileData(param: string, mimeType: string): ApiError {
     param,
     `Invalid file data: '${param}'. Expected a base64-encoded data URL with a known MIME type, but got unsupported MIME type '${mimeType}'.`,
   );
-}
-
-function quotedList(values: readonly string[]): string {
-  const quoted = values.map((value) => `'${value}'`);
-  if (quoted.length < 3) return quoted.join(" and ");
-  return `${quoted.slice(0, -1).join(", ")}, and ${quoted.at(-1)}`;
 }

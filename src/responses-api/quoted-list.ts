@@ -1,0 +1,6 @@
+/** `'a'`, `'a' and 'b'`, `'a', 'b', and 'c'`: how the reference lists values in its messages. */
+export function quotedList(values: readonly string[], conjunction: "and" | "or"): string {
+  const quoted = values.map((value) => `'${value}'`);
+  if (quoted.length < 3) return quoted.join(` ${conjunction} `);
+  return `${quoted.slice(0, -1).join(", ")}, ${conjunction} ${quoted.at(-1)}`;
+}
