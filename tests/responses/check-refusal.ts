@@ -1,4 +1,4 @@
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 import type { TestServer } from "../test-server.ts";
 
 export const MODEL = "antiphon-built-in";
@@ -14,6 +14,18 @@ export interface Refusal {
 
 /** Members of a create request that replace or join those of a plain one; `undefined` takes a member out. */
 export type Members = Readonly<Record<string, unknown>>;
+
+/** By title: what is sent, and the error that answers it. */
+export type Cases = Readonly<Record<string, readonly [Members, Refusal]>>;
+
+/** A test for each case, titled by a subject and its own title. The server is asked for when the tests run. */
+export function checkEach(server: () => TestServer): (subject: string, cases: Cases) => void {
+  return (subject, cases) => {
+    test.each(Object.entries(cases))(`${subject} %s`, (_title, [members, refusal]) =>
+      checkCreate(server(), members, refusal),
+    );
+  };
+}
 
 /** Sends a create request that is plain but for `members`, and expects exactly this error. */
 export async function checkCreate(server: TestServer, members: Members, refusal: Refusal): Promise<void> {

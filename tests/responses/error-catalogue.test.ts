@@ -1,9 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
-import { checkCreate, checkReply, codeless, type Members, missing, type Refusal, wrongValue } from "./check-refusal.ts";
-
-type Cases = Readonly<Record<string, readonly [Members, Refusal]>>;
+import {
+  type Cases,
+  checkCreate,
+  checkEach,
+  checkReply,
+  codeless,
+  missing,
+  type Refusal,
+  wrongValue,
+} from "./check-refusal.ts";
 
 const moved = (from: string, to: string): Refusal => ({
   code: "unsupported_parameter",
@@ -164,10 +171,7 @@ describe("a request is refused as at the reference for", () => {
   });
   afterAll(() => server.close());
 
-  const check = (subject: string, cases: Cases): void =>
-    test.each(Object.entries(cases))(`${subject} %s`, (_title, [members, refusal]) =>
-      checkCreate(server, members, refusal),
-    );
+  const check = checkEach(() => server);
 
   verifies("errors.catalogue.chat-messages-moved", "errors.catalogue.chat-only-members");
   check("members of chat completions:", CHAT_MEMBERS);

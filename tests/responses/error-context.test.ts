@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, test } from "vitest";
+import { afterAll, beforeAll, describe } from "vitest";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
-import { checkCreate, codeless, type Members, type Refusal } from "./check-refusal.ts";
-
-type Cases = Readonly<Record<string, readonly [Members, Refusal]>>;
+import { type Cases, checkEach, codeless, type Members } from "./check-refusal.ts";
 
 const call = (callId: string): object => ({ type: "function_call", call_id: callId, name: "f", arguments: "{}" });
 const output = (callId: string): object => ({ type: "function_call_output", call_id: callId, output: "1" });
@@ -141,10 +139,7 @@ describe("a create request whose parts do not belong together is refused for", (
   });
   afterAll(() => server.close());
 
-  const check = (subject: string, cases: Cases): void =>
-    test.each(Object.entries(cases))(`${subject} %s`, (_title, [members, refusal]) =>
-      checkCreate(server, members, refusal),
-    );
+  const check = checkEach(() => server);
 
   verifies(
     "errors.catalogue.call-without-output",

@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, test } from "vitest";
+import { afterAll, beforeAll, describe } from "vitest";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
-import { checkCreate, type Members, type Refusal, wrongValue } from "./check-refusal.ts";
-
-type Cases = Readonly<Record<string, readonly [Members, Refusal]>>;
+import { type Cases, checkEach, type Members, wrongValue } from "./check-refusal.ts";
 
 const user = (content: unknown): Members => ({ input: [{ role: "user", content }] });
 const ROLES = "'assistant', 'system', 'developer', and 'user'";
@@ -70,10 +68,7 @@ describe("the reference's supported values are listed in its order for", () => {
   });
   afterAll(() => server.close());
 
-  const check = (subject: string, cases: Cases): void =>
-    test.each(Object.entries(cases))(`${subject} %s`, (_title, [members, refusal]) =>
-      checkCreate(server, members, refusal),
-    );
+  const check = checkEach(() => server);
 
   verifies(
     "errors.catalogue.value-outside-enum",

@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, test } from "vitest";
+import { afterAll, beforeAll, describe } from "vitest";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
-import { checkCreate, type Members, missing, outOfBounds, type Refusal, unknown, wrongType } from "./check-refusal.ts";
-
-type Cases = Readonly<Record<string, readonly [Members, Refusal]>>;
+import { type Cases, checkEach, type Members, missing, outOfBounds, unknown, wrongType } from "./check-refusal.ts";
 
 const user = (content: unknown): Members => ({ input: [{ role: "user", content }] });
 const tool = (members: object): Members => ({ tools: [{ type: "function", ...members }] });
@@ -221,10 +219,7 @@ describe("a create request is refused in the reference's words for", () => {
   });
   afterAll(() => server.close());
 
-  const check = (subject: string, cases: Cases): void =>
-    test.each(Object.entries(cases))(`${subject} %s`, (_title, [members, refusal]) =>
-      checkCreate(server, members, refusal),
-    );
+  const check = checkEach(() => server);
 
   verifies(
     "errors.catalogue.unknown-parameter",
