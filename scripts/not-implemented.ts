@@ -1,7 +1,7 @@
 /** Lists the operations of each contract that are routed but answer not_implemented, as the servers themselves tell it. */
 
 import { notImplementedOperations as notInLocalStt } from "../src/servers/local-stt.ts";
-import { notImplementedOperations as notInResponsesApi } from "../src/servers/responses-api.ts";
+import { notImplementedOperations as notInResponsesApi } from "../src/servers/responses-api-handlers.ts";
 
 console.log(describe("responses-api", notInResponsesApi()));
 console.log(describe("local-stt", notInLocalStt()));

@@ -20,9 +20,20 @@ export function idFromStem(prefix: string, stem: IdStem, counter: number): strin
   return `${prefix}_${stem.key}00${hex(stem.createdAt, 8)}${stem.seed}${hex(counter, 8)}`;
 }
 
-/** A fresh id of no stem: `prefix_` and 48 hex digits, the first eight of them the second of creation. */
-export function newId(prefix: string, createdAt: number): string {
-  return `${prefix}_${hex(createdAt, 8)}${randomHex(40)}`;
+/** The stem that an id of `idFromStem` was made from. */
+export function stemFromId(id: string): IdStem {
+  const [, key = "", createdAt = "", seed = ""] = /_([0-9a-f]{16})00([0-9a-f]{8})([0-9a-f]{16})[0-9a-f]{8}$/.exec(id) ?? [];
+  return { key, createdAt: Number.parseInt(createdAt, 16), seed };
+}
+
+/** A fresh id of no stem: `prefix_` and 48 hex digits, the first eight of them the second of creation, the last 16 the key it may share with others. */
+export function newId(prefix: string, createdAt: number, key: string = randomHex(16)): string {
+  return `${prefix}_${hex(createdAt, 8)}${randomHex(24)}${key}`;
+}
+
+/** The key of an id made by `newId`; undefined if it was made otherwise. */
+export function keyOfId(id: string): string | undefined {
+  return /^[a-z]+_[0-9a-f]{32}([0-9a-f]{16})$/.exec(id)?.[1];
 }
 
 export function newRequestId(): string {

@@ -1,4 +1,5 @@
 import { flagOf } from "./command-line.ts";
+import { durationText } from "./read-value.ts";
 import type { Section, Setting } from "./setting.ts";
 import { SETTINGS } from "./settings.ts";
 
@@ -10,7 +11,7 @@ export function helpText(): string {
     ([section, settings]) => `${section}\n${settings.map((setting) => helpOf(setting)).join("\n")}`,
   );
   const intro =
-    "Usage: antiphon [--setting value]...\n\nEach setting is a flag, an environment variable or a line of .env; the first of them wins.";
+    "Usage: antiphon [command] [--setting value]...\n\nWithout a command it serves. keys makes, lists and revokes API keys; keys --help says how. rotate-seal-key puts a new key before those in DATA_DIR/seal-key.\n\nEach setting is a flag, an environment variable or a line of .env; the first of them wins.";
   return `${intro}\n\n${sections.join("\n\n")}\n`;
 }
 
@@ -61,5 +62,7 @@ function tableDefault(setting: Setting): string {
 
 function writtenDefault(setting: Setting): string {
   if (setting.default === null || setting.kind === "secrets") return "";
-  return String(setting.default);
+  return setting.kind === "duration" && setting.needsUnit === true
+    ? durationText(setting.default)
+    : String(setting.default);
 }

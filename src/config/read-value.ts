@@ -19,7 +19,7 @@ export function readValue(setting: Setting, text: string): ReadValue {
     case "integer":
       return readInteger(setting, text, "");
     case "duration":
-      return readInteger(setting, text, " of milliseconds");
+      return readDuration(setting, text);
     case "boolean":
       return readBoolean(text);
     case "url":
@@ -41,6 +41,30 @@ function readInteger(setting: { readonly min: number; readonly max: number }, te
   if (value >= setting.min && value <= setting.max) return { value };
   return { problem: `is '${text}', which is no whole number${unit} from ${setting.min} to ${setting.max}` };
 }
+
+/** `90s`, `12h`, or a bare number of milliseconds. */
+function readDuration(setting: Extract<Setting, { kind: "duration" }>, text: string): ReadValue {
+  const [, count = "", unit = ""] = /^(\d{1,15})(ms|s|m|h|d)?$/.exec(text) ?? [];
+  const value = count === "" ? Number.NaN : Number(count) * (UNITS_MS.get(unit) ?? 1);
+  if (setting.needsUnit === true && unit === "" && value !== 0)
+    return { problem: `is '${text}', which is neither 0 nor a whole number with its unit: ms, s, m, h or d` };
+  if (value >= setting.min && value <= setting.max) return { value };
+  return { problem: `is '${text}', which is no whole number of milliseconds from ${setting.min} to ${setting.max}` };
+}
+
+/** A duration in its largest whole unit, as `readDuration` reads it. */
+export function durationText(ms: number): string {
+  const unit = [...UNITS_MS].findLast(([, unitMs]) => ms >= unitMs && ms % unitMs === 0);
+  return unit === undefined ? String(ms) : `${ms / unit[1]}${unit[0]}`;
+}
+
+const UNITS_MS: ReadonlyMap<string, number> = new Map([
+  ["ms", 1],
+  ["s", 1000],
+  ["m", 60_000],
+  ["h", 3_600_000],
+  ["d", 86_400_000],
+]);
 
 function readBoolean(text: string): ReadValue {
   const word = text.toLowerCase();

@@ -18,7 +18,14 @@ export type Setting = Described &
     | { readonly kind: "string"; readonly default: string | null }
     | { readonly kind: "path"; readonly default: string | null }
     | { readonly kind: "integer"; readonly default: number; readonly min: number; readonly max: number }
-    | { readonly kind: "duration"; readonly default: number; readonly min: number; readonly max: number }
+    | {
+        readonly kind: "duration";
+        readonly default: number;
+        readonly min: number;
+        readonly max: number;
+        /** Whether a bare number, which would be milliseconds, is refused: where it might be taken for days, and much depends on it. */
+        readonly needsUnit?: true;
+      }
     | { readonly kind: "boolean"; readonly default: boolean | null }
     | { readonly kind: "url"; readonly default: null }
     | { readonly kind: "choice"; readonly default: string; readonly choices: readonly string[] }

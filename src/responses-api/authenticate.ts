@@ -1,37 +1,49 @@
 import { hashApiKey, maskApiKey } from "../base/api-key.ts";
 import type { Owner } from "../runs/ports.ts";
 import { incorrectApiKey, missingApiKey } from "./errors/request-errors.ts";
+import type { KeyFinder, KnownKey, RatedKey } from "./ports.ts";
+import { type RequestHeaders, routedOwner } from "./route-owner.ts";
 
 /** Whose request it is. */
-export interface Principal {
-  readonly keyId: string;
+export interface Principal extends RatedKey {
   readonly owner: Owner;
 }
 
-/** Finds a key by its hash. Keys themselves are never kept. */
-export interface KeyFinder {
-  findByHash(hash: string): Promise<{ readonly id: string; readonly owner: Owner } | null>;
+export type Authenticator = (headers: RequestHeaders) => Promise<Principal>;
+
+/** How many keys are remembered between requests. */
+const REMEMBERED_KEYS_MAX = 1024;
+/** How long a key is remembered, and so how long one goes on working after it was revoked. */
+export const REVOKED_KEY_LIVES_MS = 2_000;
+
+interface Remembered {
+  readonly key: KnownKey;
+  readonly until: number;
 }
 
-/** How many keys' owners are remembered between requests. */
-const REMEMBERED_KEYS_MAX = 1024;
-
-/** Reads `Authorization: Bearer KEY`; throws the reference's 401 for a missing or a wrong key. */
-export function createAuthenticator(keys: KeyFinder): (authorization: string | undefined) => Promise<Principal> {
-  const remembered = new Map<string, Principal>();
-  return async (authorization) => {
-    const key = /^Bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
-    if (key === undefined) throw missingApiKey();
-    const hash = hashApiKey(key);
-    const known = remembered.get(hash) ?? (await look(keys, hash));
-    if (known === null) throw incorrectApiKey(maskApiKey(key));
+/** Reads `Authorization: Bearer KEY` and the routing headers; throws the reference's 401 for a missing or a wrong key, and for an owner that the key may not act for. */
+export function createAuthenticator(keys: KeyFinder): Authenticator {
+  const remembered = new Map<string, Remembered>();
+  const find = async (hash: string): Promise<KnownKey | null> => {
+    const known = remembered.get(hash);
+    if (known !== undefined && performance.now() < known.until) return known.key;
+    remembered.delete(hash);
+    const key = await keys.findByHash(hash);
+    if (key === null) return null;
     if (remembered.size >= REMEMBERED_KEYS_MAX) remembered.clear();
-    remembered.set(hash, known);
-    return known;
+    remembered.set(hash, { key, until: performance.now() + REVOKED_KEY_LIVES_MS });
+    return key;
+  };
+  return async (headers) => {
+    const secret = /^Bearer +(\S+) *$/i.exec(String(headers["authorization"] ?? ""))?.[1];
+    if (secret === undefined) throw missingApiKey();
+    const key = await find(hashApiKey(secret));
+    if (key === null) throw incorrectApiKey(maskApiKey(secret));
+    return { keyId: key.id, owner: routedOwner(key, headers), limits: key.limits };
   };
 }
 
-async function look(keys: KeyFinder, hash: string): Promise<Principal | null> {
-  const found = await keys.findByHash(hash);
-  return found === null ? null : { keyId: found.id, owner: found.owner };
+/** The headers by which every reply says whose key it was. */
+export function ownerHeaders({ owner }: Principal): Readonly<Record<string, string>> {
+  return { "openai-organization": owner.organization, "openai-project": owner.project };
 }

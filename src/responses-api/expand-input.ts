@@ -11,11 +11,12 @@ export type CanonicalItem = Exclude<InputItem, TopLevelPart | InputOf<"tool_resu
 
 /**
  * `input` in the reference's own terms: a string is a user message; a run of top-level parts becomes one user message; a `tool_result`
- * becomes the output of the call it answers. `callTypes` tells the type of each call known from earlier items, by call id.
+ * becomes the output of the call it answers. `callTypes` tells the type of each call known from earlier items, by call id; `list` is what errors call the list.
  */
 export function expandInput(
   input: string | readonly InputItem[],
   callTypes: ReadonlyMap<string, string>,
+  list = "input",
 ): CanonicalItem[] {
   if (typeof input === "string") return input === "" ? [] : [userMessage([{ type: "input_text", text: input }])];
   const expanded: CanonicalItem[] = [];
@@ -26,7 +27,7 @@ export function expandInput(
   };
   for (const [index, item] of input.entries()) {
     if (isTopLevelPart(item)) {
-      parts.push(partOf(item, `input[${index}]`));
+      parts.push(partOf(item, `${list}[${index}]`));
       continue;
     }
     flush();

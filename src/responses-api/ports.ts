@@ -1,4 +1,4 @@
-import type { Response, StoredItem } from "../../generated/responses-api/types.ts";
+import type { Conversation, FileObject, Response, StoredItem } from "../../generated/responses-api/types.ts";
 import type { Owner } from "../runs/ports.ts";
 
 /** The items a response adds to the context of the next one: its input, then its output. */
@@ -6,6 +6,13 @@ export interface ChainLink {
   readonly responseId: string;
   readonly status: Response["status"];
   readonly items: readonly StoredItem[];
+}
+
+/** A response and what its body does not tell. */
+export interface StoredResponse {
+  readonly response: Response;
+  /** Whether it was made with `stream`. */
+  readonly streamed: boolean;
 }
 
 export interface ItemPage {
@@ -24,6 +31,7 @@ export interface PageRequest {
 export interface ResponseStore {
   /** The latest stored snapshot. */
   findResponse(owner: Owner, responseId: string): Promise<Response | null>;
+  findStored(owner: Owner, responseId: string): Promise<StoredResponse | null>;
   /** Removes the response, its items and its events. False if there was none. */
   deleteResponse(owner: Owner, responseId: string): Promise<boolean>;
   /** The chain that ends with `responseId`, oldest first; null if any link is unknown to this owner. */
@@ -32,4 +40,148 @@ export interface ResponseStore {
   listInputItems(owner: Owner, responseId: string, page: PageRequest): Promise<ItemPage | null>;
   /** Stored items by id, for `item_reference`; unknown ids are absent from the map. */
   findItems(owner: Owner, ids: readonly string[]): Promise<ReadonlyMap<string, StoredItem>>;
+}
+
+/** Why a conversation was left as it was. */
+export type ConversationRefusal =
+  | { readonly reason: "unknown" }
+  /** A response is being made in it. */
+  | { readonly reason: "locked" }
+  | { readonly reason: "unknown_item" }
+  /** An item of this id stands in it already. */
+  | { readonly reason: "duplicate_item"; readonly itemId: string };
+
+/** What a change resolves to: null once it is stored. */
+export type ConversationChanged = Promise<ConversationRefusal | null>;
+
+/**
+ * Stored conversations. Changes are stored one after the other, each as a whole; items stay in the order in which they were stored.
+ * A foreign id behaves as an unknown one. What a response adds is stored with its end (`EventLog.close`), which frees the conversation too.
+ */
+export interface ConversationStore {
+  createConversation(owner: Owner, conversation: Conversation, items: readonly StoredItem[]): Promise<void>;
+  findConversation(owner: Owner, conversationId: string): Promise<Conversation | null>;
+  replaceMetadata(owner: Owner, conversationId: string, metadata: Conversation["metadata"]): ConversationChanged;
+  /** Its items stay, and can be referred to. */
+  deleteConversation(owner: Owner, conversationId: string): ConversationChanged;
+  /** All of them or none. */
+  addItems(owner: Owner, conversationId: string, items: readonly StoredItem[]): ConversationChanged;
+  deleteItem(owner: Owner, conversationId: string, itemId: string): ConversationChanged;
+  findItem(owner: Owner, conversationId: string, itemId: string): Promise<StoredItem | null>;
+  /** Null if the conversation or the cursor is unknown. */
+  listItems(owner: Owner, conversationId: string, page: PageRequest): Promise<ItemPage | null>;
+  /** Every item, oldest first; null if the conversation is unknown. Rejects with `ConversationTooLong` rather than read more than a process can hold. */
+  loadItems(owner: Owner, conversationId: string): Promise<readonly StoredItem[] | null>;
+  /** Keeps everyone but this response from changing the items, until `unlock` or the response's end. Outlives this process only together with the stored response. */
+  lock(owner: Owner, conversationId: string, responseId: string): ConversationChanged;
+  /** Frees what this response holds, if anything. */
+  unlock(owner: Owner, conversationId: string, responseId: string): Promise<void>;
+}
+
+/** A conversation holds more text than one request may bring to a model. */
+export class ConversationTooLong extends Error {
+  override readonly name = "ConversationTooLong";
+}
+
+export type RateBucket = "requests" | "tokens";
+
+/** A key as its limits are kept; null: the limits of the server's settings. */
+export interface RatedKey {
+  readonly keyId: string;
+  /** By the minute. */
+  readonly limits: Readonly<Record<RateBucket, number | null>>;
+}
+
+/** Where a key stands in its present minute. */
+export interface RateStanding {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Until all of it is there again; 0 if it is. */
+  readonly resetMs: number;
+}
+
+/** What is known of a key that may call. Keys themselves are never kept. */
+export interface KnownKey {
+  readonly id: string;
+  /** For whom it may act; for the first of them unless the request is routed to another. */
+  readonly owners: readonly [Owner, ...Owner[]];
+  /** False: the key was made for nobody in particular, and routing headers mean nothing to it. */
+  readonly isRouted: boolean;
+  readonly limits: RatedKey["limits"];
+}
+
+export interface KeyFinder {
+  /** By `hashApiKey`. Null: no key has this hash, or it was revoked. */
+  findByHash(hash: string): Promise<KnownKey | null>;
+}
+
+export interface RateTaking {
+  /** False: there was less left than was asked for, and nothing was taken. */
+  readonly taken: boolean;
+  readonly standing: RateStanding;
+  /** Says what was really used of what was taken; more is charged, less is given back. Call it once at most. */
+  correct(used: number): Promise<void>;
+}
+
+/** Counts what keys ask and use. */
+export interface RateLimiter {
+  take(key: RatedKey, bucket: RateBucket, amount: number): Promise<RateTaking>;
+  standing(key: RatedKey, bucket: RateBucket): Promise<RateStanding>;
+}
+
+/** What is known about an uploaded file. Times are Unix seconds. */
+export interface StoredFile {
+  /** Begins with `file-`. */
+  readonly id: string;
+  readonly purpose: FileObject["purpose"];
+  /** As the client named it, like the type; neither is to be trusted. */
+  readonly filename: string;
+  readonly mimeType: string;
+  /** Its size. */
+  readonly bytes: number;
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+}
+
+/** A file that comes in. `content` is read to its end once. */
+export interface IncomingFile extends Pick<StoredFile, "purpose" | "filename" | "mimeType"> {
+  readonly content: AsyncIterable<Uint8Array>;
+  /** Seconds after its creation at which it expires; null: never. */
+  readonly expiresAfter: number | null;
+}
+
+/** A file's bytes as a whole. */
+export interface FileContent extends Pick<StoredFile, "filename" | "mimeType"> {
+  readonly bytes: Uint8Array;
+}
+
+/** A file's bytes as they are read from the disk. Iterate at most once; leaving the loop early lets go of the disk. */
+export interface FileStream {
+  readonly file: StoredFile;
+  readonly content: AsyncIterable<Uint8Array>;
+}
+
+export interface FilePageRequest extends PageRequest {
+  /** Only files with this purpose; null: all. */
+  readonly purpose: string | null;
+}
+
+export interface FilePage {
+  readonly files: readonly StoredFile[];
+  readonly hasMore: boolean;
+}
+
+/** Uploaded files. A foreign, unknown or expired id is `null` or `false`. */
+export interface FileStore {
+  /** Resolves once the file is durable; nothing of it stays if `content` or the disk fails or `signal` aborts. */
+  createFile(owner: Owner, file: IncomingFile, signal?: AbortSignal): Promise<StoredFile>;
+  findFile(owner: Owner, fileId: string): Promise<StoredFile | null>;
+  /** In the order of their creation; null if the cursor is unknown. */
+  listFiles(owner: Owner, page: FilePageRequest): Promise<FilePage | null>;
+  readFile(owner: Owner, fileId: string): Promise<FileContent | null>;
+  streamFile(owner: Owner, fileId: string): Promise<FileStream | null>;
+  /** False if there was none. */
+  deleteFile(owner: Owner, fileId: string): Promise<boolean>;
+  /** Removes the files of all owners that had expired by `now`, and what broken uploads left behind. Resolves to the number of expired files. */
+  deleteExpired(now: number): Promise<number>;
 }

@@ -1,25 +1,24 @@
 import type { CreateResponseRequest, StoredItem } from "../../generated/responses-api/types.ts";
 import { type IdStem, idFromStem, newIdStem } from "../base/ids.ts";
-import type { RunPlan } from "../runs/index.ts";
-import type { ModelRequest, OpenedRun, Owner } from "../runs/ports.ts";
+import type { OpenedRun } from "../runs/ports.ts";
 import { checkAvailability, type EngineKind } from "./check-availability.ts";
 import { acceptedTools, checkTextFormat, checkToolChoice } from "./check-tools.ts";
-import { jsonWordMissing, nothingToAnswer } from "./errors/parameter-errors.ts";
-import { previousResponseNotFound, previousResponseRunning } from "./errors/state-errors.ts";
+import { backgroundWithoutStore, jsonWordMissing, nothingToAnswer } from "./errors/parameter-errors.ts";
 import { firstSnapshot } from "./first-snapshot.ts";
+import { type HistorySources, loadHistory } from "./load-history.ts";
 import { estimateInputTokens, modelRequest } from "./model-request.ts";
-import type { ResponseStore } from "./ports.ts";
-import { type InputSources, ownerText, resolveInput } from "./resolve-input.ts";
+import { type InputSources, resolveInput } from "./resolve-input.ts";
+import type { RunTask } from "./run-task.ts";
+import { type ContextScope, type ContextSources, shapeContext } from "./shape-context.ts";
 
 export interface PreparedRun {
-  readonly plan: RunPlan;
+  readonly task: RunTask;
   readonly opened: OpenedRun;
-  readonly modelRequest: ModelRequest;
 }
 
-export interface RunSources extends InputSources {
+export interface RunSources extends InputSources, ContextSources, HistorySources {
   readonly engineKind: EngineKind;
-  readonly store: Pick<ResponseStore, "findItems" | "loadChain">;
+  readonly store: InputSources["store"] & HistorySources["store"];
 }
 
 const SEALED_REASONING_INCLUDE = "reasoning.encrypted_content";
@@ -27,47 +26,41 @@ const SEALED_REASONING_INCLUDE = "reasoning.encrypted_content";
 /** Everything a run needs, from a request whose form was checked. Asks for state first, as the reference does, and for sense last. */
 export async function prepareRun(
   sources: RunSources,
-  owner: Owner,
+  scope: ContextScope,
   request: CreateResponseRequest,
   createdAt: number,
 ): Promise<PreparedRun> {
+  const { owner } = scope;
   checkAvailability(request, sources.engineKind);
+  if (request.background === true && request.store === false) throw backgroundWithoutStore();
   const history = await loadHistory(sources, owner, request);
   checkSomethingToAnswer(request);
   const tools = acceptedTools(request);
   checkToolChoice(request, tools);
   checkTextFormat(request);
-  const stem = newIdStem(createdAt, stemKey(request.previous_response_id));
-  const { items, context } = await resolveInput(sources, owner, stem, request.input ?? [], history);
+  const ids = newIdStem(createdAt, stemKey(request.previous_response_id));
+  const { items, context } = await resolveInput(sources, owner, ids, request.input ?? [], history);
   checkJsonWord(request, context);
-  const response = firstSnapshot(request, tools, idFromStem("resp", stem, 0), createdAt);
-  const asked = modelRequest(request, response, context);
-  return {
-    plan: {
-      response,
-      ids: stem,
-      rawReasoningAs: response.reasoning?.summary == null ? "text" : "summary",
-      sealReasoning: sealFor(sources, owner, request),
-      inputTokensEstimate: estimateInputTokens(asked),
-    },
-    opened: { owner, response, inputItems: items },
-    modelRequest: asked,
+  const response = firstSnapshot(request, tools, idFromStem("resp", ids, 0), createdAt);
+  const asked = modelRequest(request, response, await shapeContext(sources, scope, context));
+  const task: RunTask = {
+    ids,
+    rawReasoningAs: response.reasoning?.summary == null ? "text" : "summary",
+    sealsReasoning: (request.include ?? []).includes(SEALED_REASONING_INCLUDE),
+    inputTokensEstimate: estimateInputTokens(asked),
+    request: asked,
   };
-}
-
-async function loadHistory(
-  sources: RunSources,
-  owner: Owner,
-  request: CreateResponseRequest,
-): Promise<readonly StoredItem[]> {
-  const previousId = request.previous_response_id ?? null;
-  if (previousId === null) return [];
-  const chain = await sources.store.loadChain(owner, previousId);
-  const last = chain?.at(-1);
-  if (chain == null || last === undefined) throw previousResponseNotFound(previousId);
-  if (last.status === "in_progress" || last.status === "queued") throw previousResponseRunning(previousId);
-  const items = chain.flatMap((link) => link.items);
-  return request.reasoning?.context === "current_turn" ? items.filter(({ type }) => type !== "reasoning") : items;
+  const isBackground = response.background === true;
+  return {
+    task,
+    opened: {
+      owner,
+      response,
+      inputItems: items,
+      task: isBackground ? JSON.stringify(task) : null,
+      streamed: request.stream === true,
+    },
+  };
 }
 
 function checkSomethingToAnswer({ input, previous_response_id }: CreateResponseRequest): void {
@@ -86,9 +79,4 @@ function checkJsonWord({ text }: CreateResponseRequest, context: readonly Stored
     (item) => item.type === "message" && item.content.some((part) => "text" in part && /json/i.test(part.text)),
   );
   if (!said) throw jsonWordMissing();
-}
-
-function sealFor(sources: RunSources, owner: Owner, request: CreateResponseRequest): RunPlan["sealReasoning"] {
-  if (!(request.include ?? []).includes(SEALED_REASONING_INCLUDE)) return null;
-  return (text, itemId) => sources.sealer.seal(text, itemId, ownerText(owner));
 }

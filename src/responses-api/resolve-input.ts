@@ -2,21 +2,19 @@ import type { InputItem, ItemReferenceInput, StoredItem } from "../../generated/
 import { type IdStem, idFromStem } from "../base/ids.ts";
 import type { Owner } from "../runs/ports.ts";
 import { checkContext } from "./context-rules.ts";
-import { invalidEncryptedContent, itemNotStored } from "./errors/state-errors.ts";
+import { itemNotStored } from "./errors/state-errors.ts";
 import { type CanonicalItem, expandInput } from "./expand-input.ts";
 import { placeItem } from "./place-items.ts";
 import type { ResponseStore } from "./ports.ts";
-import type { Sealer } from "./seal.ts";
 
 export interface InputSources {
   readonly store: Pick<ResponseStore, "findItems">;
-  readonly sealer: Sealer;
 }
 
 export interface ResolvedInput {
   /** The items of this request as they are stored and listed. */
   readonly items: readonly StoredItem[];
-  /** What the model is shown: earlier turns, then these items, sealed reasoning opened. */
+  /** Earlier turns, then these items. */
   readonly context: readonly StoredItem[];
 }
 
@@ -41,8 +39,7 @@ export async function resolveInput(
     return found;
   });
   checkContext(history, items);
-  const reader = ownerText(owner);
-  return { items, context: [...history, ...items].map((item) => opened(item, sources.sealer, reader)) };
+  return { items, context: [...history, ...items] };
 }
 
 /** The text that seals are bound to. */
@@ -70,14 +67,4 @@ function callTypes(history: readonly StoredItem[]): ReadonlyMap<string, string> 
       types.set(item.call_id, item.type);
   }
   return types;
-}
-
-/** Sealed reasoning gets its text back, unless it is shown anyway. */
-function opened(item: StoredItem, sealer: Sealer, owner: string): StoredItem {
-  if (item.type !== "reasoning" || item.encrypted_content == null) return item;
-  const text = sealer.open(item.encrypted_content, owner);
-  if (text === null) throw invalidEncryptedContent();
-  const { encrypted_content: _sealed, ...shown } = item;
-  if (text === "" || shown.content !== undefined) return shown;
-  return { ...shown, content: [{ type: "reasoning_text", text }] };
 }

@@ -1,3 +1,4 @@
+import type { Response } from "../../generated/responses-api/types.ts";
 import { rememberJson } from "../base/json-text.ts";
 import type { LiveFeed } from "./live-feed.ts";
 import type { ClosedRun, EventLog, OpenedRun, RecordedEvent } from "./ports.ts";
@@ -10,20 +11,37 @@ export const UNSTORED_CHARACTERS_MAX = 1024 * 1024;
 /** Numbers events, has them stored, then shows them: the only place a sequence_number is made. */
 export interface EventRecorder {
   open(run: OpenedRun, events: readonly UnnumberedEvent[]): Promise<void>;
+  /** Records, and has the stored snapshot replaced, of a run that goes on. */
+  advance(events: readonly UnnumberedEvent[], response: Response): Promise<void>;
   /** Accepts events at once; the promise resolves when there is room for more, not when they are stored. */
   record(events: readonly UnnumberedEvent[]): Promise<void>;
   /** Resolves when everything, the end included, is stored and shown. Rejects, having shown nothing, if it cannot be stored. */
   close(events: readonly UnnumberedEvent[], end: ClosedRun): Promise<void>;
   /** Shows an end that cannot be stored, so that live readers do get one. */
   abandon(events: readonly UnnumberedEvent[]): void;
+  /** Lets readers go without an end: what follows is another worker's. */
+  leave(): void;
 }
 
-export function createRecorder(responseId: string, log: EventLog | null, feed: LiveFeed): EventRecorder {
-  return log === null ? new PassingRecorder(feed) : new StoringRecorder(responseId, log, feed);
+export interface RecorderParts {
+  readonly responseId: string;
+  /** Null: the run is not stored. */
+  readonly log: EventLog | null;
+  readonly feed: LiveFeed;
+  /** Greater than 0 where an earlier worker has recorded events of this run. */
+  readonly nextNumber: number;
+}
+
+export function createRecorder({ responseId, log, feed, nextNumber }: RecorderParts): EventRecorder {
+  return log === null ? new PassingRecorder(feed) : new StoringRecorder(responseId, log, feed, nextNumber);
 }
 
 class Numbering {
-  #next = 0;
+  #next: number;
+
+  constructor(next: number) {
+    this.#next = next;
+  }
 
   /** Takes numbers back that nobody has seen, so that the ones shown stay dense. */
   rewind(to: number): void {
@@ -42,7 +60,7 @@ class Numbering {
 /** For runs that are not stored: nothing outlives the reader, and the run waits for it. */
 class PassingRecorder implements EventRecorder {
   readonly #feed: LiveFeed;
-  readonly #numbering = new Numbering();
+  readonly #numbering = new Numbering(0);
 
   constructor(feed: LiveFeed) {
     this.#feed = feed;
@@ -57,12 +75,20 @@ class PassingRecorder implements EventRecorder {
     return this.#feed.roomForMore();
   }
 
+  advance(events: readonly UnnumberedEvent[]): Promise<void> {
+    return this.record(events);
+  }
+
   async close(events: readonly UnnumberedEvent[]): Promise<void> {
     this.abandon(events);
   }
 
   abandon(events: readonly UnnumberedEvent[]): void {
     this.#feed.publish(this.#numbering.number(events));
+    this.#feed.end();
+  }
+
+  leave(): void {
     this.#feed.end();
   }
 }
@@ -72,17 +98,18 @@ class StoringRecorder implements EventRecorder {
   readonly #responseId: string;
   readonly #log: EventLog;
   readonly #feed: LiveFeed;
-  readonly #numbering = new Numbering();
+  readonly #numbering: Numbering;
   #waiting: RecordedEvent[] = [];
   #waitingCharacters = 0;
   #flushing: Promise<void> = Promise.resolve();
   #busy = false;
   #failure: unknown = null;
 
-  constructor(responseId: string, log: EventLog, feed: LiveFeed) {
+  constructor(responseId: string, log: EventLog, feed: LiveFeed, nextNumber: number) {
     this.#responseId = responseId;
     this.#log = log;
     this.#feed = feed;
+    this.#numbering = new Numbering(nextNumber);
   }
 
   async open(run: OpenedRun, events: readonly UnnumberedEvent[]): Promise<void> {
@@ -101,6 +128,14 @@ class StoringRecorder implements EventRecorder {
     if (this.#waitingCharacters > UNSTORED_CHARACTERS_MAX) await this.#flushing;
   }
 
+  async advance(events: readonly UnnumberedEvent[], response: Response): Promise<void> {
+    await this.#flushing;
+    if (this.#failure !== null) throw this.#failure;
+    const numbered = this.#numbering.number(events);
+    await this.#log.advance(this.#responseId, numbered, response);
+    this.#feed.publish(numbered);
+  }
+
   async close(events: readonly UnnumberedEvent[], end: ClosedRun): Promise<void> {
     await this.#flushing;
     if (this.#failure !== null) throw this.#failure;
@@ -117,6 +152,10 @@ class StoringRecorder implements EventRecorder {
 
   abandon(events: readonly UnnumberedEvent[]): void {
     this.#feed.publish(this.#numbering.number(events));
+    this.#feed.end();
+  }
+
+  leave(): void {
     this.#feed.end();
   }
 

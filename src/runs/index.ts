@@ -1,4 +1,6 @@
 export { estimateTokens } from "./estimate-tokens.ts";
 export { ResponseFold } from "./fold-events.ts";
-export { type LiveRun, startRun } from "./run-driver.ts";
+export { readEvents } from "./read-events.ts";
+export type { LiveRun } from "./run-driver.ts";
+export { type RunOrder, RunHost, type RunHostOptions, RunsExhausted } from "./run-host.ts";
 export type { RunPlan } from "./run-state.ts";

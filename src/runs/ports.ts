@@ -57,6 +57,8 @@ export type ModelEvent =
   | { readonly type: "model_resolved"; readonly model: string }
   /** Begins a further message even directly after another one. Without it the first text begins the message. */
   | { readonly type: "message_started"; readonly phase?: "commentary" | "final_answer" }
+  /** Ends the message that is open, if one is. Without it a message ends where something else begins. */
+  | { readonly type: "message_finished" }
   | { readonly type: "text_delta"; readonly text: string; readonly logprobs?: readonly LogProb[] }
   | { readonly type: "annotation"; readonly annotation: Annotation }
   | { readonly type: "refusal_delta"; readonly text: string }
@@ -75,6 +77,14 @@ export type ModelEvent =
     }
   | { readonly type: "call_delta"; readonly text: string }
   | { readonly type: "call_finished" }
+  /** An item by itself, whole at once: what was said so far in short, sealed for its owner. */
+  | { readonly type: "compaction"; readonly encryptedContent: string }
+  /** More of the sound of what was said, in base64; belongs to no item. Only this server's own voices make it. */
+  | { readonly type: "audio_delta"; readonly audio: string }
+  /** The words that the following sound begins with. */
+  | { readonly type: "audio_transcript_delta"; readonly text: string }
+  /** No more sound comes. */
+  | { readonly type: "audio_done" }
   | { readonly type: "usage"; readonly usage: ModelUsage }
   | { readonly type: "finished"; readonly reason: "stop" | "length" | "content_filter" };
 
@@ -118,6 +128,13 @@ export interface ModelDescription {
   readonly description?: string;
 }
 
+/** How many tokens a turn's input takes. */
+export interface TokenCount {
+  readonly tokens: number;
+  /** Whether the model's own tokenizer and chat template said so; else it is an estimate. */
+  readonly exact: boolean;
+}
+
 /** Answers turns. One implementation per vendor dialect. */
 export interface ModelEngine {
   /** Shown in logs and by the start banner. */
@@ -129,6 +146,10 @@ export interface ModelEngine {
    */
   sample(request: ModelRequest, signal: AbortSignal): Promise<AsyncIterable<readonly ModelEvent[]>>;
   listModels(signal: AbortSignal): Promise<readonly ModelDescription[]>;
+  /** The input tokens that `sample` would report for this turn. May ask the model server; rejects with `ModelError` for what `sample` would refuse unasked. */
+  countTokens(request: ModelRequest, signal: AbortSignal): Promise<TokenCount>;
+  /** How many tokens input and answer may take together; null where neither the operator nor the model server tells. Remembered, never an error. */
+  contextWindow(model: string, signal: AbortSignal): Promise<number | null>;
 }
 
 /** A numbered wire event and its JSON, made once and used for storage and every reader. */
@@ -146,6 +167,10 @@ export interface OpenedRun {
   readonly response: Response;
   /** The items of this request, normalised and with ids, in the order sent. */
   readonly inputItems: readonly StoredItem[];
+  /** Plain JSON from which the run can be begun again after a crash; null for a run that belongs to a request, which dies with it. */
+  readonly task?: string | null;
+  /** Whether its events were asked for (absent: no); decides how the reference's cancel and replay answer. */
+  readonly streamed?: boolean;
 }
 
 /** What is stored when a run ends, in the transaction that stores its last events. */
@@ -154,11 +179,42 @@ export interface ClosedRun {
   readonly outputItems: readonly OutputItem[];
 }
 
-/** Events of stored runs, durable when the promise resolves. Appends of all runs share commits. */
+/** The run is another worker's by now, or deleted: nothing more can be stored of it here, and nothing more may be shown. */
+export class RunLost extends Error {
+  override readonly name = "RunLost";
+}
+
+/** Events of stored runs, durable when the promise resolves. Appends of all runs share commits. Rejects with `RunLost` where this worker no longer holds the run. */
 export interface EventLog {
   open(run: OpenedRun, events: readonly RecordedEvent[]): Promise<void>;
   append(responseId: string, events: readonly RecordedEvent[]): Promise<void>;
+  /** Appends, and replaces the stored snapshot of a run that goes on. */
+  advance(responseId: string, events: readonly RecordedEvent[], response: Response): Promise<void>;
   close(responseId: string, events: readonly RecordedEvent[], end: ClosedRun): Promise<void>;
   /** Stored events with a number above `after` (−1: all), oldest first, in batches. Ends at the last stored event. */
   read(responseId: string, after: number): AsyncIterable<readonly RecordedEvent[]>;
+}
+
+/** A run that has not ended and that no living worker holds. */
+export interface AbandonedRun {
+  readonly owner: Owner;
+  readonly response: Response;
+  readonly task: string | null;
+}
+
+/**
+ * Which worker holds which run. A worker is one server process; it holds its runs for as long as it renews its lease, and its number, which never
+ * comes twice, stands in every row it may change: what a worker writes after it lost a run changes nothing.
+ */
+export interface RunLedger {
+  /** Takes over up to `limit` runs whose workers are gone; they are this worker's from then on. */
+  claimAbandoned(limit: number): Promise<readonly AbandonedRun[]>;
+  /** Leaves a run to whichever worker claims it next. */
+  release(responseId: string): Promise<void>;
+  /** Keeps this worker's runs for another term. False: the lease had been lost, and so were all its runs. */
+  renewLease(): Promise<boolean>;
+  /** Asks the worker that holds the run to stop it. */
+  askToStop(responseId: string): Promise<void>;
+  /** The runs of this worker that somebody asked to stop. */
+  listStopsAsked(): Promise<readonly string[]>;
 }

@@ -8,7 +8,8 @@ import { READER_LAG_EVENTS_MAX } from "./live-feed.ts";
 import { type EventLog, ModelError, type ModelEvent, type Owner, type RecordedEvent } from "./ports.ts";
 import { readEvents } from "./read-events.ts";
 import { aPlan, aResponse } from "./run.fixture.ts";
-import { ANSWER_CHARACTERS_MAX, type LiveRun, type RunStart, startRun } from "./run-driver.ts";
+import { type LiveRun, type RunStart, startRun } from "./run-driver.ts";
+import { ANSWER_CHARACTERS_MAX } from "./run-failures.ts";
 
 const owner: Owner = { organization: "org", project: "proj" };
 const says = (text: string): ModelEvent => ({ type: "text_delta", text });
@@ -36,7 +37,7 @@ function begin(changes: Partial<RunStart>): Promise<LiveRun> {
     plan: aPlan({ response }),
     opened: { owner, response, inputItems: [] },
     log: store.events,
-    turn: turn([says("Hi")], [stops]),
+    ask: async () => turn([says("Hi")], [stops]),
     signal: new AbortController().signal,
     now: () => 1_800_000_001,
     onFault: () => {},
@@ -88,7 +89,7 @@ describe("a stored run", () => {
   test("goes on at full speed for a reader that lags, who still sees every event once", async () => {
     const count = READER_LAG_EVENTS_MAX * 3;
     const batches = Array.from({ length: count / 64 }, () => Array.from({ length: 64 }, () => says("x")));
-    const run = await begin({ turn: turn(...batches, [stops]) });
+    const run = await begin({ ask: async () => turn(...batches, [stops]) });
     const first: IteratorResult<readonly RecordedEvent[], unknown> = await run.events.next();
     await run.ended; // The reader slept through all of it.
     const seen = first.done === true ? [] : first.value;
@@ -110,7 +111,7 @@ describe("a stored run", () => {
         left = true;
       }
     }
-    const run = await begin({ turn: endless(), signal: controller.signal });
+    const run = await begin({ ask: async () => endless(), signal: controller.signal });
     setTimeout(() => controller.abort(), 20);
     const types = await typesOf(run.events);
     expect(types.at(-1)).toBe("response.failed");
@@ -124,7 +125,7 @@ describe("a stored run", () => {
       yield [says("Hel")];
       throw new ModelError("the upstream is gone", { status: 502, type: "server_error" });
     }
-    const run = await begin({ turn: dying() });
+    const run = await begin({ ask: async () => dying() });
     expect((await typesOf(run.events)).slice(-2)).toEqual(["error", "response.failed"]);
     expect(await store.responses.findResponse(owner, run.responseId)).toMatchObject({
       status: "failed",
@@ -138,7 +139,7 @@ describe("a stored run", () => {
     async function* endless(): AsyncGenerator<readonly ModelEvent[]> {
       for (; pages < 1000; pages++) yield [says(page)];
     }
-    const run = await begin({ turn: endless() });
+    const run = await begin({ ask: async () => endless() });
     expect((await typesOf(run.events)).slice(-2)).toEqual(["error", "response.failed"]);
     expect(pages * page.length).toBeLessThan(ANSWER_CHARACTERS_MAX + 2 * page.length);
   });
@@ -150,7 +151,7 @@ describe("a stored run", () => {
       yield [says("Hel")];
       throw new TypeError("secret detail");
     }
-    const run = await begin({ turn: broken(), onFault: (fault) => faults.push(fault) });
+    const run = await begin({ ask: async () => broken(), onFault: (fault) => faults.push(fault) });
     const last = (await allOf(run.events)).at(-1)?.json;
     expect(last).not.toContain("secret detail");
     expect(faults).toHaveLength(1);
@@ -164,6 +165,7 @@ describe("a run that cannot be stored any more", () => {
       open: (run, first) => events.open(run, first),
       append:
         method === "append" ? () => Promise.reject(new Error("disk full")) : (id, more) => events.append(id, more),
+      advance: (id, more, response) => events.advance(id, more, response),
       close: () => Promise.reject(new Error("disk full")),
       read: (id, after) => events.read(id, after),
     };
@@ -172,7 +174,7 @@ describe("a run that cannot be stored any more", () => {
   test.each(["append", "close"] as const)(
     "at its %s still ends for those who read it live, with dense numbers",
     async (method) => {
-      const run = await begin({ log: failing(method), turn: turn([says("Hi")], [says("Ho")], [stops]) });
+      const run = await begin({ log: failing(method), ask: async () => turn([says("Hi")], [says("Ho")], [stops]) });
       const events = await allOf(run.events);
       expect(events.map(({ number }) => number)).toEqual(events.map((_, index) => index));
       expect(events.slice(-2).map(({ event }) => event.type)).toEqual(["error", "response.failed"]);
@@ -199,7 +201,7 @@ describe("a run that is not stored", () => {
       }
       yield [stops];
     }
-    const run = await begin({ log: null, turn: fast() });
+    const run = await begin({ log: null, ask: async () => fast() });
     await run.events.next();
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(taken).toBeLessThan(READER_LAG_EVENTS_MAX * 3);

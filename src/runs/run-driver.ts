@@ -1,23 +1,31 @@
 import { createRecorder, type EventRecorder } from "./event-recorder.ts";
-import { LiveFeed } from "./live-feed.ts";
-import { type EventLog, ModelError, type ModelEvent, type OpenedRun, type RecordedEvent } from "./ports.ts";
+import { LiveFeed, type Subscription } from "./live-feed.ts";
+import { type EventLog, ModelError, type ModelEvent, type OpenedRun, type RecordedEvent, RunLost } from "./ports.ts";
 import { readEvents } from "./read-events.ts";
-import { responseErrorCode } from "./response-error-code.ts";
+import { restoreRun } from "./restore-run.ts";
+import {
+  ANSWER_CHARACTERS_MAX,
+  INTERNAL_FAILURE,
+  INTERRUPTED_FAILURE,
+  modelFailure,
+  STORAGE_FAILURE,
+  TOO_LONG_FAILURE,
+} from "./run-failures.ts";
 import type { RunFailure, RunPlan, RunSignal, RunState } from "./run-state.ts";
+import { RunStopped } from "./run-stopped.ts";
 import { transition, waiting } from "./transition.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
 
-/** How much one answer may say, all of its items together; it is held in memory until it ends. */
-export const ANSWER_CHARACTERS_MAX = 16 * 1024 * 1024;
+type Turn = AsyncIterable<readonly ModelEvent[]>;
 
 export interface RunStart {
   readonly plan: RunPlan;
   readonly opened: OpenedRun;
   /** Null: the run is not stored. */
   readonly log: EventLog | null;
-  /** A turn the model has accepted. */
-  readonly turn: AsyncIterable<readonly ModelEvent[]>;
-  /** Ends the run as cancelled. */
+  /** Asks the model. Resolves once it has accepted the turn; rejects with `ModelError` if it refused. */
+  readonly ask: (signal: AbortSignal) => Promise<Turn>;
+  /** Ends the run: as the `RunStopped` says that is its reason, or else as cancelled. */
   readonly signal: AbortSignal;
   /** Unix seconds. */
   readonly now: () => number;
@@ -29,23 +37,60 @@ export interface LiveRun {
   readonly responseId: string;
   /** The events from the first on, in the batches they come in, for the one who started the run. */
   readonly events: AsyncGenerator<readonly RecordedEvent[]>;
+  /** A further reader's place at the events to come. */
+  subscribe(): Subscription;
   /** Settles when the run has ended and everything about it is stored. Never rejects. */
   readonly ended: Promise<void>;
 }
 
-/** Starts a run. Resolves once its first events are stored, so that the id they carry can be fetched. */
+/** A run that is stored and waits for its turn. */
+export interface QueuedRun {
+  readonly responseId: string;
+  readonly events: AsyncGenerator<readonly RecordedEvent[]>;
+  subscribe(): Subscription;
+  /** Asks the model, and goes on to the end. Never rejects. Call it once, also for a run that was stopped meanwhile. */
+  drive(): Promise<void>;
+}
+
+/** Starts a run of the foreground. Rejects as `ask` does; resolves once its first events are stored, so that the id they carry can be fetched. */
 export async function startRun(start: RunStart): Promise<LiveRun> {
-  const responseId = start.plan.response.id;
-  const feed = new LiveFeed(start.log !== null);
-  const events = readEvents({ responseId, log: start.log, live: feed.subscribe(), isLiveFromStart: true }, -1);
-  const driver = new RunDriver(start, createRecorder(responseId, start.log, feed));
+  const turn = await start.ask(start.signal);
+  const { driver, reading } = driverOf(start, { nextNumber: 0, state: waiting(start.plan) });
   try {
-    await driver.open();
+    await driver.open({ type: "accepted" });
   } catch (fault) {
-    await start.turn[Symbol.asyncIterator]().return?.(); // Nobody will listen: let the model stop.
+    await turn[Symbol.asyncIterator]().return?.(); // Nobody will listen: let the model stop.
     throw fault;
   }
-  return { responseId, events, ended: driver.drive() };
+  return { ...reading, ended: driver.drive(async () => turn) };
+}
+
+/** Stores a run of the background before its model is asked. Resolves once its first events are stored. */
+export async function queueRun(start: RunStart): Promise<QueuedRun> {
+  const { driver, reading } = driverOf(start, { nextNumber: 0, state: waiting(start.plan) });
+  await driver.open({ type: "queued" });
+  return { ...reading, drive: () => driver.drive(start.ask) };
+}
+
+/**
+ * Takes up a run that another worker began. Where nothing of the answer was shown and `mayRestart`, its model is asked (again); otherwise it ends as failed,
+ * whatever was open in it closed.
+ */
+export function resumeRun(start: RunStart, logged: readonly RecordedEvent[], mayRestart: boolean): QueuedRun {
+  const restored = restoreRun(start.plan, logged);
+  const nextNumber = (logged.at(-1)?.number ?? -1) + 1;
+  const { driver, reading } = driverOf(start, { nextNumber, state: restored.state });
+  if (mayRestart && !restored.hasAnswer) return { ...reading, drive: () => driver.drive(start.ask) };
+  const end = restored.end({ type: "model_failed", failure: INTERRUPTED_FAILURE });
+  return { ...reading, drive: () => driver.end(end) };
+}
+
+function driverOf(start: RunStart, { nextNumber, state }: { nextNumber: number; state: RunState }) {
+  const { responseId, log } = { responseId: start.plan.response.id, log: start.log };
+  const feed = new LiveFeed(log !== null);
+  const events = readEvents({ responseId, log, live: feed.subscribe(), isLiveFromStart: nextNumber === 0 }, -1);
+  const driver = new RunDriver(start, createRecorder({ responseId, log, feed, nextNumber }), state);
+  return { driver, reading: { responseId, events, subscribe: () => feed.subscribe() } };
 }
 
 /** Turns the world into signals, one batch at a time, and has what they make visible recorded. */
@@ -54,52 +99,69 @@ class RunDriver {
   readonly #recorder: EventRecorder;
   #state: RunState;
 
-  constructor(start: RunStart, recorder: EventRecorder) {
+  constructor(start: RunStart, recorder: EventRecorder, state: RunState) {
     this.#start = start;
     this.#recorder = recorder;
-    this.#state = waiting(start.plan);
+    this.#state = state;
   }
 
-  async open(): Promise<void> {
-    await this.#recorder.open(this.#start.opened, this.#step({ type: "accepted" }));
+  async open(first: RunSignal): Promise<void> {
+    await this.#recorder.open(this.#start.opened, this.#step(first));
   }
 
-  async drive(): Promise<void> {
-    const last = await this.#listen();
+  async drive(ask: RunStart["ask"]): Promise<void> {
+    const last = await this.#listen(ask);
+    if (last === null) return this.#recorder.leave();
     const before = this.#state;
-    const events = this.#step(last);
+    const next = transition(before, last);
+    await this.end(next, () => transition(before, { type: "model_failed", failure: STORAGE_FAILURE }).events);
+  }
+
+  /** Records the end of the run, or, if that cannot be stored, shows the one that `instead` makes. */
+  async end(
+    { state, events }: { state: RunState; events: readonly UnnumberedEvent[] },
+    instead: () => readonly UnnumberedEvent[] = () => [],
+  ): Promise<void> {
+    this.#state = state;
+    if (state.phase !== "ended") return;
+    const { response } = state;
     try {
-      await this.#close(events);
+      await this.#recorder.close(events, { response, outputItems: response.output });
     } catch (fault) {
+      if (fault instanceof RunLost) return this.#recorder.leave();
       this.#start.onFault(fault);
-      this.#recorder.abandon(transition(before, { type: "model_failed", failure: STORAGE_FAILURE }).events);
+      this.#recorder.abandon(instead());
     }
   }
 
-  /** Records what the model says; gives the signal that ends the run. */
-  async #listen(): Promise<RunSignal> {
+  /** Records what the model says; gives the signal that ends the run, or null if the run goes on elsewhere. */
+  async #listen(ask: RunStart["ask"]): Promise<RunSignal | null> {
+    const { signal } = this.#start;
     try {
-      for await (const batch of this.#start.turn) {
-        const events: UnnumberedEvent[] = [];
-        for (const event of batch) events.push(...this.#step({ type: "model", event }));
-        if (events.length > 0) await this.#recorder.record(events);
-        if (this.#isTooLong()) return { type: "model_failed", failure: TOO_LONG_FAILURE };
-        if (this.#start.signal.aborted) break;
-      }
+      if (!signal.aborted) await this.#accept(await ask(signal));
     } catch (fault) {
-      if (!this.#start.signal.aborted) return { type: "model_failed", failure: this.#failureOf(fault) };
+      if (fault instanceof RunLost) return null;
+      if (!signal.aborted) return { type: "model_failed", failure: this.#failureOf(fault) };
     }
-    return this.#start.signal.aborted ? { type: "cancelled" } : { type: "model_ended", at: this.#start.now() };
+    if (signal.aborted) return stopSignal(signal);
+    if (this.#isTooLong()) return { type: "model_failed", failure: TOO_LONG_FAILURE };
+    return { type: "model_ended", at: this.#start.now() };
+  }
+
+  async #accept(turn: Turn): Promise<void> {
+    const started = this.#step({ type: "accepted" });
+    if (started.length > 0 && this.#state.phase === "answering")
+      await this.#recorder.advance(started, this.#state.plan.response);
+    for await (const batch of turn) {
+      const events: UnnumberedEvent[] = [];
+      for (const event of batch) events.push(...this.#step({ type: "model", event }));
+      if (events.length > 0) await this.#recorder.record(events);
+      if (this.#isTooLong() || this.#start.signal.aborted) return;
+    }
   }
 
   #isTooLong(): boolean {
     return this.#state.phase === "answering" && this.#state.characters > ANSWER_CHARACTERS_MAX;
-  }
-
-  async #close(events: readonly UnnumberedEvent[]): Promise<void> {
-    if (this.#state.phase !== "ended") return;
-    const { response } = this.#state;
-    await this.#recorder.close(events, { response, outputItems: response.output });
   }
 
   #step(signal: RunSignal): readonly UnnumberedEvent[] {
@@ -109,32 +171,13 @@ class RunDriver {
   }
 
   #failureOf(fault: unknown): RunFailure {
-    if (fault instanceof ModelError) {
-      return modelFailure(fault);
-    }
+    if (fault instanceof ModelError) return modelFailure(fault);
     this.#start.onFault(fault);
     return INTERNAL_FAILURE;
   }
 }
 
-function modelFailure({ type, code, message, param }: ModelError): RunFailure {
-  return { type, code: code ?? type, message, param, responseCode: responseErrorCode(code) };
+function stopSignal({ reason }: AbortSignal): RunSignal | null {
+  if (!(reason instanceof RunStopped)) return { type: "cancelled" }; // Its client left.
+  return reason.signal;
 }
-
-const INTERNAL_FAILURE: RunFailure = {
-  type: "server_error",
-  code: "server_error",
-  message: "An error occurred while processing your request. You can retry your request.",
-  param: null,
-  responseCode: "server_error",
-};
-
-const TOO_LONG_FAILURE: RunFailure = {
-  ...INTERNAL_FAILURE,
-  message: `The answer is longer than ${ANSWER_CHARACTERS_MAX} characters, which is more than this server holds.`,
-};
-
-const STORAGE_FAILURE: RunFailure = {
-  ...INTERNAL_FAILURE,
-  message: "The response could not be stored. You can retry your request.",
-};

@@ -7,7 +7,7 @@ import type { ReasoningBlock } from "./reasoning-block.ts";
 
 /** What is fixed when a run begins. */
 export interface RunPlan {
-  /** The snapshot of `response.created`: status `in_progress`, every echo filled in, no output, no usage. */
+  /** The snapshot of `response.created`: status `in_progress` or, in the background, `queued`; every echo filled in, no output, no usage. */
   readonly response: Response;
   readonly ids: IdStem;
   /** How raw reasoning is shown: as `reasoning_text` content, or, when a summary was asked for, as that. */
@@ -27,12 +27,20 @@ export interface Answering {
   readonly usage: ModelUsage | null;
   readonly finish: FinishReason | null;
   readonly model: string;
+  /** Whether sound was begun and not ended. */
+  readonly isSounding: boolean;
   /** Characters of output so far, for estimates where the model server counts no tokens. */
   readonly characters: number;
 }
 
+/** A run whose model has not been asked, or has not accepted yet. */
+export interface Beginning {
+  readonly phase: "waiting" | "queued";
+  readonly plan: RunPlan;
+}
+
 export type RunState =
-  | { readonly phase: "waiting"; readonly plan: RunPlan }
+  | Beginning
   | Answering
   | { readonly phase: "ended"; readonly response: Response };
 
@@ -51,6 +59,8 @@ export interface RunFailure {
 
 /** Everything that can happen to a run. `at` is in Unix seconds. */
 export type RunSignal =
+  /** The run waits for its turn; only background runs do, and it is the first thing that happens to them. */
+  | { readonly type: "queued" }
   | { readonly type: "accepted" }
   | { readonly type: "model"; readonly event: ModelEvent }
   | { readonly type: "model_ended"; readonly at: number }

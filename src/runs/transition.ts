@@ -1,3 +1,4 @@
+import type { Response } from "../../generated/responses-api/types.ts";
 import { assert, assertNever } from "../base/assert.ts";
 import { idFromStem } from "../base/ids.ts";
 import type { BlockEnd } from "./block-end.ts";
@@ -21,7 +22,9 @@ import {
   type ReasoningBlock,
 } from "./reasoning-block.ts";
 import { cancelledResponse, failedResponse, finishedResponse } from "./run-end.ts";
-import type { Answering, RunFailure, RunPlan, RunSignal, RunState } from "./run-state.ts";
+import { UNFINISHED_FAILURE } from "./run-failures.ts";
+import type { Answering, Beginning, RunFailure, RunPlan, RunSignal, RunState } from "./run-state.ts";
+import { addSound, closeSound } from "./sound.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
 
 export interface Transition {
@@ -36,46 +39,50 @@ export interface Transition {
  */
 export function transition(state: RunState, signal: RunSignal): Transition {
   if (state.phase === "ended") return { state, events: [] }; // Late signals lose the race; that is normal.
-  if (state.phase === "waiting") {
-    assert(signal.type === "accepted", "a run hears nothing before its model accepted it");
-    return accept(state.plan);
-  }
   const events: UnnumberedEvent[] = [];
-  return { state: answer(state, signal, events), events };
+  if (state.phase === "answering") return { state: answer(state, signal, events), events };
+  return { state: begin(state, signal, events), events };
 }
 
 export function waiting(plan: RunPlan): RunState {
   return { phase: "waiting", plan };
 }
 
-function accept(plan: RunPlan): Transition {
-  const { response } = plan;
-  return {
-    state: {
-      phase: "answering",
-      plan,
-      open: null,
-      output: [],
-      usage: null,
-      finish: null,
-      model: response.model,
-      characters: 0,
-    },
-    events: [
-      { type: "response.created", response },
-      { type: "response.in_progress", response },
-    ],
-  };
+/** A run of the background is queued before its model is asked; any other hears nothing before its model has accepted it. */
+function begin(state: Beginning, signal: RunSignal, events: UnnumberedEvent[]): RunState {
+  const { plan } = state;
+  if (state.phase === "waiting") events.push({ type: "response.created", response: plan.response });
+  if (signal.type === "queued") {
+    assert(state.phase === "waiting", "a run is queued once");
+    events.push({ type: "response.queued", response: plan.response });
+    return { phase: "queued", plan };
+  }
+  if (signal.type === "accepted") return accept(plan, events);
+  assert(state.phase === "queued", "a run that is not queued hears nothing before its model accepted it");
+  return answer(answering(plan), signal, events);
+}
+
+function accept(plan: RunPlan, events: UnnumberedEvent[]): Answering {
+  const isStarted = plan.response.status === "in_progress";
+  const response: Response = isStarted ? plan.response : { ...plan.response, status: "in_progress" };
+  events.push({ type: "response.in_progress", response });
+  return answering({ ...plan, response });
+}
+
+function answering(plan: RunPlan): Answering {
+  const { model } = plan.response;
+  return { phase: "answering", plan, open: null, output: [], usage: null, finish: null, model, isSounding: false, characters: 0 };
 }
 
 function answer(state: Answering, signal: RunSignal, events: UnnumberedEvent[]): RunState {
   switch (signal.type) {
+    case "queued":
     case "accepted":
-      return state;
+      return state; // A run that is begun again after a crash hears it again.
     case "model":
       return hear(state, signal.event, events);
     case "model_ended":
-      return state.finish === null ? fail(state, UNFINISHED, events) : finish(state, signal.at, events);
+      return state.finish === null ? fail(state, UNFINISHED_FAILURE, events) : finish(state, signal.at, events);
     case "model_failed":
       return fail(state, signal.failure, events);
     case "cancelled":
@@ -85,14 +92,6 @@ function answer(state: Answering, signal: RunSignal, events: UnnumberedEvent[]):
   }
 }
 
-const UNFINISHED: RunFailure = {
-  type: "server_error",
-  code: "server_error",
-  message: "The model stopped before it finished its answer.",
-  param: null,
-  responseCode: "server_error",
-};
-
 function hear(state: Answering, event: ModelEvent, events: UnnumberedEvent[]): Answering {
   if ("text" in event && event.text === "") return state; // Model servers send empty deltas around other things; they begin nothing.
   switch (event.type) {
@@ -100,6 +99,8 @@ function hear(state: Answering, event: ModelEvent, events: UnnumberedEvent[]): A
       return isDatedForm(event.model, state.plan.response.model) ? { ...state, model: event.model } : state;
     case "message_started":
       return beginMessage(state, event.phase ?? null, events);
+    case "message_finished":
+      return state.open?.kind === "message" ? closeOpen(state, "completed", events) : state;
     case "text_delta": {
       const [ready, message] = inMessage(state, events);
       return written(ready, addText(message, event.text, event.logprobs ?? [], events), event.text);
@@ -131,6 +132,12 @@ function hear(state: Answering, event: ModelEvent, events: UnnumberedEvent[]): A
         : state;
     case "call_finished":
       return state.open?.kind === "call" ? closeOpen(state, "completed", events) : state;
+    case "compaction":
+      return addCompaction(state, event.encryptedContent, events);
+    case "audio_delta":
+    case "audio_transcript_delta":
+    case "audio_done":
+      return addSound(state, event, events);
     case "usage":
       return { ...state, usage: event.usage };
     case "finished":
@@ -189,6 +196,15 @@ function beginCall(
   return { ...closed, open: openCall(block, events) };
 }
 
+/** Comes whole: nothing of it is told in deltas. */
+function addCompaction(state: Answering, encryptedContent: string, events: UnnumberedEvent[]): Answering {
+  const closed = closeOpen(state, "completed", events);
+  const item = { id: nextId("cmp", closed), type: "compaction" as const, encrypted_content: encryptedContent };
+  const place = { output_index: closed.output.length, item };
+  events.push({ type: "response.output_item.added", ...place }, { type: "response.output_item.done", ...place });
+  return { ...closed, output: [...closed.output, item] };
+}
+
 /** The model server's own id, unless it gave none or gave one twice: ids are unique within a response. */
 function freeCallId(state: Answering, given: string | null): string {
   const taken = state.output.some((item) => "call_id" in item && item.call_id === given);
@@ -219,10 +235,15 @@ function closeBlock(open: NonNullable<Answering["open"]>, end: BlockEnd, events:
   }
 }
 
+/** Whatever is still open when the run ends. */
+function closeAll(state: Answering, end: BlockEnd, events: UnnumberedEvent[]): Answering {
+  return closeOpen(closeSound(state, events), end, events);
+}
+
 function finish(state: Answering, at: number, events: UnnumberedEvent[]): RunState {
   const whole = state.finish === "stop";
   const nothingSaid = whole && state.open === null && state.output.length === 0;
-  const closed = closeOpen(
+  const closed = closeAll(
     nothingSaid ? beginMessage(state, null, events) : state,
     whole ? "completed" : "incomplete",
     events,
@@ -233,7 +254,7 @@ function finish(state: Answering, at: number, events: UnnumberedEvent[]): RunSta
 }
 
 function fail(state: Answering, failure: RunFailure, events: UnnumberedEvent[]): RunState {
-  const closed = closeOpen(state, "incomplete", events);
+  const closed = closeAll(state, "incomplete", events);
   const response = failedResponse(closed, failure);
   const { type, code, message, param } = failure;
   events.push({ type: "error", error: { type, code, message, param } });
@@ -243,7 +264,7 @@ function fail(state: Answering, failure: RunFailure, events: UnnumberedEvent[]):
 
 /** No event of the reference says "cancelled"; its clients know `response.failed` around a response with that status. */
 function cancel(state: Answering, events: UnnumberedEvent[]): RunState {
-  const response = cancelledResponse(closeOpen(state, "incomplete", events));
+  const response = cancelledResponse(closeAll(state, "incomplete", events));
   events.push({ type: "response.failed", response });
   return { phase: "ended", response };
 }

@@ -1,16 +1,15 @@
-import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { hashApiKey, newApiKey } from "../base/api-key.ts";
-import type { KeyFinder } from "../responses-api/authenticate.ts";
-import type { Owner } from "../runs/ports.ts";
-import type { KeyStore } from "../store/key-store.ts";
+import type { KeyFinder, KnownKey } from "../responses-api/ports.ts";
+import type { KeyStore, NewKey } from "../store/key-store.ts";
+import { ownersOf, readConfiguredKey } from "./key-owners.ts";
 
 /** Files and folders that only their owner may read. */
 const OWNER_ONLY_FILE = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
-const SEAL_KEY_BYTES = 32;
-const DEFAULT_OWNER: Owner = { organization: "default", project: "default" };
+/** How much of a key's end is kept, for people. */
+const SHOWN_LAST = 4;
 
 export interface ApiKeys {
   readonly finder: KeyFinder;
@@ -20,32 +19,33 @@ export interface ApiKeys {
   readonly file: string;
 }
 
-/** The keys that may call the API: those configured, else those stored, else one made now, stored as a hash and written to `api-key` in the data folder. */
+/** The keys that may call the API: those configured and those stored; where there are none, one made now, stored as a hash and written to `api-key` in the data folder. */
 export async function openApiKeys(configured: readonly string[], store: KeyStore, dataDir: string): Promise<ApiKeys> {
   const file = join(dataDir, "api-key");
-  const hashes = new Set(configured.map(hashApiKey));
-  const finder: KeyFinder = {
-    findByHash: async (hash) =>
-      hashes.has(hash) ? { id: `configured_${hash.slice(0, 12)}`, owner: DEFAULT_OWNER } : store.findByHash(hash),
-  };
-  if (hashes.size > 0 || (await store.count()) > 0) return { finder, made: null, file };
+  const byHash = configuredKeys(configured);
+  const finder: KeyFinder = { findByHash: async (hash) => byHash.get(hash) ?? store.findByHash(hash) };
+  if (byHash.size > 0 || (await store.count()) > 0) return { finder, made: null, file };
   const made = newApiKey();
-  await store.addKey(hashApiKey(made), DEFAULT_OWNER, "first start");
+  await store.addKey(newKey(made, "first start"));
   writeSecret(dataDir, file, `${made}\n`);
   return { finder, made, file };
 }
 
-/** The key that seals what clients carry for us, made at the first start. */
-export function openSealKey(dataDir: string): Uint8Array {
-  const file = join(dataDir, "seal-key");
-  try {
-    return Buffer.from(readFileSync(file, "utf8").trim(), "hex");
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+/** What is stored of a fresh key, for nobody in particular and without limits of its own unless `more` says so. */
+export function newKey(key: string, name: string, more: Partial<NewKey> = {}): NewKey {
+  const limits = { requests: null, tokens: null };
+  return { hash: hashApiKey(key), name, lastFour: key.slice(-SHOWN_LAST), ...ownersOf([]), limits, ...more };
+}
+
+/** By hash. A key that is written more than once may act for each owner that it is written with. */
+function configuredKeys(entries: readonly string[]): ReadonlyMap<string, KnownKey> {
+  const keys = new Map<string, KnownKey>();
+  for (const [key, written] of Map.groupBy(entries.map(readConfiguredKey), ({ key }) => key)) {
+    const hash = hashApiKey(key);
+    const owners = ownersOf(written.flatMap(({ owner }) => (owner === null ? [] : [owner])));
+    keys.set(hash, { id: `configured_${hash.slice(0, 12)}`, ...owners, limits: { requests: null, tokens: null } });
   }
-  const key = randomBytes(SEAL_KEY_BYTES);
-  writeSecret(dataDir, file, `${key.toString("hex")}\n`);
-  return key;
+  return keys;
 }
 
 function writeSecret(folder: string, file: string, text: string): void {

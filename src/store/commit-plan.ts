@@ -1,6 +1,13 @@
 import type { Insertable } from "kysely";
 import { assertNever } from "../base/assert.ts";
 import type { Owner, RecordedEvent } from "../runs/ports.ts";
+import {
+  type ConversationChange,
+  type ConversationEnd,
+  type ConversationOutcome,
+  endStep,
+  type PlannedChange,
+} from "./conversation-changes.ts";
 import type { JournalEntry } from "./journal.ts";
 import { emptyTail, extendTail, type RunTail } from "./run-tail.ts";
 import type { EventChunksTable, ItemDirection, ItemsTable, ResponsesTable } from "./schema.ts";
@@ -12,18 +19,31 @@ export type WriteJob =
       readonly responseId: string;
       readonly owner: Owner;
       readonly snapshot: Snapshot;
+      readonly task: string | null;
+      readonly streamed: boolean;
       readonly items: readonly ItemText[];
       readonly events: readonly RecordedEvent[];
     }
   | { readonly type: "append"; readonly responseId: string; readonly events: readonly RecordedEvent[] }
+  | {
+      readonly type: "advance";
+      readonly responseId: string;
+      readonly snapshot: Snapshot;
+      readonly events: readonly RecordedEvent[];
+    }
   | {
       readonly type: "close";
       readonly responseId: string;
       readonly snapshot: Snapshot;
       readonly items: readonly ItemText[];
       readonly events: readonly RecordedEvent[];
+      /** Null: it was made in no conversation. */
+      readonly conversation: ConversationEnd | null;
     }
-  | { readonly type: "delete"; readonly responseId: string; readonly owner: Owner };
+  /** Leaves the run to whichever worker claims it. */
+  | { readonly type: "release"; readonly responseId: string }
+  | { readonly type: "delete"; readonly responseId: string; readonly owner: Owner }
+  | ({ readonly type: "conversation" } & ConversationChange);
 
 /** A response's columns, but for those that say which it is and whose. */
 export type Snapshot = Pick<
@@ -36,8 +56,14 @@ export interface ItemText {
   readonly body: string;
 }
 
-/** `unchanged`: the response is unknown, ended or deleted. `out_of_order`: the events do not follow the stored ones. */
-export type WriteOutcome = "written" | "unchanged" | "out_of_order";
+/** `unchanged`: the response is unknown, ended, deleted, or another worker's. `out_of_order`: the events do not follow the stored ones. */
+export type WriteOutcome = "written" | "unchanged" | "out_of_order" | ConversationOutcome;
+
+/** A change of a live response that this worker holds. */
+export interface ResponseUpdate {
+  readonly responseId: string;
+  readonly columns: Partial<Snapshot> & { readonly worker?: null; readonly task?: null };
+}
 
 /** What is known of a run that has not ended. */
 export interface LiveRun {
@@ -48,11 +74,14 @@ export interface LiveRun {
 /** What one commit writes, and what is known when it is done. */
 export interface CommitPlan {
   readonly responses: readonly Insertable<ResponsesTable>[];
-  readonly ends: readonly { readonly responseId: string; readonly snapshot: Snapshot }[];
+  /** New snapshots, in order; the last one of a run that ends ends it. */
+  readonly updates: readonly ResponseUpdate[];
   readonly items: readonly Insertable<ItemsTable>[];
   readonly chunks: readonly Insertable<EventChunksTable>[];
   readonly journal: readonly JournalEntry[];
   readonly deletions: readonly { readonly job: number; readonly responseId: string; readonly owner: Owner }[];
+  /** In order, to be made once the responses and items are stored. */
+  readonly conversations: readonly PlannedChange[];
   readonly outcomes: readonly WriteOutcome[];
   /** The runs that changed; null for those that ended. */
   readonly runs: ReadonlyMap<string, LiveRun | null>;
@@ -60,6 +89,7 @@ export interface CommitPlan {
 
 /** What decides a plan besides its jobs. */
 export interface CommitContext {
+  readonly worker: number;
   readonly runs: ReadonlyMap<string, LiveRun>;
   /** Runs whose tail must become a chunk now, so that the journal can be cut. */
   readonly overdue: ReadonlySet<string>;
@@ -79,17 +109,18 @@ interface RunDraft {
   readonly before: LiveRun;
   readonly events: RecordedEvent[];
   nextNumber: number;
-  /** A deleted run leaves nothing to be written. */
-  state: "live" | "ended" | "deleted";
+  /** A deleted run leaves nothing to be written; a released one is another worker's. */
+  state: "live" | "ended" | "deleted" | "released";
 }
 
 class CommitDraft {
   readonly #context: CommitContext;
   readonly #runs = new Map<string, RunDraft>();
   readonly #responses: CommitPlan["responses"][number][] = [];
-  readonly #ends: CommitPlan["ends"][number][] = [];
+  readonly #updates: ResponseUpdate[] = [];
   readonly #items: CommitPlan["items"][number][] = [];
   readonly #deletions: CommitPlan["deletions"][number][] = [];
+  readonly #conversations: PlannedChange[] = [];
 
   constructor(context: CommitContext) {
     this.#context = context;
@@ -104,15 +135,26 @@ class CommitDraft {
           project: job.owner.project,
           ...job.snapshot,
           version: 1,
+          worker: this.#context.worker,
+          task: job.task,
+          streamed: job.streamed ? 1 : 0,
+          stop_asked: 0,
         });
         this.#addItems(job.responseId, job.owner, "input", job.items);
         return addEvents(this.#begin(job.responseId, { owner: job.owner, tail: emptyTail(0) }), job.events);
       case "append":
         return addEvents(this.find(job.responseId), job.events);
+      case "advance":
+        return this.#advance(job);
       case "close":
-        return this.#close(job);
+        return this.#close(job, index);
+      case "release":
+        return this.#release(job.responseId);
       case "delete":
         return this.#delete(job, index);
+      case "conversation":
+        this.#conversations.push({ job: index, ...job });
+        return "unchanged"; // Until the database has said what it came to.
       default:
         return assertNever(job);
     }
@@ -133,7 +175,7 @@ class CommitDraft {
     for (const [responseId, { before, events, state }] of this.#runs) {
       if (state !== "live") runs.set(responseId, null);
       if (state === "deleted") continue;
-      const step = extendTail(before.tail, events, state === "ended" || this.#context.overdue.has(responseId));
+      const step = extendTail(before.tail, events, state !== "live" || this.#context.overdue.has(responseId));
       for (const { firstNumber, lastNumber, body } of step.chunks) {
         chunks.push({ response_id: responseId, first_number: firstNumber, last_number: lastNumber, body });
       }
@@ -142,23 +184,39 @@ class CommitDraft {
     }
     return {
       responses: this.#responses,
-      ends: this.#ends,
+      updates: this.#updates,
       items: this.#items,
       deletions: this.#deletions,
+      conversations: this.#conversations,
       chunks,
       journal,
       runs,
     };
   }
 
-  #close(job: Extract<WriteJob, { type: "close" }>): WriteOutcome {
+  #close(job: Extract<WriteJob, { type: "close" }>, index: number): WriteOutcome {
     const run = this.find(job.responseId);
     const outcome = addEvents(run, job.events);
     if (run === null || outcome !== "written") return outcome;
     run.state = "ended";
-    this.#ends.push({ responseId: job.responseId, snapshot: job.snapshot });
+    this.#updates.push({ responseId: job.responseId, columns: { ...job.snapshot, worker: null, task: null } });
     this.#addItems(job.responseId, run.before.owner, "output", job.items);
+    if (job.conversation !== null) this.#endInConversation(job.conversation, job.responseId, run.before.owner, index);
     return outcome;
+  }
+
+  #advance(job: Extract<WriteJob, { type: "advance" }>): WriteOutcome {
+    const outcome = addEvents(this.find(job.responseId), job.events);
+    if (outcome === "written") this.#updates.push({ responseId: job.responseId, columns: job.snapshot });
+    return outcome;
+  }
+
+  #release(responseId: string): WriteOutcome {
+    const run = this.find(responseId);
+    if (run === null || run.state !== "live") return "unchanged";
+    run.state = "released";
+    this.#updates.push({ responseId, columns: { worker: null } });
+    return "written";
   }
 
   #delete(job: Extract<WriteJob, { type: "delete" }>, index: number): WriteOutcome {
@@ -166,6 +224,10 @@ class CommitDraft {
     const run = this.find(job.responseId);
     if (run !== null && isSameOwner(run.before.owner, job.owner)) run.state = "deleted";
     return "unchanged"; // Until the database has said that there was something to delete.
+  }
+
+  #endInConversation(end: ConversationEnd, responseId: string, owner: Owner, job: number): void {
+    this.#conversations.push({ job, owner, conversationId: end.conversationId, step: endStep(end, responseId) });
   }
 
   #begin(responseId: string, before: LiveRun): RunDraft {

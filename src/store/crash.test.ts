@@ -31,11 +31,12 @@ test.each([100, 1_000, 3_000])(
   async (atLeast) => {
     const file = temporaryFile();
     const promised = await killWhileAppending(file, atLeast);
-    const { events, responses } = await openTestStore({ file });
+    const { events, responses, ledger } = await openTestStore({ file });
     const numbers = await readNumbers(events, "resp_1");
     expect(numbers.length - 1).toBeGreaterThanOrEqual(promised);
     expect(numbers).toEqual(numbersFrom(0, numbers.length - 1));
 
+    expect((await ledger.claimAbandoned(10)).map(({ response }) => response.id)).toEqual(["resp_1"]);
     await events.close("resp_1", textEvents(numbers.length, 1), {
       response: aResponse("resp_1", { status: "failed" }),
       outputItems: [],

@@ -2,14 +2,16 @@ import type { Kysely } from "kysely";
 import type { Response } from "../../generated/responses-api/types.ts";
 import { assert, assertNever } from "../base/assert.ts";
 import { jsonOf } from "../base/json-text.ts";
-import type { ClosedRun, EventLog, OpenedRun, RecordedEvent } from "../runs/ports.ts";
+import { type ClosedRun, type EventLog, type OpenedRun, type RecordedEvent, RunLost } from "../runs/ports.ts";
 import type { ItemText, Snapshot, WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue } from "./commit-queue.ts";
+import { type ConversationEnd, sizeOfStep } from "./conversation-changes.ts";
+import { findForeignTail } from "./foreign-tail.ts";
 import { readEvents } from "./read-events.ts";
 import type { RunWriter } from "./run-writer.ts";
 import type { Database } from "./schema.ts";
 
-/** The log in the database. What a deleted or ended run still appends is dropped without an error: late signals lose the race. */
+/** The log in the database. Nothing more can be stored of a run that was deleted, has ended, or is another worker's: that is a `RunLost`. */
 export class StoredEventLog implements EventLog {
   readonly #db: Kysely<Database>;
   readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
@@ -28,14 +30,21 @@ export class StoredEventLog implements EventLog {
       responseId: response.id,
       owner,
       snapshot: snapshotOf(response),
+      task: run.task ?? null,
+      streamed: run.streamed ?? false,
       items: inputItems.map(textOf),
       events,
     };
-    requireOrder(await this.#queue.add(job, "urgent"));
+    requireWritten(await this.#queue.add(job, "urgent"));
   }
 
   async append(responseId: string, events: readonly RecordedEvent[]): Promise<void> {
-    requireOrder(await this.#queue.add({ type: "append", responseId, events }, "shared"));
+    requireWritten(await this.#queue.add({ type: "append", responseId, events }, "shared"));
+  }
+
+  async advance(responseId: string, events: readonly RecordedEvent[], response: Response): Promise<void> {
+    const job: WriteJob = { type: "advance", responseId, snapshot: snapshotOf(response), events };
+    requireWritten(await this.#queue.add(job, "urgent"));
   }
 
   async close(responseId: string, events: readonly RecordedEvent[], end: ClosedRun): Promise<void> {
@@ -45,13 +54,15 @@ export class StoredEventLog implements EventLog {
       snapshot: snapshotOf(end.response),
       items: end.outputItems.map(textOf),
       events,
+      conversation: endInConversation(end.response),
     };
-    requireOrder(await this.#queue.add(job, "urgent"));
+    requireWritten(await this.#queue.add(job, "urgent"));
   }
 
   async *read(responseId: string, after: number): AsyncGenerator<readonly RecordedEvent[], void> {
     await this.#writer.recover();
-    yield* readEvents(this.#db, responseId, after, this.#writer.findTail(responseId));
+    const tail = this.#writer.findTail(responseId) ?? (await findForeignTail(this.#db, responseId));
+    yield* readEvents(this.#db, responseId, after, tail);
   }
 }
 
@@ -66,13 +77,20 @@ function snapshotOf(response: Response): Snapshot {
   };
 }
 
+/** Only an answer that came to its end joins the conversation, and with it what it answers. */
+function endInConversation({ conversation, status }: Response): ConversationEnd | null {
+  if (conversation === undefined) return null;
+  return { conversationId: conversation.id, addsItems: status === "completed" || status === "incomplete" };
+}
+
 function textOf(item: object): ItemText {
   assert("id" in item && typeof item.id === "string", "a stored item has an id");
   return { id: item.id, body: jsonOf(item) };
 }
 
-function requireOrder(outcome: WriteOutcome): void {
+function requireWritten(outcome: WriteOutcome): void {
   assert(outcome !== "out_of_order", "the events of a run are stored in order and without gaps");
+  if (outcome === "unchanged") throw new RunLost("nothing more can be stored of this run");
 }
 
 /** Roughly the text a job writes, to bound one commit. */
@@ -87,8 +105,13 @@ export function sizeOfJob(job: WriteJob): number {
       );
     case "append":
       return lengthOf(job.events);
+    case "advance":
+      return lengthOf(job.events) + job.snapshot.body.length;
+    case "release":
     case "delete":
       return 0;
+    case "conversation":
+      return sizeOfStep(job.step);
     default:
       return assertNever(job);
   }

@@ -1,29 +1,52 @@
 import { expect, test } from "vitest";
 import { hashApiKey, newApiKey } from "../base/api-key.ts";
 import { openTestStore } from "./store.fixture.ts";
-import { OTHERS, OURS } from "./stored-shapes.fixture.ts";
+import { aKey, OTHERS, OURS } from "./stored-shapes.fixture.ts";
 
 test("a key is found by the hash of its secret, with its owner", async () => {
   const { keys } = await openTestStore();
   const [other = OURS] = OTHERS;
   const [ours, theirs] = [hashApiKey(newApiKey()), hashApiKey(newApiKey())];
-  const added = await keys.addKey(ours, OURS, "laptop");
-  await keys.addKey(theirs, other, "server");
-  expect(added).toMatchObject({ id: expect.stringMatching(/^key_/), owner: OURS, name: "laptop" });
+  const added = await keys.addKey(aKey(ours, OURS));
+  await keys.addKey(aKey(theirs, other));
+  expect(added).toMatchObject({ id: expect.stringMatching(/^key_/), owners: [OURS], name: "laptop", revokedAt: null });
   expect(await keys.findByHash(ours)).toEqual(added);
-  expect((await keys.findByHash(theirs))?.owner).toEqual(other);
+  expect((await keys.findByHash(theirs))?.owners).toEqual([other]);
   expect(await keys.findByHash(hashApiKey(newApiKey()))).toBeNull();
 });
 
-test("keys are counted", async () => {
+test("a key keeps its owners in their order, its limits and its last four characters", async () => {
+  const { keys } = await openTestStore();
+  const limits = { requests: 60, tokens: null };
+  const key = { ...aKey("hash", OURS), isRouted: true, limits, lastFour: "wxyz" };
+  const [other = OURS] = OTHERS;
+  await keys.addKey({ ...key, owners: [other, OURS] });
+  const found = await keys.findByHash("hash");
+  expect(found).toMatchObject({ owners: [other, OURS], isRouted: true, limits, lastFour: "wxyz" });
+});
+
+test("a revoked key is found no more, and is still listed", async () => {
+  const { keys } = await openTestStore();
+  const { id } = await keys.addKey(aKey("hash", OURS));
+  const kept = await keys.addKey(aKey("other", OURS));
+  expect(await keys.revokeKey(id)).toBe(true);
+  expect(await keys.revokeKey(id)).toBe(false);
+  expect(await keys.revokeKey("key_nothing")).toBe(false);
+  expect(await keys.findByHash("hash")).toBeNull();
+  expect(await keys.findByHash("other")).toEqual(kept);
+  expect((await keys.listKeys()).map(({ revokedAt }) => revokedAt !== null).toSorted()).toEqual([false, true]);
+});
+
+test("keys are counted, revoked ones too", async () => {
   const { keys } = await openTestStore();
   expect(await keys.count()).toBe(0);
-  await keys.addKey("hash", OURS, "laptop");
+  const { id } = await keys.addKey(aKey("hash", OURS));
+  await keys.revokeKey(id);
   expect(await keys.count()).toBe(1);
 });
 
 test("a key cannot be added twice", async () => {
   const { keys } = await openTestStore();
-  await keys.addKey("hash", OURS, "laptop");
-  await expect(keys.addKey("hash", OURS, "laptop")).rejects.toThrow("UNIQUE");
+  await keys.addKey(aKey("hash", OURS));
+  await expect(keys.addKey(aKey("hash", OURS))).rejects.toThrow("UNIQUE");
 });

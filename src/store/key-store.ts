@@ -1,20 +1,32 @@
 import type { Kysely, Selectable } from "kysely";
+import { assert } from "../base/assert.ts";
 import { newId } from "../base/ids.ts";
+import type { KeyFinder, KnownKey } from "../responses-api/ports.ts";
 import type { Owner } from "../runs/ports.ts";
 import type { ApiKeysTable, Database } from "./schema.ts";
 
-/** A key without its secret. */
-export interface ApiKey {
-  readonly id: string;
-  readonly owner: Owner;
+/** What is kept of a key: everything but its secret. */
+export interface ApiKey extends KnownKey {
   readonly name: string;
+  /** The end of the key, by which people tell keys apart. */
+  readonly lastFour: string;
+  /** Unix seconds, like `revokedAt`. */
   readonly createdAt: number;
+  /** Null while the key may call. */
+  readonly revokedAt: number | null;
 }
 
-/** Who may call. Keys are known by their hash (`hashApiKey`); the keys themselves are stored nowhere. */
-export interface KeyStore {
-  addKey(hash: string, owner: Owner, name: string): Promise<ApiKey>;
-  findByHash(hash: string): Promise<ApiKey | null>;
+/** `hash` is that of `hashApiKey`. */
+export type NewKey = Pick<ApiKey, "name" | "lastFour" | "owners" | "isRouted" | "limits"> & { readonly hash: string };
+
+/** Who may call. Keys are known by their hash; the keys themselves are stored nowhere. */
+export interface KeyStore extends KeyFinder {
+  addKey(key: NewKey): Promise<ApiKey>;
+  /** Every key there ever was, oldest first. */
+  listKeys(): Promise<readonly ApiKey[]>;
+  /** False if there is no such key, or if it was revoked before. */
+  revokeKey(id: string): Promise<boolean>;
+  /** Of every key there ever was. */
   count(): Promise<number>;
 }
 
@@ -25,23 +37,48 @@ export class StoredKeys implements KeyStore {
     this.#db = db;
   }
 
-  async addKey(hash: string, owner: Owner, name: string): Promise<ApiKey> {
-    const createdAt = Math.floor(Date.now() / 1000);
+  async addKey(key: NewKey): Promise<ApiKey> {
+    const createdAt = now();
     const row = {
       id: newId("key", createdAt),
-      hash,
-      organization: owner.organization,
-      project: owner.project,
-      name,
+      hash: key.hash,
+      organization: key.owners[0].organization,
+      project: key.owners[0].project,
+      owners: key.isRouted ? JSON.stringify(key.owners) : null,
+      name: key.name,
+      last_four: key.lastFour,
+      requests_per_minute: key.limits.requests,
+      tokens_per_minute: key.limits.tokens,
       created_at: createdAt,
+      revoked_at: null,
     };
     await this.#db.insertInto("api_keys").values(row).execute();
     return apiKey(row);
   }
 
   async findByHash(hash: string): Promise<ApiKey | null> {
-    const row = await this.#db.selectFrom("api_keys").selectAll().where("hash", "=", hash).executeTakeFirst();
+    const row = await this.#db
+      .selectFrom("api_keys")
+      .selectAll()
+      .where("hash", "=", hash)
+      .where("revoked_at", "is", null)
+      .executeTakeFirst();
     return row === undefined ? null : apiKey(row);
+  }
+
+  async listKeys(): Promise<readonly ApiKey[]> {
+    const rows = await this.#db.selectFrom("api_keys").selectAll().orderBy("created_at").orderBy("id").execute();
+    return rows.map(apiKey);
+  }
+
+  async revokeKey(id: string): Promise<boolean> {
+    const { numUpdatedRows } = await this.#db
+      .updateTable("api_keys")
+      .set({ revoked_at: now() })
+      .where("id", "=", id)
+      .where("revoked_at", "is", null)
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows > 0n;
   }
 
   async count(): Promise<number> {
@@ -56,8 +93,22 @@ export class StoredKeys implements KeyStore {
 function apiKey(row: Selectable<ApiKeysTable>): ApiKey {
   return {
     id: row.id,
-    owner: { organization: row.organization, project: row.project },
+    owners: row.owners === null ? [{ organization: row.organization, project: row.project }] : readOwners(row.owners),
+    isRouted: row.owners !== null,
+    limits: { requests: row.requests_per_minute, tokens: row.tokens_per_minute },
     name: row.name,
+    lastFour: row.last_four,
     createdAt: row.created_at,
+    revokedAt: row.revoked_at,
   };
+}
+
+function readOwners(json: string): KnownKey["owners"] {
+  const [first, ...others]: Owner[] = JSON.parse(json);
+  assert(first !== undefined, "a key acts for somebody");
+  return [first, ...others];
+}
+
+function now(): number {
+  return Math.floor(Date.now() / 1000);
 }

@@ -1,11 +1,19 @@
 import type { Kysely } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import { firstTables } from "./migrations/0001-first-tables.ts";
+import { workers } from "./migrations/0002-workers.ts";
+import { conversations } from "./migrations/0003-conversations.ts";
+import { files } from "./migrations/0004-files.ts";
+import { keysAndExpiry } from "./migrations/0005-keys-and-expiry.ts";
 import type { Database } from "./schema.ts";
 
 /** Every migration there ever was, by name; they run in the order of their names and are never edited once released. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-first-tables": firstTables,
+  "0002-workers": workers,
+  "0003-conversations": conversations,
+  "0004-files": files,
+  "0005-keys-and-expiry": keysAndExpiry,
 };
 
 /** Brings the tables up to date, all of it or nothing. Throws if the database is newer than this program. */

@@ -8,7 +8,7 @@ import { openStore } from "./open-store.ts";
 import type { Database } from "./schema.ts";
 import { sqliteDialect } from "./sqlite.ts";
 import { openTestStore, readAll, storeRun, temporaryFile } from "./store.fixture.ts";
-import { OURS } from "./stored-shapes.fixture.ts";
+import { aKey, OURS } from "./stored-shapes.fixture.ts";
 import { textEvents } from "./text-events.fixture.ts";
 
 /** Compiles only while it names every table and column of the schema. */
@@ -28,6 +28,10 @@ const COLUMNS: {
     completed_at: "integer?",
     body: "text",
     version: "integer",
+    worker: "integer?",
+    task: "text?",
+    streamed: "integer",
+    stop_asked: "integer",
   },
   items: {
     sequence: "integer",
@@ -40,8 +44,44 @@ const COLUMNS: {
     body: "text",
   },
   event_chunks: { response_id: "text", first_number: "integer", last_number: "integer", body: "text" },
-  event_journal: { position: "integer", body: "text" },
-  api_keys: { id: "text", hash: "text", organization: "text", project: "text", name: "text", created_at: "integer" },
+  files: {
+    sequence: "integer",
+    id: "text",
+    organization: "text",
+    project: "text",
+    purpose: "text",
+    filename: "text",
+    mime_type: "text",
+    bytes: "integer",
+    created_at: "integer",
+    expires_at: "integer?",
+    holder: "integer?",
+  },
+  workers: { id: "integer", host: "text", pid: "integer", expires_at: "integer" },
+  conversations: { id: "text", organization: "text", project: "text", created_at: "integer", metadata: "text" },
+  conversation_items: {
+    sequence: "integer",
+    conversation_id: "text",
+    id: "text",
+    organization: "text",
+    project: "text",
+    body: "text",
+  },
+  conversation_locks: { conversation_id: "text", response_id: "text", worker: "integer" },
+  event_journal: { worker: "integer", position: "integer", body: "text" },
+  api_keys: {
+    id: "text",
+    hash: "text",
+    organization: "text",
+    project: "text",
+    name: "text",
+    created_at: "integer",
+    owners: "text?",
+    last_four: "text",
+    requests_per_minute: "integer?",
+    tokens_per_minute: "integer?",
+    revoked_at: "integer?",
+  },
 };
 
 function modeOf(path: string): string {
@@ -64,7 +104,7 @@ test("everything is there after a restart", async () => {
   const file = temporaryFile();
   const first = await openStore({ file });
   await storeRun(first.events, "resp_1", { input: ["msg_1"], output: ["msg_2"], eventCount: 300 });
-  const key = await first.keys.addKey("hash", OURS, "laptop");
+  const key = await first.keys.addKey(aKey("hash", OURS));
   await first.close();
 
   const { events, responses, keys } = await openTestStore({ file });

@@ -1,15 +1,24 @@
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { Kysely } from "kysely";
-import type { ResponseStore } from "../responses-api/ports.ts";
-import type { EventLog } from "../runs/ports.ts";
+import { randomHex } from "../base/ids.ts";
+import type { ConversationStore, FileStore, ResponseStore } from "../responses-api/ports.ts";
+import type { EventLog, RunLedger } from "../runs/ports.ts";
 import type { WriteJob, WriteOutcome } from "./commit-plan.ts";
 import { CommitQueue, type CommitReport } from "./commit-queue.ts";
+import { StoredConversations } from "./conversation-store.ts";
 import { StoredEventLog, sizeOfJob } from "./event-log.ts";
+import { type Expiry, StoredExpiry } from "./expiry.ts";
+import { FileFolder } from "./file-folder.ts";
+import { StoredFiles } from "./file-store.ts";
 import { type KeyStore, StoredKeys } from "./key-store.ts";
 import { migrate } from "./migrate.ts";
 import { StoredResponses } from "./response-store.ts";
+import { StoredRunLedger } from "./run-ledger.ts";
 import { RunWriter } from "./run-writer.ts";
 import type { Database } from "./schema.ts";
 import { sqliteDialect } from "./sqlite.ts";
+import { WorkerLease } from "./worker-lease.ts";
 
 /** The least time between two commits of appended events: what a live reader may wait, and what all runs share a commit for. */
 const COMMIT_INTERVAL_MS = 4;
@@ -19,14 +28,20 @@ const COMMIT_CHARACTERS_MAX = 8 * 1024 * 1024;
 export interface StoreOptions {
   /** Path of the database, or `:memory:`. The file and its folder are made if they are not there. */
   readonly file: string;
+  /** Where uploaded files lie: `files` beside the database unless said otherwise, and nowhere for long where nothing is kept. */
+  readonly filesFolder?: string;
   readonly commitIntervalMs?: number;
   readonly onCommit?: (commit: CommitReport) => void;
 }
 
 export interface Store {
   readonly responses: ResponseStore;
+  readonly conversations: ConversationStore;
   readonly events: EventLog;
+  readonly ledger: RunLedger;
+  readonly files: FileStore;
   readonly keys: KeyStore;
+  readonly expiry: Expiry;
   /** Whether the database answers. */
   isReady(): Promise<boolean>;
   /** Stores what waits, then leaves the database. */
@@ -39,7 +54,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await db.destroy();
     throw error;
   });
-  const writer = new RunWriter(db);
+  const lease = new WorkerLease(db);
+  const writer = new RunWriter(db, lease);
   const queue = new CommitQueue<WriteJob, WriteOutcome>({
     commit: (jobs) => writer.commit(jobs),
     sizeOf: sizeOfJob,
@@ -48,10 +64,17 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     onCommit: options.onCommit,
   });
   const keys = new StoredKeys(db);
+  const folder = new FileFolder(filesFolder(options));
+  const files = new StoredFiles(db, lease, folder);
+  await files.removeLeftovers().catch(() => {}); // Every look for expired files tries it again, and tells what is wrong.
   return {
     responses: new StoredResponses(db, queue),
+    conversations: new StoredConversations(db, queue),
     events: new StoredEventLog(db, queue, writer),
+    ledger: new StoredRunLedger(db, queue, lease),
+    files,
     keys,
+    expiry: new StoredExpiry(db),
     isReady: () =>
       keys.count().then(
         () => true,
@@ -59,7 +82,17 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       ),
     close: async () => {
       await queue.close();
-      await db.destroy();
+      await lease.resign().finally(() => db.destroy());
+      if (isInMemory(options)) await folder.removeAll();
     },
   };
+}
+
+function isInMemory({ file }: StoreOptions): boolean {
+  return file === ":memory:";
+}
+
+function filesFolder(options: StoreOptions): string {
+  if (isInMemory(options)) return join(tmpdir(), `antiphon-files-${randomHex(32)}`);
+  return options.filesFolder ?? join(dirname(options.file), "files");
 }

@@ -4,23 +4,27 @@ import { RowInserter } from "./row-inserter.ts";
 import { findLiveRun } from "./run-rows.ts";
 import type { Database, EventChunksTable } from "./schema.ts";
 
-/** Makes chunks of what a process that was killed left in the journal, and gives back where the journal ends. The next commit cuts it. */
-export async function recoverTails(db: Kysely<Database>): Promise<number> {
-  return await db.transaction().execute(async (transaction) => {
-    const rows = await transaction.selectFrom("event_journal").selectAll().orderBy("position").execute();
+/** Makes chunks of what workers that are gone left in their journals, and throws those journals away. Part of a transaction. */
+export async function recoverTails(transaction: Kysely<Database>, workers: readonly number[]): Promise<void> {
+  for (const worker of workers) {
+    const rows = await transaction
+      .selectFrom("event_journal")
+      .select("body")
+      .where("worker", "=", worker)
+      .orderBy("position")
+      .execute();
     const entries = Map.groupBy(
       rows.flatMap((row) => readJournal(row.body)),
       (entry) => entry.responseId,
     );
     const chunks: EventChunksTable[] = [];
     for (const [responseId, entriesOfRun] of entries) {
-      const run = await findLiveRun(transaction, responseId); // The events of an ended run are all in chunks, those of a deleted one are of no use.
+      const run = await findLiveRun(transaction, worker, responseId); // The events of an ended run are all in chunks, those of a deleted one are of no use.
       if (run !== null) chunks.push(...chunksOf(entriesOfRun, run.tail.nextNumber));
     }
     await new RowInserter().insert(transaction, "event_chunks", chunks);
-    const last = rows.at(-1);
-    return last === undefined ? 0 : last.position + last.body.length;
-  });
+    await transaction.deleteFrom("event_journal").where("worker", "=", worker).execute();
+  }
 }
 
 /** One chunk of the entries that are in no chunk yet, or none. An entry is in a chunk as a whole or not at all. */

@@ -2,7 +2,7 @@ import { type Kysely, sql } from "kysely";
 import type { Response, StoredItem } from "../../generated/responses-api/types.ts";
 import { assert } from "../base/assert.ts";
 import { rememberJson } from "../base/json-text.ts";
-import type { ChainLink, ItemPage, PageRequest, ResponseStore } from "../responses-api/ports.ts";
+import type { ChainLink, ItemPage, PageRequest, ResponseStore, StoredResponse } from "../responses-api/ports.ts";
 import type { Owner } from "../runs/ports.ts";
 import type { WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue } from "./commit-queue.ts";
@@ -24,16 +24,20 @@ export class StoredResponses implements ResponseStore {
   }
 
   async findResponse(owner: Owner, responseId: string): Promise<Response | null> {
+    return (await this.findStored(owner, responseId))?.response ?? null;
+  }
+
+  async findStored(owner: Owner, responseId: string): Promise<StoredResponse | null> {
     const row = await this.#db
       .selectFrom("responses")
-      .select("body")
+      .select(["body", "streamed"])
       .where("id", "=", responseId)
       .where("organization", "=", owner.organization)
       .where("project", "=", owner.project)
       .executeTakeFirst();
     if (row === undefined) return null;
     const response: Response = JSON.parse(row.body);
-    return rememberJson(response, row.body);
+    return { response: rememberJson(response, row.body), streamed: row.streamed === 1 };
   }
 
   /** Takes its turn among the writes of the runs, so that nothing of the response can be stored afterwards. */

@@ -39,11 +39,6 @@ export class RowInserter {
   }
 }
 
-/** Whether these rows fit one statement, which needs no transaction around it. */
-export function isOneInsert(rows: readonly object[]): boolean {
-  return rows.length <= rowsMaxOf(rows);
-}
-
 function rowsMaxOf(rows: readonly object[]): number {
   const columns = Object.keys(rows[0] ?? {}).length;
   return Math.floor(STATEMENT_VARIABLES_MAX / Math.max(1, columns));

@@ -5,16 +5,21 @@ import { emptyTail } from "./run-tail.ts";
 import type { Database } from "./schema.ts";
 
 /** The statuses a response can still leave. */
-const LIVE_STATUSES: readonly Response["status"][] = ["queued", "in_progress"];
+export const LIVE_STATUSES: readonly Response["status"][] = ["queued", "in_progress"];
 
-/** Stores the final snapshots. Gives back the runs that had ended before: the first end wins. */
-export async function endResponses(db: Kysely<Database>, ends: CommitPlan["ends"]): Promise<ReadonlySet<string>> {
+/** Changes live responses. Gives back the runs that this worker does not hold, or that had ended before: the first end wins. */
+export async function updateResponses(
+  db: Kysely<Database>,
+  worker: number,
+  updates: CommitPlan["updates"],
+): Promise<ReadonlySet<string>> {
   const lost = new Set<string>();
-  for (const { responseId, snapshot } of ends) {
+  for (const { responseId, columns } of updates) {
     const { numUpdatedRows } = await db
       .updateTable("responses")
-      .set({ ...snapshot, version: (expression) => expression("version", "+", 1) })
+      .set({ ...columns, version: (expression) => expression("version", "+", 1) })
       .where("id", "=", responseId)
+      .where("worker", "=", worker)
       .where("status", "in", LIVE_STATUSES)
       .executeTakeFirstOrThrow();
     if (numUpdatedRows === 0n) lost.add(responseId);
@@ -38,24 +43,26 @@ export async function deleteResponses(
     if (numDeletedRows === 0n) continue;
     await db.deleteFrom("items").where("response_id", "=", responseId).execute();
     await db.deleteFrom("event_chunks").where("response_id", "=", responseId).execute();
+    await db.deleteFrom("conversation_locks").where("response_id", "=", responseId).execute();
     deleted.set(job, responseId);
   }
   return deleted;
 }
 
-/** A run that has begun and not ended, as its chunks tell it. */
-export async function findLiveRun(db: Kysely<Database>, responseId: string): Promise<LiveRun | null> {
+/** A run of this worker that has begun and not ended, as its chunks tell it. */
+export async function findLiveRun(db: Kysely<Database>, worker: number, responseId: string): Promise<LiveRun | null> {
   const owner = await db
     .selectFrom("responses")
     .select(["organization", "project"])
     .where("id", "=", responseId)
+    .where("worker", "=", worker)
     .where("status", "in", LIVE_STATUSES)
     .executeTakeFirst();
   return owner === undefined ? null : { owner, tail: emptyTail(await findNextNumber(db, responseId)) };
 }
 
 /** The number that follows the chunks of a run. */
-async function findNextNumber(db: Kysely<Database>, responseId: string): Promise<number> {
+export async function findNextNumber(db: Kysely<Database>, responseId: string): Promise<number> {
   const newest = await db
     .selectFrom("event_chunks")
     .select("last_number")

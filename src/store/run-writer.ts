@@ -7,12 +7,16 @@ import {
   type WriteJob,
   type WriteOutcome,
 } from "./commit-plan.ts";
+import { RunLost } from "../runs/ports.ts";
+import type { ConversationOutcome } from "./conversation-changes.ts";
+import { changeConversations } from "./conversation-rows.ts";
 import { JournalSpan, writeJournal } from "./journal.ts";
 import { recoverTails } from "./recover-tails.ts";
-import { isOneInsert, RowInserter } from "./row-inserter.ts";
-import { deleteResponses, endResponses, findLiveRun } from "./run-rows.ts";
+import { RowInserter } from "./row-inserter.ts";
+import { deleteResponses, findLiveRun, updateResponses } from "./run-rows.ts";
 import type { RunTail } from "./run-tail.ts";
 import type { Database } from "./schema.ts";
+import { findDeadWorkers, type WorkerLease } from "./worker-lease.ts";
 
 /** How much of the journal a quiet run may keep before its tail becomes a chunk all the same. Bounds the journal, and what is read after a crash. */
 const JOURNAL_CHARACTERS_MAX = 4 * 1024 * 1024;
@@ -25,20 +29,33 @@ const NONE: ReadonlySet<string> = new Set();
  */
 export class RunWriter {
   readonly #db: Kysely<Database>;
+  readonly #lease: WorkerLease;
   readonly #inserter = new RowInserter();
-  readonly #journal = new JournalSpan();
+  #journal = new JournalSpan();
   /** One entry for each run that has begun and not ended; each holds less than one chunk of text. */
   readonly #runs = new Map<string, LiveRun>();
   #recovery: Promise<void> | null = null;
+  /** The number under which `#runs` are held. */
+  #worker = 0;
 
-  constructor(db: Kysely<Database>) {
+  constructor(db: Kysely<Database>, lease: WorkerLease) {
     this.#db = db;
+    this.#lease = lease;
   }
 
-  /** Makes chunks of what a killed process left in the journal. Happens once, before events are read or written; not when a store is opened for its keys alone. */
+  /** Makes chunks of what killed processes left in their journals. Happens once, before events are read or written; not when a store is opened for its keys alone. */
   recover(): Promise<void> {
     this.#recovery ??= this.#recoverTails();
     return this.#recovery;
+  }
+
+  /** Forgets what it holds if that is not this worker's any more, because its lease was lost. */
+  async #followLease(): Promise<void> {
+    const worker = await this.#lease.number();
+    if (worker === this.#worker) return;
+    this.#worker = worker;
+    this.#runs.clear();
+    this.#journal = new JournalSpan();
   }
 
   /** What is durable of a run and in no chunk. */
@@ -49,44 +66,57 @@ export class RunWriter {
   /** One call at a time. What is known of the runs changes only once the database has it. */
   async commit(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
     await this.recover();
+    await this.#followLease();
     await this.#adoptRuns(jobs);
     const plan = planCommit(jobs, this.#context(NONE));
     if (!isOneStatement(plan) || this.#journal.excess > JOURNAL_CHARACTERS_MAX)
       return await this.#commitAll(jobs, plan);
     const journal = writeJournal(plan.journal);
-    await this.#insertJournal(this.#db, journal);
-    await this.#inserter.insert(this.#db, "event_chunks", plan.chunks);
-    return this.#learn(plan, journal, new Map());
+    await this.#insertJournal(this.#db, journal); // Fails, as its worker is no more, if the lease was lost.
+    return this.#learn(plan, journal, new Map(), new Map());
   }
 
   async #commitAll(jobs: readonly WriteJob[], first: CommitPlan): Promise<readonly WriteOutcome[]> {
-    const { plan, journal, cut, lost, deleted } = await this.#db
+    const { plan, journal, cut, lost, changed, deleted } = await this.#db
       .transaction()
       .execute((transaction) => this.#writeAll(transaction, jobs, first));
     this.#journal.cutAt(cut);
     for (const responseId of lost) this.#forget(responseId);
-    return this.#learn(plan, journal, deleted);
+    return this.#learn(plan, journal, deleted, changed);
   }
 
   async #writeAll(transaction: Kysely<Database>, jobs: readonly WriteJob[], first: CommitPlan) {
+    await this.#requireLease(transaction);
     await this.#inserter.insert(transaction, "responses", first.responses);
-    const lost = await endResponses(transaction, first.ends);
+    const lost = await updateResponses(transaction, this.#worker, first.updates);
     const plan = lost.size === 0 ? first : planCommit(jobs, this.#context(lost));
     const journal = writeJournal(plan.journal);
     const cut = this.#journal.findStart(this.#endedTails(plan));
-    await transaction.deleteFrom("event_journal").where("position", "<", cut).execute();
+    await transaction
+      .deleteFrom("event_journal")
+      .where("worker", "=", this.#worker)
+      .where("position", "<", cut)
+      .execute();
     await this.#insertJournal(transaction, journal);
     await this.#inserter.insert(transaction, "event_chunks", plan.chunks);
     await this.#inserter.insert(transaction, "items", plan.items);
-    return { plan, journal, cut, lost, deleted: await deleteResponses(transaction, plan.deletions) };
+    const writer = { db: transaction, inserter: this.#inserter, worker: this.#worker };
+    const changed = await changeConversations(writer, plan.conversations);
+    return { plan, journal, cut, lost, changed, deleted: await deleteResponses(transaction, plan.deletions) };
   }
 
   async #insertJournal(db: Kysely<Database>, body: string): Promise<void> {
-    if (body !== "") await this.#inserter.insert(db, "event_journal", [{ position: this.#journal.end, body }]);
+    if (body === "") return;
+    await this.#inserter.insert(db, "event_journal", [{ worker: this.#worker, position: this.#journal.end, body }]);
+  }
+
+  /** Also the first thing the transaction writes, so that nothing can come between this look and the end. */
+  async #requireLease(transaction: Kysely<Database>): Promise<void> {
+    if (!(await this.#lease.renew(transaction))) throw new RunLost("this server was taken for dead, and its runs with it");
   }
 
   #context(lost: ReadonlySet<string>): CommitContext {
-    return { runs: this.#runs, overdue: this.#journal.findOverdue(JOURNAL_CHARACTERS_MAX), lost };
+    return { worker: this.#worker, runs: this.#runs, overdue: this.#journal.findOverdue(JOURNAL_CHARACTERS_MAX), lost };
   }
 
   /** The runs whose stored tails are in chunks with this plan. */
@@ -98,7 +128,12 @@ export class RunWriter {
     return ended;
   }
 
-  #learn(plan: CommitPlan, journal: string, deleted: ReadonlyMap<number, string>): readonly WriteOutcome[] {
+  #learn(
+    plan: CommitPlan,
+    journal: string,
+    deleted: ReadonlyMap<number, string>,
+    changed: ReadonlyMap<number, ConversationOutcome>,
+  ): readonly WriteOutcome[] {
     for (const responseId of this.#endedTails(plan)) this.#journal.endTail(responseId);
     for (const [responseId, run] of plan.runs) {
       if (run === null) this.#forget(responseId);
@@ -106,7 +141,7 @@ export class RunWriter {
     }
     this.#journal.advance(journal.length);
     for (const responseId of deleted.values()) this.#forget(responseId);
-    return plan.outcomes.map((outcome, index) => (deleted.has(index) ? "written" : outcome));
+    return plan.outcomes.map((outcome, index) => changed.get(index) ?? (deleted.has(index) ? "written" : outcome));
   }
 
   #remember(responseId: string, run: LiveRun): void {
@@ -121,7 +156,11 @@ export class RunWriter {
 
   async #recoverTails(): Promise<void> {
     try {
-      this.#journal.advance(await recoverTails(this.#db));
+      const own = await this.#lease.number();
+      await this.#db.transaction().execute(async (transaction) => {
+        await this.#requireLease(transaction);
+        await recoverTails(transaction, await findDeadWorkers(transaction, own));
+      });
     } catch (error) {
       this.#recovery = null; // The next who needs it tries again.
       throw error;
@@ -132,16 +171,23 @@ export class RunWriter {
   async #adoptRuns(jobs: readonly WriteJob[]): Promise<void> {
     const opened = new Set(jobs.flatMap((job) => (job.type === "open" ? [job.responseId] : [])));
     for (const job of jobs) {
-      if (job.type !== "append" && job.type !== "close") continue;
+      if (job.type === "open" || job.type === "delete" || job.type === "conversation") continue;
       if (this.#runs.has(job.responseId) || opened.has(job.responseId)) continue;
-      const run = await findLiveRun(this.#db, job.responseId);
+      const run = await findLiveRun(this.#db, this.#worker, job.responseId);
       if (run !== null) this.#runs.set(job.responseId, run);
     }
   }
 }
 
-/** Whether a plan is one insert at most, which is atomic by itself. */
+/** Whether a plan is one insert into the journal at most, which is atomic by itself. */
 function isOneStatement(plan: CommitPlan): boolean {
-  const others = plan.responses.length + plan.ends.length + plan.items.length + plan.deletions.length;
-  return others === 0 && (plan.chunks.length === 0 || (plan.journal.length === 0 && isOneInsert(plan.chunks)));
+  return (
+    plan.responses.length +
+      plan.updates.length +
+      plan.items.length +
+      plan.deletions.length +
+      plan.conversations.length +
+      plan.chunks.length ===
+    0
+  );
 }

@@ -1,5 +1,5 @@
 import type { Generated } from "kysely";
-import type { Response } from "../../generated/responses-api/types.ts";
+import type { FileObject, Response } from "../../generated/responses-api/types.ts";
 
 /** The tables as Kysely sees them. A test compares them with what the migrations really make. */
 export interface Database {
@@ -8,6 +8,11 @@ export interface Database {
   readonly event_chunks: EventChunksTable;
   readonly event_journal: EventJournalTable;
   readonly api_keys: ApiKeysTable;
+  readonly files: FilesTable;
+  readonly workers: WorkersTable;
+  readonly conversations: ConversationsTable;
+  readonly conversation_items: ConversationItemsTable;
+  readonly conversation_locks: ConversationLocksTable;
 }
 
 export interface ResponsesTable {
@@ -23,6 +28,14 @@ export interface ResponsesTable {
   readonly body: string;
   /** Grows with each snapshot. */
   readonly version: number;
+  /** Who makes it; null once it is over, or left to whoever claims it. */
+  readonly worker: number | null;
+  /** JSON from which it can be begun again; null once it is over, or if it cannot. */
+  readonly task: string | null;
+  /** Whether it was made with `stream`: 0 or 1. */
+  readonly streamed: number;
+  /** Whether somebody asked its worker to stop it: 0 or 1. */
+  readonly stop_asked: number;
 }
 
 /** One item of one response. The same item id may stand in many responses, because clients send items back with their ids. */
@@ -51,6 +64,8 @@ export interface EventChunksTable {
 
 /** What each commit stored of runs whose events fill no chunk yet: one row for all of them. Read only after a crash. */
 export interface EventJournalTable {
+  /** Whose journal it is; each worker has its own. */
+  readonly worker: number;
   /** How much text lay in the journal before this row. */
   readonly position: number;
   /** See `journal.ts`. */
@@ -62,6 +77,67 @@ export interface ApiKeysTable {
   readonly hash: string;
   readonly organization: string;
   readonly project: string;
+  /** JSON list of the owners that the key may act for, the one above first; null: for that one alone, and however it is routed. */
+  readonly owners: string | null;
   readonly name: string;
+  readonly last_four: string;
+  /** Null: as the settings say; so is the next. */
+  readonly requests_per_minute: number | null;
+  readonly tokens_per_minute: number | null;
   readonly created_at: number;
+  readonly revoked_at: number | null;
+}
+
+/** The processes that serve this database, each for as long as it renews its lease. */
+export interface WorkersTable {
+  readonly id: Generated<number>;
+  /** Where its process number means something. */
+  readonly host: string;
+  readonly pid: number;
+  /** Milliseconds since 1970. */
+  readonly expires_at: number;
+}
+
+export interface ConversationsTable {
+  readonly id: string;
+  readonly organization: string;
+  readonly project: string;
+  readonly created_at: number;
+  /** JSON. */
+  readonly metadata: string;
+}
+
+/** One item of one conversation, in the order of `sequence`. They stay when their conversation is deleted. */
+export interface ConversationItemsTable {
+  readonly sequence: Generated<number>;
+  readonly conversation_id: string;
+  readonly id: string;
+  readonly organization: string;
+  readonly project: string;
+  readonly body: string;
+}
+
+/** The response that is being made in a conversation. Of no effect once the response is not live and its worker is gone. */
+export interface ConversationLocksTable {
+  readonly conversation_id: string;
+  readonly response_id: string;
+  /** Who took it; another worker may make the response by now. */
+  readonly worker: number;
+}
+
+/** Uploaded files. Times are Unix seconds. */
+export interface FilesTable {
+  /** Grows with each file. */
+  readonly sequence: Generated<number>;
+  readonly id: string;
+  readonly organization: string;
+  readonly project: string;
+  readonly purpose: FileObject["purpose"];
+  readonly filename: string;
+  readonly mime_type: string;
+  readonly bytes: number;
+  readonly created_at: number;
+  readonly expires_at: number | null;
+  /** The worker that is writing its bytes or taking them away; nobody sees it meanwhile. Null: it is there. */
+  readonly holder: number | null;
 }

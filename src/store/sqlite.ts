@@ -21,6 +21,7 @@ export function sqliteDialect(file: string): SqliteDialect {
   database.exec(`
     pragma journal_mode = wal;
     pragma synchronous = normal;
+    pragma foreign_keys = on;
     pragma cache_size = -${PAGE_CACHE_KIB};
     pragma journal_size_limit = ${LOG_FILE_BYTES_MAX};
   `);

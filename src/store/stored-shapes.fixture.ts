@@ -1,5 +1,6 @@
 import type { OutputItem, Response, StoredItem } from "../../generated/responses-api/types.ts";
 import type { Owner } from "../runs/ports.ts";
+import type { NewKey } from "./key-store.ts";
 
 export const OURS: Owner = { organization: "org_a", project: "proj_a" };
 /** Each differs from `OURS` in one part. */
@@ -28,4 +29,9 @@ export function anItem(id: string, text = ""): StoredItem & OutputItem {
   return JSON.parse(
     JSON.stringify({ id, type: "message", role: "user", status: "completed", content: [{ type: "input_text", text }] }),
   );
+}
+
+export function aKey(hash: string, owner: Owner): NewKey {
+  const limits = { requests: null, tokens: null };
+  return { hash, name: "laptop", lastFour: "4444", owners: [owner], isRouted: false, limits };
 }

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { splitUrl } from "./exchange.ts";
 import type { Faults } from "./faults.ts";
+import type { ReplyHeaders } from "./handler.ts";
 import type { InFlight } from "./in-flight.ts";
 
 /** A request as the doors see it: nothing of its body has been read. */
@@ -15,6 +16,8 @@ export interface Caller {
 export interface Admission<P> {
   /** Whose request it is; throws an `ApiError` (401). Asked for operations that need a key. */
   authenticate(headers: IncomingHttpHeaders): Promise<P>;
+  /** Headers of every reply to a caller who was let in. */
+  headersFor?(principal: P): ReplyHeaders;
   /** Who calls an operation that needs no key. */
   readonly anonymous: P;
   /** Throws an `ApiError` for callers that get nothing at all, whatever the path. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { newRequestId } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
+import type { ReplyHeaders } from "./handler.ts";
 import type { InFlight } from "./in-flight.ts";
 import type { TransportOptions } from "./options.ts";
 
@@ -23,6 +24,8 @@ export interface Exchange {
   readonly log: Logger;
   /** Set once the route is known; for the log. */
   operationId: string | null;
+  /** Set once the caller is known; on every reply from then on. */
+  callerHeaders: ReplyHeaders;
   /** The headers of every reply as of now. */
   standingHeaders(): Record<string, string>;
 }
@@ -49,9 +52,11 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     signal: flight.signal,
     log: parts.log,
     operationId: null,
+    callerHeaders: {},
     standingHeaders: () => ({
       "x-request-id": exchange.requestId,
       ...parts.options.standingHeaders(elapsedSince(startedAt)),
+      ...exchange.callerHeaders,
       ...(parts.inFlight.draining ? { connection: "close" } : {}),
     }),
   };

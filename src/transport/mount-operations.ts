@@ -53,6 +53,7 @@ async function serveOperation<P>(
   const { admission, contract, faults, options } = parts;
   const { headers } = exchange.request;
   const principal = route.secured ? await admission.authenticate(headers) : admission.anonymous; // Before the body: strangers upload nothing.
+  if (route.secured) exchange.callerHeaders = admission.headersFor?.(principal) ?? {};
   const query = readQuery(route.query, exchange.search, faults);
   const body = checkBody(route, await readBody(route, exchange.request, options, faults), contract, faults);
   const request: OperationRequest = { path: params, query, headers: namedHeaders(route, exchange), body };

@@ -7,7 +7,7 @@ import type { Logger } from "../base/logger.ts";
 import { type Admission, admitCaller, callerOf } from "./admission.ts";
 import { singleHeader, splitUrl } from "./exchange.ts";
 import type { Faults } from "./faults.ts";
-import type { RequestContext } from "./handler.ts";
+import type { ReplyHeaders, RequestContext } from "./handler.ts";
 import type { InFlight } from "./in-flight.ts";
 import type { TransportOptions } from "./options.ts";
 import { rawReply } from "./raw-reply.ts";
@@ -41,17 +41,30 @@ export function acceptUpgrades<P>(parts: UpgradeParts<P>): UpgradeListener {
     maxPayload: parts.options.messageBytesMax,
     clientTracking: false,
   });
+  const opening = new WeakMap<IncomingMessage, ReplyHeaders>();
+  server.on("headers", (lines, request) => {
+    for (const [name, value] of Object.entries(opening.get(request) ?? {})) lines.push(`${name}: ${value}`);
+  });
   return (request, socket, head) => {
     socket.on("error", (error) => parts.log.debug({ err: error }, "an upgrading connection failed"));
     open(request, parts).then(
-      (start) => server.handleUpgrade(request, socket, head, start),
+      ({ headers, start }) => {
+        opening.set(request, headers);
+        server.handleUpgrade(request, socket, head, start);
+      },
       (error: unknown) => refuse(request, socket, error, parts),
     );
   };
 }
 
-/** Passes the doors, and gives back what to do with the socket. */
-async function open<P>(request: IncomingMessage, parts: UpgradeParts<P>): Promise<(socket: WebSocket) => void> {
+interface OpenedUpgrade {
+  /** Of the reply that makes it a WebSocket. */
+  readonly headers: ReplyHeaders;
+  readonly start: (socket: WebSocket) => void;
+}
+
+/** Passes the doors, and gives back what to answer and what to do with the socket. */
+async function open<P>(request: IncomingMessage, parts: UpgradeParts<P>): Promise<OpenedUpgrade> {
   const { admission, faults, inFlight } = parts;
   admitCaller(callerOf(request), admission, inFlight, faults);
   const [path] = splitUrl(request.url ?? "/");
@@ -59,10 +72,12 @@ async function open<P>(request: IncomingMessage, parts: UpgradeParts<P>): Promis
   if (upgrade === undefined) throw faults.unknownRoute(request.method ?? "", path);
   if ("refuse" in upgrade) throw upgrade.refuse(path);
   const principal = upgrade.secured ? await admission.authenticate(request.headers) : admission.anonymous;
-  return (socket) => {
+  const requestId = newRequestId();
+  const callerHeaders = upgrade.secured ? admission.headersFor?.(principal) : {};
+  const start = (socket: WebSocket): void => {
     const flight = inFlight.begin();
     const context: RequestContext<P> = {
-      requestId: newRequestId(),
+      requestId,
       clientRequestId: singleHeader(request.headers["x-client-request-id"]),
       principal,
       signal: flight.signal,
@@ -72,9 +87,10 @@ async function open<P>(request: IncomingMessage, parts: UpgradeParts<P>): Promis
     };
     converse(socket, flight, (messages) => upgrade.handle(messages, context), {
       ...parts,
-      requestId: context.requestId,
+      requestId,
     });
   };
+  return { headers: { "x-request-id": requestId, ...parts.options.standingHeaders(0), ...callerHeaders }, start };
 }
 
 function refuse<P>(

@@ -5,6 +5,7 @@ import { greet } from "./skills/greet.ts";
 import { recallFact, recallInstructions, recallMessage } from "./skills/recall.ts";
 import { repeatText } from "./skills/repeat.ts";
 import type { Skill } from "./skills/skill.ts";
+import { summarizeConversation } from "./skills/summarize.ts";
 import { shorten } from "./tokens.ts";
 
 const QUOTE_CHARS_MAX = 200;
@@ -15,6 +16,7 @@ const HONEST_WORDS =
 /** The first that has an answer gives it. */
 const SKILLS: readonly Skill[] = [
   repeatText,
+  summarizeConversation,
   recallMessage,
   recallInstructions,
   recallFact,

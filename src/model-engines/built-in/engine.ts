@@ -1,33 +1,45 @@
 import type { ModelDescription, ModelEngine, ModelRequest } from "../../runs/ports.ts";
-import { modelNotFound, noScene } from "./model-errors.ts";
+import { inputTooLong, modelNotFound, noScene } from "./model-errors.ts";
 import { MODEL_NAME } from "./model-name.ts";
 import { planAnswer } from "./plan-answer.ts";
 import { playSteps } from "./play-steps.ts";
 import { findScene, playScene } from "./scenario/play-scene.ts";
 import type { Scenario } from "./scenario/scenario.ts";
 import type { Step } from "./step.ts";
+import { countInputTokens } from "./usage.ts";
 
 export interface BuiltInOptions {
   readonly scenario?: Scenario | null;
   /** Between two tokens, so that clients see a stream. */
   readonly tokenDelayMs?: number;
+  /** Tokens of input beyond which a turn is refused; null for no limit. */
+  readonly contextWindow?: number | null;
   /** Unix seconds; the models are as old as the engine. */
   readonly now?: () => number;
 }
 
 /** Answers turns in process, from fixed rules and without a network: for first runs, tests and the making of clients. Not a language model. */
 export function createBuiltInEngine(options: BuiltInOptions = {}): ModelEngine {
-  const { scenario = null, tokenDelayMs = 0, now = unixSeconds } = options;
+  const { scenario = null, tokenDelayMs = 0, contextWindow = null, now = unixSeconds } = options;
   const models = describeModels(scenario?.models ?? [], Math.floor(now()));
+  const checkModel = ({ model }: ModelRequest): void => {
+    if (!models.some(({ id }) => id === model)) throw modelNotFound(model);
+  };
   return {
     name: "built-in",
     async sample(request, signal) {
-      if (!models.some(({ id }) => id === request.model)) throw modelNotFound(request.model);
+      checkModel(request);
+      if (contextWindow !== null && countInputTokens(request) > contextWindow) throw inputTooLong();
       return playSteps(chooseSteps(request, scenario), tokenDelayMs, signal);
     },
     async listModels() {
       return models;
     },
+    async countTokens(request) {
+      checkModel(request);
+      return { tokens: countInputTokens(request), exact: true };
+    },
+    contextWindow: async () => contextWindow,
   };
 }
 

@@ -11,6 +11,11 @@ export function modelNotFound(model: string): ModelError {
   });
 }
 
+export function inputTooLong(): ModelError {
+  const message = "Your input exceeds the context window of this model. Please adjust your input and try again.";
+  return new ModelError(message, { ...CALLER_FAULT, code: "context_length_exceeded", param: "input" });
+}
+
 export function unsupportedTool(type: string, position: number): ModelError {
   const message = `Tools of type '${type}' are not available with the built-in engine.`;
   return new ModelError(message, { ...CALLER_FAULT, code: "unsupported_parameter", param: `tools[${position}]` });

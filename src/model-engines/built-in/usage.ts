@@ -25,7 +25,8 @@ export function usageOf(request: ModelRequest, steps: readonly Step[]): ModelEve
   };
 }
 
-function countInputTokens(request: ModelRequest): number {
+/** The engine's own rule, and so exact: what each answer reports as its input. */
+export function countInputTokens(request: ModelRequest): number {
   const tools = request.tools.length === 0 ? 0 : countTokens(JSON.stringify(request.tools));
   const items = request.items.reduce((sum, item) => sum + countItemTokens(item), 0);
   return countTokens(request.instructions ?? "") + tools + items;

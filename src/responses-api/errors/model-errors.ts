@@ -19,3 +19,12 @@ export function modelRefused(error: ModelError): ApiError {
     cause: error,
   });
 }
+
+export function inputTooLong(): ApiError {
+  return invalidRequest(
+    400,
+    "context_length_exceeded",
+    "input",
+    "Your input exceeds the context window of this model. Please adjust your input and try again.",
+  );
+}

@@ -22,6 +22,24 @@ export function incorrectApiKey(masked: string): ApiError {
   });
 }
 
+export function mismatchedOrganization(): ApiError {
+  return mismatched("organization", "Organization");
+}
+
+export function mismatchedProject(): ApiError {
+  return mismatched("project", "Project");
+}
+
+function mismatched(what: string, header: string): ApiError {
+  return new ApiError({
+    status: 401,
+    type: INVALID,
+    code: `mismatched_${what}`,
+    message: `The header OpenAI-${header} or Provider-${header} names ${what === "organization" ? "an organization" : "a project"} that this API key may not act for.`,
+    headers: BEARER_CHALLENGE,
+  });
+}
+
 const BEARER_CHALLENGE = { "WWW-Authenticate": 'Bearer realm="OpenAI API"' };
 
 export function invalidJson(): ApiError {

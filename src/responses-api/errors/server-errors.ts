@@ -20,12 +20,26 @@ export function upgradeNotOffered(): ApiError {
   );
 }
 
-export function tooManyRuns(runsMax: number): ApiError {
+export function tooManyRuns(limit: "runs" | "queue", max: number): ApiError {
   return new ApiError({
     status: 503,
     type: "server_error",
     code: "server_is_overloaded",
-    message: `The server is answering ${runsMax} requests already. Please retry in a moment.`,
+    message:
+      limit === "runs"
+        ? `The server is answering ${max} requests already. Please retry in a moment.`
+        : `There are ${max} background responses waiting already. Please retry in a moment.`,
+    headers: { "Retry-After": "1" },
+  });
+}
+
+/** The process that makes the response has not stopped it in time. */
+export function cancelTimedOut(): ApiError {
+  return new ApiError({
+    status: 503,
+    type: "server_error",
+    code: "server_is_overloaded",
+    message: "The response was asked to stop and has not stopped yet. Please retry in a moment.",
     headers: { "Retry-After": "1" },
   });
 }

@@ -5,7 +5,6 @@ export function responseNotFound(id: string): ApiError {
   return invalidRequest(404, null, null, `Response with id '${id}' not found.`);
 }
 
-/** The reference's own path to a stored stream is for background responses only. */
 /** A page cannot begin after an item that is not in the list. */
 export function cursorNotFound(after: string): ApiError {
   return invalidRequest(
@@ -16,9 +15,23 @@ export function cursorNotFound(after: string): ApiError {
   );
 }
 
-export function notReplayable(): ApiError {
+/** The reference's own path to a stored stream is for background responses that were made with `stream`. */
+export function notMadeInBackground(): ApiError {
   const message = "This response cannot be streamed because it was not created with background=true.";
   return invalidRequest(400, null, "stream", message);
+}
+
+export function notMadeWithStream(): ApiError {
+  const message = "This response cannot be streamed because it was not created with stream=true.";
+  return invalidRequest(400, null, "stream", message);
+}
+
+export function cannotCancelSynchronous(): ApiError {
+  return invalidRequest(400, null, null, "Cannot cancel a synchronous response.");
+}
+
+export function cannotCancelCompleted(): ApiError {
+  return invalidRequest(400, null, null, "Cannot cancel a completed response.");
 }
 
 export function previousResponseNotFound(id: string): ApiError {
@@ -39,11 +52,12 @@ export function previousResponseRunning(id: string): ApiError {
   );
 }
 
-export function itemNotStored(id: string): ApiError {
+/** `list` is the member that holds the reference. */
+export function itemNotStored(id: string, list = "input"): ApiError {
   return invalidRequest(
     404,
     null,
-    "input",
+    list,
     `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`,
   );
 }
@@ -56,11 +70,11 @@ export function toolCallMissing(callId: string): ApiError {
   return invalidRequest(400, null, "input", `No tool call found for function call output with call_id ${callId}.`);
 }
 
-export function duplicateItem(id: string): ApiError {
+export function duplicateItem(id: string, list = "input"): ApiError {
   return invalidRequest(
     400,
     null,
-    "input",
+    list,
     `Duplicate item found with id ${id}. Remove duplicate items from your input and try again.`,
   );
 }

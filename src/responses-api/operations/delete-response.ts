@@ -1,13 +1,13 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { RunHost } from "../../runs/index.ts";
 import type { ApiContext } from "../context.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
 import type { ResponseStore } from "../ports.ts";
-import type { RunRegistry } from "../run-registry.ts";
 
 /** `DELETE /v1/responses/{response_id}`: stops the response if it is still running, then removes everything about it. */
 export function deleteResponse(
   store: Pick<ResponseStore, "findResponse" | "deleteResponse">,
-  runs: Pick<RunRegistry, "stop">,
+  runs: Pick<RunHost, "stop">,
 ): ResponsesApiHandlers<ApiContext>["deleteResponse"] {
   return async ({ path: { response_id: id } }, { principal: { owner } }) => {
     if ((await store.findResponse(owner, id)) === null) throw responseNotFound(id);

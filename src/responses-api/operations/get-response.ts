@@ -1,19 +1,23 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { ApiContext } from "../context.ts";
-import { notImplemented } from "../errors/server-errors.ts";
-import { notReplayable, responseNotFound } from "../errors/state-errors.ts";
+import { notMadeInBackground, notMadeWithStream, responseNotFound } from "../errors/state-errors.ts";
 import { plainBody } from "../plain-body.ts";
 import type { ResponseStore } from "../ports.ts";
+import { storedEvents } from "../show-events.ts";
+import { type WatchParts, watchResponse } from "../watch-response.ts";
 
-/** `GET /v1/responses/{response_id}`: the latest stored snapshot. */
-export function getResponse(
-  store: Pick<ResponseStore, "findResponse">,
-): ResponsesApiHandlers<ApiContext>["getResponse"] {
-  return async ({ path, query }, { principal }) => {
-    const response = await store.findResponse(principal.owner, path.response_id);
-    if (response === null) throw responseNotFound(path.response_id);
-    if (query.stream === true)
-      throw response.background ? notImplemented("getResponse with stream=true") : notReplayable();
-    return { status: 200, body: plainBody(response) };
+export interface GetResponseParts extends WatchParts {
+  readonly store: Pick<ResponseStore, "findResponse" | "findStored">;
+}
+
+/** `GET /v1/responses/{response_id}`: the latest stored snapshot or, with `stream`, the events of a response made with `background` and `stream`. */
+export function getResponse(parts: GetResponseParts): ResponsesApiHandlers<ApiContext>["getResponse"] {
+  return async ({ path: { response_id: id }, query }, { principal: { owner } }) => {
+    const stored = await parts.store.findStored(owner, id);
+    if (stored === null) throw responseNotFound(id);
+    if (query.stream !== true) return { status: 200, body: plainBody(stored.response) };
+    if (stored.response.background !== true) throw notMadeInBackground();
+    if (!stored.streamed) throw notMadeWithStream();
+    return { status: 200, events: storedEvents(watchResponse(parts, owner, id, query.starting_after ?? -1)) };
   };
 }

@@ -2,8 +2,8 @@ import { createOpenAI } from "@ai-sdk/openai";
 import { stepCountIs, streamText, tool } from "ai";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { startTestServer, type TestServer } from "./test-server.ts";
-import { verifies } from "./verifies.ts";
+import { startTestServer, type TestServer } from "../test-server.ts";
+import { verifies } from "../verifies.ts";
 
 let server: TestServer;
 beforeAll(async () => {

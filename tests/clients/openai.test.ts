@@ -2,8 +2,8 @@ import OpenAI, { APIUserAbortError, AuthenticationError, BadRequestError, NotFou
 import { zodTextFormat } from "openai/helpers/zod";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { startTestServer, type TestServer } from "./test-server.ts";
-import { verifies } from "./verifies.ts";
+import { startTestServer, type TestServer } from "../test-server.ts";
+import { verifies } from "../verifies.ts";
 
 const MODEL = "antiphon-built-in";
 const weather = {

@@ -1,0 +1,55 @@
+/** Sound as this server handles it: signed 16 bit samples of one channel. */
+export interface PcmChunk {
+  readonly sampleRateHz: number;
+  readonly samples: Int16Array;
+}
+
+export const BYTES_PER_SAMPLE = 2;
+
+/** Samples as little-endian bytes. */
+export function pcmBytes(samples: Int16Array): Uint8Array {
+  const bytes = new Uint8Array(samples.length * BYTES_PER_SAMPLE);
+  const view = new DataView(bytes.buffer);
+  for (const [index, sample] of samples.entries()) view.setInt16(index * BYTES_PER_SAMPLE, sample, true);
+  return bytes;
+}
+
+/** Gathers bytes that arrive in pieces of any length into whole frames of `frameBytes`. */
+export class FrameGatherer {
+  readonly #frameBytes: number;
+  #rest = new Uint8Array(0);
+
+  constructor(frameBytes: number) {
+    this.#frameBytes = frameBytes;
+  }
+
+  /** The whole frames that are there by now; what is over waits for the next piece. */
+  push(bytes: Uint8Array): Uint8Array {
+    const all = this.#rest.length === 0 ? bytes : joined(this.#rest, bytes);
+    const whole = all.length - (all.length % this.#frameBytes);
+    this.#rest = all.slice(whole);
+    return all.subarray(0, whole);
+  }
+
+  /** What is left over at the end: less than a frame. */
+  end(): Uint8Array {
+    const rest = this.#rest;
+    this.#rest = new Uint8Array(0);
+    return rest;
+  }
+}
+
+/** Little-endian bytes as samples; their number is even. */
+export function samplesOf(bytes: Uint8Array): Int16Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Int16Array.from({ length: bytes.length / BYTES_PER_SAMPLE }, (_, index) =>
+    view.getInt16(index * BYTES_PER_SAMPLE, true),
+  );
+}
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const all = new Uint8Array(first.length + second.length);
+  all.set(first);
+  all.set(second, first.length);
+  return all;
+}

@@ -1,0 +1,112 @@
+/** Zero crossings of the kernel on each side: more are sharper and slower. */
+const CROSSINGS = 16;
+/** Places of the kernel's table between two crossings; values between them are interpolated. */
+const TABLE_STEPS = 512;
+/** Shape of the Kaiser window: about 80 dB below what is kept. */
+const KAISER_BETA = 8;
+/** Where the filter begins to fall, as a part of the lower rate's bandwidth. */
+const ROLL_OFF = 0.93;
+
+const KERNEL = windowedSinc();
+
+/**
+ * Changes the sample rate of one continuous sound that comes in pieces, by a windowed sinc; any two rates will do.
+ * The pieces given back, joined, last as long as those that were pushed, to the nearest sample.
+ */
+export class Resampler {
+  readonly #fromHz: number;
+  readonly #toHz: number;
+  /** The cutoff, relative to the bandwidth of the input. */
+  readonly #scale: number;
+  /** Input samples that the kernel reaches over, on each side. */
+  readonly #reach: number;
+  /** Input from the sample numbered `#heldFrom`; numbers below 0 are the silence before. */
+  #held: Float32Array;
+  #heldFrom: number;
+  #received = 0;
+  #produced = 0;
+
+  constructor(fromHz: number, toHz: number) {
+    this.#fromHz = fromHz;
+    this.#toHz = toHz;
+    this.#scale = Math.min(1, toHz / fromHz) * ROLL_OFF;
+    this.#reach = Math.ceil(CROSSINGS / this.#scale);
+    this.#held = new Float32Array(this.#reach);
+    this.#heldFrom = -this.#reach;
+  }
+
+  push(samples: Int16Array): Int16Array {
+    if (this.#fromHz === this.#toHz) return samples;
+    this.#received += samples.length;
+    this.#hold(samples);
+    const ready = Math.ceil(((this.#received - this.#reach) * this.#toHz) / this.#fromHz);
+    return this.#produce(ready);
+  }
+
+  /** What the last samples still give. */
+  end(): Int16Array {
+    if (this.#fromHz === this.#toHz) return new Int16Array(0);
+    this.#hold(new Int16Array(this.#reach + 1));
+    return this.#produce(Math.round((this.#received * this.#toHz) / this.#fromHz));
+  }
+
+  #hold(samples: Int16Array): void {
+    const next = (this.#produced * this.#fromHz) / this.#toHz;
+    const needless = Math.min(this.#held.length, Math.max(0, Math.floor(next) - this.#reach - this.#heldFrom));
+    const held = new Float32Array(this.#held.length - needless + samples.length);
+    held.set(this.#held.subarray(needless));
+    held.set(samples, this.#held.length - needless);
+    this.#held = held;
+    this.#heldFrom += needless;
+  }
+
+  /** Output up to, not including, the sample of that number. */
+  #produce(until: number): Int16Array {
+    const output = new Int16Array(Math.max(0, until - this.#produced));
+    for (const index of output.keys()) {
+      const value = this.#valueAt(((this.#produced + index) * this.#fromHz) / this.#toHz);
+      output[index] = Math.max(-32_768, Math.min(32_767, Math.round(value)));
+    }
+    this.#produced += output.length;
+    return output;
+  }
+
+  /** The input's value at a time between its samples. */
+  #valueAt(time: number): number {
+    const first = Math.max(Math.ceil(time - this.#reach), this.#heldFrom);
+    const last = Math.min(Math.floor(time + this.#reach), this.#heldFrom + this.#held.length - 1);
+    let sum = 0;
+    for (let place = first; place <= last; place += 1)
+      sum += (this.#held[place - this.#heldFrom] ?? 0) * kernelAt(Math.abs(time - place) * this.#scale);
+    return sum * this.#scale;
+  }
+}
+
+function kernelAt(crossings: number): number {
+  const place = crossings * TABLE_STEPS;
+  const index = Math.floor(place);
+  const here = KERNEL[index] ?? 0;
+  return here + ((KERNEL[index + 1] ?? 0) - here) * (place - index);
+}
+
+function windowedSinc(): Float64Array {
+  const table = new Float64Array(CROSSINGS * TABLE_STEPS + 1);
+  for (const index of table.keys()) {
+    const x = index / TABLE_STEPS;
+    const sinc = index === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x);
+    const edge = Math.sqrt(Math.max(0, 1 - (x / CROSSINGS) ** 2));
+    table[index] = (sinc * bessel(KAISER_BETA * edge)) / bessel(KAISER_BETA);
+  }
+  return table;
+}
+
+/** The modified Bessel function of the first kind, order 0, by its series. */
+function bessel(x: number): number {
+  let sum = 1;
+  let term = 1;
+  for (let n = 1; term > sum * 1e-12; n += 1) {
+    term *= (x / (2 * n)) ** 2;
+    sum += term;
+  }
+  return sum;
+}

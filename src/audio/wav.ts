@@ -1,0 +1,137 @@
+import { BYTES_PER_SAMPLE, FrameGatherer, samplesOf } from "./pcm.ts";
+
+export const WAV_HEADER_BYTES = 44;
+/** What a header says that was written before the length was known. */
+const UNKNOWN_LENGTH = 0xffff_ffff;
+/** Lengths from here on are no lengths: writers of streams put such numbers. */
+const LENGTH_MAX = 0x7fff_0000;
+/** How much may stand before the sound. */
+const PREFACE_BYTES_MAX = 64 * 1024;
+
+const FORMAT_PCM = 1;
+const FORMAT_FLOAT = 3;
+const FORMAT_EXTENSIBLE = 0xfffe;
+
+/** The header of a WAV file of 16 bit samples of one channel. `dataBytes` null: the length is not known yet, as in a stream. */
+export function wavHeader(sampleRateHz: number, dataBytes: number | null): Uint8Array {
+  const header = Buffer.alloc(WAV_HEADER_BYTES);
+  header.write("RIFF", 0, "latin1");
+  header.writeUInt32LE(dataBytes === null ? UNKNOWN_LENGTH : dataBytes + WAV_HEADER_BYTES - 8, 4);
+  header.write("WAVEfmt ", 8, "latin1");
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(FORMAT_PCM, 20);
+  header.writeUInt16LE(1, 22);
+  header.writeUInt32LE(sampleRateHz, 24);
+  header.writeUInt32LE(sampleRateHz * BYTES_PER_SAMPLE, 28);
+  header.writeUInt16LE(BYTES_PER_SAMPLE, 32);
+  header.writeUInt16LE(8 * BYTES_PER_SAMPLE, 34);
+  header.write("data", 36, "latin1");
+  header.writeUInt32LE(dataBytes ?? UNKNOWN_LENGTH, 40);
+  return header;
+}
+
+/** The bytes are no WAV, or one that cannot be read. */
+export class WavError extends Error {
+  override readonly name = "WavError";
+}
+
+export interface WavFormat {
+  readonly sampleRateHz: number;
+  readonly channels: number;
+  readonly encoding: "int16" | "float32";
+}
+
+/** Reads a WAV file as its bytes come in. Several channels become one. */
+export class WavReader {
+  #preface = Buffer.alloc(0);
+  #format: WavFormat | null = null;
+  #frames: FrameGatherer | null = null;
+  #bytesLeft = 0;
+
+  /** Null until the header is there. */
+  get format(): WavFormat | null {
+    return this.#frames === null ? null : this.#format;
+  }
+
+  /** The samples that these bytes complete. Throws `WavError`. */
+  push(bytes: Uint8Array): Int16Array {
+    if (this.#frames !== null) return this.#read(bytes);
+    this.#preface = Buffer.concat([this.#preface, bytes]);
+    const start = this.#readHeader();
+    if (start !== null) return this.#read(this.#preface.subarray(start));
+    if (this.#preface.length > PREFACE_BYTES_MAX) throw new WavError("the sound does not begin where it should");
+    return new Int16Array(0);
+  }
+
+  /** Where the sound begins; null while the header is not whole. */
+  #readHeader(): number | null {
+    const preface = this.#preface;
+    if (preface.length < 12) return null;
+    if (tagAt(preface, 0) !== "RIFF" || tagAt(preface, 8) !== "WAVE") throw new WavError("this is no WAV file");
+    let place = 12;
+    while (place + 8 <= preface.length) {
+      const tag = tagAt(preface, place);
+      const length = preface.readUInt32LE(place + 4);
+      place += 8;
+      if (tag === "data") return this.#begin(place, length);
+      if (tag === "fmt ") {
+        if (preface.length < place + length) return null;
+        this.#format = readFormat(preface.subarray(place, place + length));
+      }
+      place += length + (length % 2);
+    }
+    return null;
+  }
+
+  #begin(place: number, length: number): number {
+    if (this.#format === null) throw new WavError("the WAV file does not say what its samples are");
+    const { channels, encoding } = this.#format;
+    this.#frames = new FrameGatherer(channels * (encoding === "int16" ? BYTES_PER_SAMPLE : 4));
+    this.#bytesLeft = length === 0 || length >= LENGTH_MAX ? Number.POSITIVE_INFINITY : length;
+    return place;
+  }
+
+  #read(bytes: Uint8Array): Int16Array {
+    if (this.#frames === null || this.#format === null) return new Int16Array(0);
+    const sound = bytes.subarray(0, Math.min(bytes.length, this.#bytesLeft)); // Other chunks may follow the sound.
+    this.#bytesLeft -= sound.length;
+    return oneChannel(this.#frames.push(sound), this.#format);
+  }
+}
+
+function tagAt(bytes: Buffer, place: number): string {
+  return bytes.toString("latin1", place, place + 4);
+}
+
+function readFormat(chunk: Buffer): WavFormat {
+  if (chunk.length < 16) throw new WavError("the WAV file does not say what its samples are");
+  const tag = chunk.readUInt16LE(0);
+  const format = tag === FORMAT_EXTENSIBLE && chunk.length >= 26 ? chunk.readUInt16LE(24) : tag;
+  const channels = chunk.readUInt16LE(2);
+  const sampleRateHz = chunk.readUInt32LE(4);
+  const bits = chunk.readUInt16LE(14);
+  if (channels < 1 || channels > 16 || sampleRateHz < 1000 || sampleRateHz > 768_000)
+    throw new WavError(`a WAV file of ${channels} channels at ${sampleRateHz} Hz cannot be read`);
+  if (format === FORMAT_PCM && bits === 16) return { sampleRateHz, channels, encoding: "int16" };
+  if (format === FORMAT_FLOAT && bits === 32) return { sampleRateHz, channels, encoding: "float32" };
+  throw new WavError(`a WAV file of format ${format} with ${bits} bits cannot be read`);
+}
+
+function oneChannel(frames: Uint8Array, { channels, encoding }: WavFormat): Int16Array {
+  const samples = encoding === "int16" ? samplesOf(frames) : samplesOfFloats(frames);
+  if (channels === 1) return samples;
+  const mixed = new Int16Array(samples.length / channels);
+  for (const index of mixed.keys()) {
+    const frame = samples.subarray(index * channels, (index + 1) * channels);
+    mixed[index] = Math.round(frame.reduce((sum, sample) => sum + sample, 0) / channels);
+  }
+  return mixed;
+}
+
+function samplesOfFloats(bytes: Uint8Array): Int16Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Int16Array.from({ length: bytes.length / 4 }, (_, index) => {
+    const value = Math.max(-1, Math.min(1, view.getFloat32(index * 4, true)));
+    return Math.round(value * 32_767);
+  });
+}

@@ -1,0 +1,84 @@
+import type { LookupFunction } from "node:net";
+import type { Readable } from "node:stream";
+import { Agent } from "undici";
+import { EgressError } from "./egress-error.ts";
+import type { ResolvedAddress } from "./find-route.ts";
+
+const HEADER_BYTES_MAX = 32 * 1024;
+const USER_AGENT = "antiphon";
+
+export interface AskTimeouts {
+  /** Until a connection stands. */
+  readonly connectMs: number;
+  /** Without a byte, before the reply as well as within it. */
+  readonly idleMs: number;
+}
+
+export interface OneReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: Readable;
+  /** Closes the connection, wherever the body stands. */
+  close(): Promise<void>;
+}
+
+/**
+ * One GET over a connection of its own that goes to `addresses` and nowhere else, whatever the name leads to by now. No proxy of the
+ * environment comes in between, and redirects are not followed.
+ */
+export async function askOnce(
+  url: URL,
+  addresses: readonly ResolvedAddress[],
+  timeouts: AskTimeouts,
+  signal: AbortSignal,
+): Promise<OneReply> {
+  const agent = new Agent({
+    connections: 1,
+    maxHeaderSize: HEADER_BYTES_MAX,
+    headersTimeout: timeouts.idleMs,
+    bodyTimeout: timeouts.idleMs,
+    connect: { timeout: timeouts.connectMs, lookup: pinnedLookup(addresses) },
+  });
+  const close = (): Promise<void> => agent.destroy();
+  try {
+    const reply = await agent.request({
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
+      method: "GET",
+      headers: { "user-agent": USER_AGENT, accept: "*/*", "accept-encoding": "identity" },
+      signal,
+    });
+    return { status: reply.statusCode, headers: reply.headers, body: reply.body, close };
+  } catch (error) {
+    await close();
+    throw explainFailure(error);
+  }
+}
+
+/** What undici and Node say, in words that tell no address. */
+export function explainFailure(error: unknown): EgressError {
+  if (error instanceof EgressError) return error;
+  const code = codeOf(error);
+  if (/TIMEOUT|ETIMEDOUT/.test(code))
+    return new EgressError("timeout", "The remote server did not answer in time", error);
+  if (/CERT|TLS|SSL/.test(code))
+    return new EgressError("unreachable", "The certificate of the remote server is not trusted", error);
+  if (code === "UND_ERR_HEADERS_OVERFLOW") return new EgressError("too_large", "The reply has too many headers", error);
+  return new EgressError("unreachable", "The remote server could not be reached, or broke off", error);
+}
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  if ("code" in error && typeof error.code === "string") return error.code;
+  if (error instanceof AggregateError) return error.errors.map(codeOf).find((code) => code !== "") ?? "";
+  return codeOf(error.cause);
+}
+
+function pinnedLookup(addresses: readonly ResolvedAddress[]): LookupFunction {
+  const [first] = addresses;
+  return (_host, options, callback) => {
+    if (first === undefined) callback(new Error("no address"), "");
+    else if (options.all === true) callback(null, [...addresses]);
+    else callback(null, first.address, first.family);
+  };
+}

@@ -1,0 +1,23 @@
+/** Why a call was not made or gave nothing. */
+export type EgressReason =
+  | "switched_off"
+  | "invalid_url"
+  | "forbidden"
+  | "unreachable"
+  | "timeout"
+  | "too_many_redirects"
+  | "bad_status"
+  | "bad_encoding"
+  | "wrong_type"
+  | "too_large";
+
+/** A guarded call failed. The message is a sentence for the caller: it names no address, and no host that the caller did not name. */
+export class EgressError extends Error {
+  override readonly name = "EgressError";
+  readonly reason: EgressReason;
+
+  constructor(reason: EgressReason, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,92 @@
+import { type AddressKind, addressKind, embeddedAddress } from "./address-kind.ts";
+import { type AddressBytes, isWithin, parseAddress } from "./ip-address.ts";
+
+/** Which calls may leave: to public addresses and what is allowed, to what is allowed only, or none. */
+export type EgressMode = "public" | "listed" | "off";
+
+export interface EgressPolicy {
+  readonly mode: EgressMode;
+  /** Hosts (`cdn.example.com`, `*.example.com`), addresses and networks (`10.0.0.0/8`), each with a port if only that one is meant. They may be private. */
+  readonly allow: readonly string[];
+  /** In the same words; wins over `allow`. */
+  readonly deny: readonly string[];
+  /** The ports of hosts that are not in `allow`. */
+  readonly ports: readonly number[];
+}
+
+type Rule =
+  | { readonly type: "network"; readonly address: AddressBytes; readonly bits: number; readonly port: number | null }
+  | { readonly type: "host"; readonly name: string; readonly port: number | null };
+
+/** Where a call would go: a host by name or address, one of its addresses, and the port. */
+export interface Destination {
+  readonly host: string;
+  readonly address: AddressBytes;
+  readonly port: number;
+}
+
+export class EgressRules {
+  readonly mode: EgressMode;
+  readonly #allow: readonly Rule[];
+  readonly #deny: readonly Rule[];
+  readonly #ports: ReadonlySet<number>;
+
+  /** Throws `RangeError` for an entry that is neither a host nor a network. */
+  constructor({ mode, allow, deny, ports }: EgressPolicy) {
+    this.mode = mode;
+    this.#allow = allow.map(parseRule);
+    this.#deny = deny.map(parseRule);
+    this.#ports = new Set(ports);
+  }
+
+  permits(destination: Destination): boolean {
+    if (this.mode === "off" || this.#deny.some((rule) => isMeant(rule, destination, true))) return false;
+    const kind = addressKind(destination.address);
+    if (this.#allow.some((rule) => isMeant(rule, destination, false) && reaches(rule, kind))) return true;
+    return this.mode === "public" && kind === "public" && this.#ports.has(destination.port);
+  }
+}
+
+/** A host by its name may be private, but what hands out the machine's credentials has to be allowed by its address. */
+function reaches(rule: Rule, kind: AddressKind): boolean {
+  return rule.type === "network" || kind !== "metadata";
+}
+
+function isMeant(rule: Rule, { host, address, port }: Destination, isEmbeddedMeant: boolean): boolean {
+  if (rule.port !== null && rule.port !== port) return false;
+  if (rule.type === "host") return matchesName(rule.name, host);
+  const embedded = isEmbeddedMeant ? embeddedAddress(address) : null;
+  return (
+    isWithin(address, rule.address, rule.bits) || (embedded !== null && isWithin(embedded, rule.address, rule.bits))
+  );
+}
+
+function matchesName(name: string, host: string): boolean {
+  const sent = host.toLowerCase().replace(/\.$/, "");
+  return name.startsWith("*.") ? sent.endsWith(name.slice(1)) : sent === name;
+}
+
+function parseRule(text: string): Rule {
+  const network = /^(\[[\d:a-f.]+\]|[\d.]+|[\da-f:]+:[\d:a-f.]*)(?:\/(\d{1,3}))?$/i.exec(text);
+  const withPort = /^(\[[\d:a-f.]+\]|[\w.*-]+)(?::(\d{1,5}))$/i.exec(text);
+  const rule = networkRule(network?.[1], network?.[2], null) ?? rulesWithPort(withPort?.[1] ?? text, withPort?.[2]);
+  if (rule === null) throw new RangeError(`'${text}' is neither a host nor a network`);
+  return rule;
+}
+
+function rulesWithPort(host: string, port: string | undefined): Rule | null {
+  const number = port === undefined ? null : Number(port);
+  if (number !== null && number > 65_535) return null;
+  const network = networkRule(host, undefined, number);
+  if (network !== null) return network;
+  if (!/^(?:\*\.)?[a-z\d_](?:[a-z\d._-]*[a-z\d_])?$/i.test(host)) return null;
+  return { type: "host", name: host.toLowerCase(), port: number };
+}
+
+function networkRule(written: string | undefined, bits: string | undefined, port: number | null): Rule | null {
+  const address = written === undefined ? null : parseAddress(written);
+  if (address === null) return null;
+  const size = address.length * 8;
+  const kept = bits === undefined ? size : Number(bits);
+  return kept > size ? null : { type: "network", address, bits: kept, port };
+}

@@ -1,0 +1,157 @@
+import type { Logger } from "../base/logger.ts";
+import { type AskTimeouts, askOnce, explainFailure, type OneReply } from "./ask-once.ts";
+import { EgressError } from "./egress-error.ts";
+import { type EgressPolicy, EgressRules } from "./egress-rules.ts";
+import { findRoute, type ResolveHost, resolveHost } from "./find-route.ts";
+import { readBody, tooLarge } from "./read-body.ts";
+
+export interface EgressOptions {
+  readonly policy: EgressPolicy;
+  readonly timeouts: AskTimeouts & {
+    /** For the whole call, redirects and look-ups included. */
+    readonly totalMs: number;
+  };
+  readonly log: Logger;
+  /** In place of the system's resolver. */
+  readonly resolve?: ResolveHost;
+}
+
+export interface GuardedRequest {
+  readonly bytesMax: number;
+  /** Media types that are taken, such as `image/png` or `text/*`; null takes any. A reply that names none is taken. */
+  readonly accept: readonly string[] | null;
+  readonly signal: AbortSignal;
+}
+
+export interface Fetched {
+  readonly bytes: Buffer;
+  /** As the server names it, in lower case and without parameters; null if it names none. */
+  readonly mimeType: string | null;
+  /** The parameter `charset`, or null. */
+  readonly charset: string | null;
+  /** From `Content-Disposition`, else the end of the path; null if neither names one. */
+  readonly filename: string | null;
+}
+
+/** Calls that clients cause: every one passes here, and none reaches what its operator did not mean to be reached. */
+export interface Egress {
+  /** GETs a URL. Throws `EgressError`, or the reason of `signal` when that aborts. */
+  fetchGuarded(url: string, request: GuardedRequest): Promise<Fetched>;
+}
+
+const REDIRECTS_MAX = 5;
+const URL_CHARACTERS_MAX = 8192;
+const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** Throws `RangeError` for a policy with an entry that is neither a host nor a network. */
+export function createEgress(options: EgressOptions): Egress {
+  const rules = new EgressRules(options.policy);
+  return {
+    async fetchGuarded(url, request) {
+      const outOfTime = AbortSignal.timeout(options.timeouts.totalMs);
+      const signal = AbortSignal.any([request.signal, outOfTime]);
+      try {
+        return await follow(url, { ...options, rules, request, signal });
+      } catch (error) {
+        request.signal.throwIfAborted();
+        const failure = outOfTime.aborted
+          ? new EgressError("timeout", "The remote server did not send everything in time", error)
+          : explainFailure(error);
+        options.log.warn({ host: hostOf(url), reason: failure.reason }, "a call for a client failed");
+        throw failure;
+      }
+    },
+  };
+}
+
+interface Journey extends EgressOptions {
+  readonly rules: EgressRules;
+  readonly request: GuardedRequest;
+  readonly signal: AbortSignal;
+}
+
+async function follow(start: string, journey: Journey): Promise<Fetched> {
+  let url = checkedUrl(start, journey.rules);
+  for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
+    const { rules, resolve = resolveHost, timeouts, signal } = journey;
+    const addresses = await unlessAborted(findRoute(url, rules, resolve), signal);
+    const reply = await askOnce(url, addresses, timeouts, signal);
+    try {
+      const location = REDIRECT_STATUSES.has(reply.status) ? single(reply.headers["location"]) : null;
+      if (location === null) return await readReply(reply, url, journey.request);
+      url = checkedUrl(URL.parse(location, url)?.href ?? "", rules);
+    } finally {
+      await reply.close();
+    }
+  }
+  throw new EgressError("too_many_redirects", `The URL leads through more than ${REDIRECTS_MAX} redirects`);
+}
+
+function checkedUrl(text: string, { mode }: EgressRules): URL {
+  if (mode === "off")
+    throw new EgressError("switched_off", "This server fetches no URLs. The operator can allow it with EGRESS");
+  const url = text.length > URL_CHARACTERS_MAX ? null : URL.parse(text);
+  if (url === null) throw new EgressError("invalid_url", "The URL is not valid");
+  if (url.protocol !== "https:" && url.protocol !== "http:")
+    throw new EgressError("invalid_url", "The URL is neither https nor http");
+  if (url.username !== "" || url.password !== "")
+    throw new EgressError("invalid_url", "The URL holds a user name or a password");
+  return url;
+}
+
+async function readReply(reply: OneReply, url: URL, request: GuardedRequest): Promise<Fetched> {
+  if (reply.status !== 200)
+    throw new EgressError("bad_status", `The remote server answered with status ${reply.status}`);
+  const type = single(reply.headers["content-type"]);
+  const mimeType = type?.split(";")[0]?.trim().toLowerCase() || null;
+  if (mimeType !== null && !isAccepted(mimeType, request.accept))
+    throw new EgressError("wrong_type", `The URL leads to content of type '${mimeType.slice(0, 100)}'`);
+  const announced = Number(single(reply.headers["content-length"]) ?? 0);
+  if (announced > request.bytesMax) throw tooLarge(request.bytesMax);
+  const bytes = await readBody(reply.body, single(reply.headers["content-encoding"]), request.bytesMax);
+  return {
+    bytes,
+    mimeType,
+    charset: /;\s*charset="?([\w.:-]+)/i.exec(type ?? "")?.[1]?.toLowerCase() ?? null,
+    filename: filenameOf(single(reply.headers["content-disposition"]), url),
+  };
+}
+
+function isAccepted(mimeType: string, accept: GuardedRequest["accept"]): boolean {
+  if (accept === null) return true;
+  return accept.some((wanted) =>
+    wanted.endsWith("/*") ? mimeType.startsWith(wanted.slice(0, -1)) : mimeType === wanted,
+  );
+}
+
+function filenameOf(disposition: string | null, url: URL): string | null {
+  const named = /\bfilename="?([^";]+)/i.exec(disposition ?? "")?.[1] ?? decoded(url.pathname.split("/").at(-1) ?? "");
+  const bare = named.replace(/^.*[\\/]/, "").trim();
+  return bare === "" ? null : bare.slice(0, 255);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // A stray percent sign.
+  }
+}
+
+function single(header: string | readonly string[] | undefined): string | null {
+  return (typeof header === "string" ? header : header?.[0]) ?? null;
+}
+
+/** A look-up cannot be called off, but nobody has to wait for it. */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => reject(signal.reason);
+    if (signal.aborted) leave();
+    signal.addEventListener("abort", leave, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
+  });
+}
+
+function hostOf(url: string): string {
+  return URL.parse(url)?.hostname ?? "";
+}

@@ -1,0 +1,25 @@
+export interface DataUrl {
+  /** In lower case; empty if it names none. */
+  readonly mimeType: string;
+  readonly charset: string | null;
+  readonly base64: string;
+}
+
+/** A data URL with base64 content; null for any other text. Whether the content is base64 is not looked at. */
+export function parseDataUrl(url: string): DataUrl | null {
+  const comma = url.indexOf(",");
+  if (comma === -1 || comma > 1000) return null;
+  const head = /^data:([^;,]*)((?:;[^;,]*)*?);base64$/i.exec(url.slice(0, comma));
+  if (head === null) return null;
+  const charset = /;charset="?([\w.:-]+)/i.exec(head[2] ?? "")?.[1] ?? null;
+  return { mimeType: (head[1] ?? "").trim().toLowerCase(), charset, base64: url.slice(comma + 1) };
+}
+
+/** Takes what strict decoders take, and line breaks. */
+export function isBase64(text: string): boolean {
+  return /^[\w+/\s-]*={0,2}\s*$/.test(text) && text.replace(/[\s=]+/g, "").length % 4 !== 1;
+}
+
+export function dataUrl(mimeType: string, bytes: Uint8Array): string {
+  return `data:${mimeType};base64,${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64")}`;
+}

@@ -1,0 +1,73 @@
+import type { CreateResponseRequest, Response } from "../../generated/responses-api/types.ts";
+import type { Logger } from "../base/logger.ts";
+import { type LiveRun, type RunHost, type RunOrder, RunsExhausted } from "../runs/index.ts";
+import { type EventLog, ModelError, type OpenedRun } from "../runs/ports.ts";
+import { askModel, type TurnParts } from "./ask-model.ts";
+import type { Principal } from "./authenticate.ts";
+import { modelRefused } from "./errors/model-errors.ts";
+import { tooManyRuns } from "./errors/server-errors.ts";
+import { prepareRun, type RunSources } from "./prepare-run.ts";
+import { type PlanTask, planOf, type RunTask } from "./run-task.ts";
+import type { Sealer } from "./seal.ts";
+
+export interface OrderParts extends TurnParts {
+  readonly log: EventLog;
+  readonly sealer: Sealer;
+}
+
+export interface BeginParts extends RunSources, OrderParts {
+  readonly runs: RunHost;
+}
+
+/** Who asks for a response, over whichever transport. */
+export interface Caller {
+  readonly principal: Principal;
+  /** Aborts when the client leaves; that ends a response of the foreground. */
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+}
+
+export interface BegunResponse extends LiveRun {
+  /** The first snapshot: `queued` in the background, `in_progress` otherwise. */
+  readonly response: Response;
+}
+
+/**
+ * Begins to make a response. A foreground one is begun when its model has accepted the request, and belongs to its caller;
+ * a background one when it is stored. Throws the `ApiError` for whatever is found before that.
+ */
+export async function beginResponse(
+  parts: BeginParts,
+  request: CreateResponseRequest,
+  caller: Caller,
+): Promise<BegunResponse> {
+  const createdAt = Math.floor(Date.now() / 1000);
+  const { owner } = caller.principal;
+  const { task, opened } = await prepareRun(parts, { owner, signal: caller.signal }, request, createdAt);
+  const order = orderOf(parts, task, opened, caller.log);
+  const run = opened.response.background === true ? parts.runs.enqueue(order) : parts.runs.start(order, caller.signal);
+  return { ...(await run.catch(refused)), response: opened.response };
+}
+
+/** How a response is made by its task. */
+export function orderOf(parts: OrderParts, task: RunTask, opened: OpenedRun, log: Logger): RunOrder {
+  return { ...endingOrder(parts, task, opened, log), ask: (signal) => askModel(parts, task, signal) };
+}
+
+/** How a response is ended for which no model can be asked any more. */
+export function endingOrder(parts: OrderParts, task: PlanTask, opened: OpenedRun, log: Logger): RunOrder {
+  const { owner, response } = opened;
+  return {
+    plan: planOf(task, response, owner, parts.sealer),
+    opened,
+    log: response.store ? parts.log : null,
+    ask: () => Promise.reject(new Error("there is no task by which a model could be asked")),
+    now: () => Math.floor(Date.now() / 1000),
+    onFault: (fault) => log.error({ err: fault, responseId: response.id }, "a run met a fault"),
+  };
+}
+
+function refused(error: unknown): never {
+  if (error instanceof RunsExhausted) throw tooManyRuns(error.limit, error.max);
+  throw error instanceof ModelError ? modelRefused(error) : error;
+}

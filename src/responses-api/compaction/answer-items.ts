@@ -1,0 +1,93 @@
+import type { StoredItem } from "../../../generated/responses-api/types.ts";
+import { randomHex } from "../../base/ids.ts";
+import type { ModelEvent } from "../../runs/ports.ts";
+import { isToolCall, type ToolCall } from "./compacted-context.ts";
+
+type CallStarted = Extract<ModelEvent, { type: "call_started" }>;
+
+/** What a model says in one turn, as items that can be shown to it again; its reasoning is left out. */
+export class AnswerItems {
+  readonly #items: StoredItem[] = [];
+  readonly #callIds = new Set<string>();
+  #text = "";
+  #call: { readonly started: CallStarted & { readonly callId: string }; input: string } | null = null;
+  #characters = 0;
+
+  /** Characters said so far, reasoning included. */
+  get characters(): number {
+    return this.#characters;
+  }
+
+  /** Gives the event back, a call with the id that it is known by. */
+  hear(event: ModelEvent): ModelEvent {
+    if ("text" in event) this.#characters += event.text.length;
+    switch (event.type) {
+      case "text_delta":
+      case "refusal_delta":
+        this.#endCall();
+        this.#text += event.text;
+        return event;
+      case "call_started": {
+        this.#endBlocks();
+        const started = { ...event, callId: this.#freeCallId(event.callId) };
+        this.#call = { started, input: "" };
+        return started;
+      }
+      case "call_delta":
+        if (this.#call !== null) this.#call.input += event.text;
+        return event;
+      case "message_started":
+        this.#endBlocks();
+        return event;
+      default:
+        return event;
+    }
+  }
+
+  /** The messages, and the calls, of which none has its output yet. */
+  take(): { readonly messages: readonly StoredItem[]; readonly calls: readonly ToolCall[] } {
+    this.#endBlocks();
+    return { messages: this.#items.filter((item) => item.type === "message"), calls: this.#items.filter(isToolCall) };
+  }
+
+  /** A compaction names the calls it leaves open, so each has its id before the run would give it one. */
+  #freeCallId(given: string | null): string {
+    const isFree = given !== null && given !== "" && !this.#callIds.has(given);
+    const callId = isFree ? given : `call_${randomHex(24)}`;
+    this.#callIds.add(callId);
+    return callId;
+  }
+
+  #endBlocks(): void {
+    this.#endCall();
+    const text = this.#text;
+    this.#text = "";
+    if (text === "") return;
+    this.#items.push({
+      id: `msg_${this.#items.length}`,
+      type: "message",
+      role: "assistant",
+      status: "completed",
+      content: [{ type: "output_text", text, annotations: [], logprobs: [] }],
+    });
+  }
+
+  #endCall(): void {
+    const call = this.#call;
+    this.#call = null;
+    if (call === null) return;
+    const { kind, callId, name, namespace } = call.started;
+    const common = {
+      status: "completed" as const,
+      call_id: callId,
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+    };
+    const place = this.#items.length;
+    this.#items.push(
+      kind === "function"
+        ? { id: `fc_${place}`, type: "function_call", arguments: call.input.trim() === "" ? "{}" : call.input, ...common }
+        : { id: `ctc_${place}`, type: "custom_tool_call", input: call.input, ...common },
+    );
+  }
+}

@@ -1,0 +1,65 @@
+import { type ModelEngine, ModelError, type ModelEvent, type ModelRequest, type ModelUsage } from "../../runs/ports.ts";
+
+/** What a summary may take; a model that thinks first needs more than the summary itself. */
+const SUMMARY_TOKENS_MAX = 8192;
+/** What is kept of a summary. */
+const SUMMARY_CHARACTERS_MAX = 256 * 1024;
+
+const SUMMARY_PROMPT = `Write a summary of this conversation. It is about to be removed to make room, and whoever goes on with the work will see your summary in its place and nothing else of it.
+
+Write down, as far as there is any:
+- what the user wants to reach, and each wish, rule and preference they stated, in words close to their own;
+- what was found out, decided, made or changed, with the reasons that still matter;
+- exact names, numbers, dates, addresses, file paths, commands, identifiers and short pieces of code that will be needed again;
+- what tools returned, where something still depends on it;
+- what failed, so that it is not tried again;
+- what is open, what was promised, and the very next step.
+
+If the conversation begins with an earlier summary, carry over what still holds. Leave out courtesies and whatever is settled and done with. Invent nothing and judge nothing. Use the language of the conversation. Do not answer or continue the conversation and do not call tools: write only the summary, as plain text.`;
+
+/** The turn in which a model sums a context up. Instructions and tools stay as they are: model servers then need not read it all anew. */
+export function summaryRequest(request: ModelRequest): ModelRequest {
+  return {
+    ...request,
+    items: [...request.items, { type: "message", role: "user", content: [{ type: "input_text", text: SUMMARY_PROMPT }] }],
+    toolChoice: "none",
+    text: { format: { type: "text" }, verbosity: "medium" },
+    maxOutputTokens: SUMMARY_TOKENS_MAX,
+    topLogprobs: null,
+  };
+}
+
+export interface Summary {
+  readonly text: string;
+  readonly usage: ModelUsage | null;
+}
+
+/** Has the model answer a `summaryRequest`. Rejects with `ModelError` if it refuses, dies or says nothing. */
+export async function takeSummary(engine: ModelEngine, request: ModelRequest, signal: AbortSignal): Promise<Summary> {
+  return readSummary(await engine.sample(request, signal));
+}
+
+/** The text of an answer, its reasoning left out. */
+export async function readSummary(turn: AsyncIterable<readonly ModelEvent[]>): Promise<Summary> {
+  let text = "";
+  let usage: ModelUsage | null = null;
+  let isWhole = false;
+  for await (const batch of turn) {
+    for (const event of batch) {
+      if (event.type === "text_delta" && text.length < SUMMARY_CHARACTERS_MAX) text += event.text;
+      if (event.type === "usage") usage = event.usage;
+      if (event.type === "finished") isWhole = event.reason !== "content_filter";
+    }
+  }
+  const trimmed = text.slice(0, SUMMARY_CHARACTERS_MAX).trim();
+  if (trimmed === "" || !isWhole) throw noSummary();
+  return { text: trimmed, usage };
+}
+
+function noSummary(): ModelError {
+  return new ModelError("The model wrote no summary of the conversation. You can retry your request.", {
+    status: 502,
+    type: "server_error",
+    code: "server_error",
+  });
+}

@@ -1,0 +1,47 @@
+import type { ApiError } from "../../base/api-error.ts";
+import { assertNever } from "../../base/assert.ts";
+import type { ConversationRefusal } from "../ports.ts";
+import { invalidRequest } from "./invalid-request.ts";
+import { duplicateItem } from "./state-errors.ts";
+
+export function conversationNotFound(id: string): ApiError {
+  return invalidRequest(404, null, null, `Conversation with id '${id}' not found.`);
+}
+
+export function conversationLocked(): ApiError {
+  return invalidRequest(
+    400,
+    "conversation_locked",
+    "conversation",
+    "Another process is currently operating on this conversation. Please retry in a few seconds.",
+  );
+}
+
+export function conversationItemNotFound(itemId: string): ApiError {
+  return invalidRequest(404, null, null, `Item with id '${itemId}' not found in conversation.`);
+}
+
+export function conversationTooLong(): ApiError {
+  return invalidRequest(
+    400,
+    "context_length_exceeded",
+    "conversation",
+    "This conversation holds more text than one request can bring to a model. Please begin another one.",
+  );
+}
+
+/** `itemId` is the item that was named, if one was. */
+export function conversationRefused(refusal: ConversationRefusal, conversationId: string, itemId = ""): ApiError {
+  switch (refusal.reason) {
+    case "unknown":
+      return conversationNotFound(conversationId);
+    case "locked":
+      return conversationLocked();
+    case "unknown_item":
+      return conversationItemNotFound(itemId);
+    case "duplicate_item":
+      return duplicateItem(refusal.itemId, "items");
+    default:
+      return assertNever(refusal);
+  }
+}

@@ -1,0 +1,45 @@
+import { ApiError } from "../../base/api-error.ts";
+import type { RateBucket, RateStanding } from "../ports.ts";
+
+const RATE_LIMIT = "rate_limit_error";
+
+export interface RefusedTaking {
+  readonly bucket: RateBucket;
+  readonly organization: string;
+  readonly standing: RateStanding;
+  readonly requested: number;
+  /** The six `x-ratelimit-*` headers. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What is left of the present minute is too little. Clients read the delay from the text: seconds or milliseconds, never minutes. */
+export function rateLimitReached(refused: RefusedTaking): ApiError {
+  const { resetMs } = refused.standing;
+  return rateLimitError(refused, "reached", `Please try again in ${delayText(resetMs)}.`, {});
+}
+
+/** More than a whole minute's tokens: waiting does not help, and official clients are told not to. */
+export function rateLimitBelowRequest(refused: RefusedTaking): ApiError {
+  const advice = "The request alone is more than that: send less input.";
+  return rateLimitError(refused, "too low", advice, { "x-should-retry": "false" });
+}
+
+function rateLimitError(
+  { bucket, organization, standing, requested, headers }: RefusedTaking,
+  what: string,
+  advice: string,
+  more: Readonly<Record<string, string>>,
+): ApiError {
+  const { limit, remaining, resetMs } = standing;
+  return new ApiError({
+    status: 429,
+    type: RATE_LIMIT,
+    code: RATE_LIMIT,
+    message: `Rate limit ${what} for this key in organization '${organization}' on ${bucket} per minute: limit ${limit}, remaining ${remaining}, requested ${requested}. ${advice}`,
+    headers: { ...headers, ...more, "Retry-After": String(Math.max(1, Math.ceil(resetMs / 1000))) },
+  });
+}
+
+function delayText(ms: number): string {
+  return ms < 1000 ? `${Math.max(1, Math.ceil(ms))}ms` : `${ms / 1000}s`;
+}

@@ -1,0 +1,15 @@
+import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { ApiContext } from "../context.ts";
+import { responseNotFound } from "../errors/state-errors.ts";
+import { shownEvents } from "../show-events.ts";
+import { type WatchParts, watchResponse } from "../watch-response.ts";
+
+/** `GET /v1/responses/{response_id}/events`: the events of any stored response, those to come included, in the extension dialect unless asked otherwise. */
+export function streamResponseEvents(parts: WatchParts): ResponsesApiHandlers<ApiContext>["streamResponseEvents"] {
+  return async ({ path: { response_id: id }, query }, { principal: { owner } }) => {
+    if ((await parts.store.findResponse(owner, id)) === null) throw responseNotFound(id);
+    const events = watchResponse(parts, owner, id, query.starting_after ?? -1);
+    const channels = query.channels == null ? null : new Set(query.channels);
+    return { status: 200, events: shownEvents(events, { padded: false, channels, dialect: query.dialect !== "reference" }) };
+  };
+}

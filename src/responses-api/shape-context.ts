@@ -1,0 +1,35 @@
+import type { StoredItem } from "../../generated/responses-api/types.ts";
+import type { Owner } from "../runs/ports.ts";
+import { invalidEncryptedContent } from "./errors/state-errors.ts";
+import { ownerText } from "./resolve-input.ts";
+import type { Sealer } from "./seal.ts";
+
+export interface ContextSources {
+  readonly sealer: Sealer;
+}
+
+export interface ContextScope {
+  readonly owner: Owner;
+  /** Aborts when the one who waits for the answer leaves. */
+  readonly signal: AbortSignal;
+}
+
+/** The items as the model is shown them: what was sealed is opened. Stored items stay as they were sent. */
+export async function shapeContext(
+  sources: ContextSources,
+  scope: ContextScope,
+  context: readonly StoredItem[],
+): Promise<readonly StoredItem[]> {
+  const reader = ownerText(scope.owner);
+  return context.map((item) => opened(item, sources.sealer, reader));
+}
+
+/** Sealed reasoning gets its text back, unless it is shown anyway. */
+function opened(item: StoredItem, sealer: Sealer, owner: string): StoredItem {
+  if (item.type !== "reasoning" || item.encrypted_content == null) return item;
+  const text = sealer.open(item.encrypted_content, owner);
+  if (text === null) throw invalidEncryptedContent();
+  const { encrypted_content: _sealed, ...shown } = item;
+  if (text === "" || shown.content !== undefined) return shown;
+  return { ...shown, content: [{ type: "reasoning_text", text }] };
+}

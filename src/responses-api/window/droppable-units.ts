@@ -1,0 +1,58 @@
+import type { ModelRequest } from "../../runs/ports.ts";
+import { isSummary } from "../compaction/begin-at-compaction.ts";
+
+type Item = ModelRequest["items"][number];
+
+/** Items that make sense only together, by their places in the context. */
+export interface Unit {
+  readonly places: readonly number[];
+  /** Whether it begins a turn of the user. */
+  readonly isUserMessage: boolean;
+}
+
+/**
+ * What may be left out of a context, oldest first: user messages but the last, answers, and tool calls with their outputs and with the reasoning
+ * that led to them. Never instructions, never the summary of what was compacted.
+ */
+export function droppableUnits(items: readonly Item[]): readonly Unit[] {
+  const lastUser = items.findLastIndex((item) => roleOf(item) === "user" && !isSummary(item));
+  const byCall = new Map<string, number[]>();
+  const units: { places: number[]; isUserMessage: boolean }[] = [];
+  let reasoning: number[] = [];
+  for (const [place, item] of items.entries()) {
+    if (place === lastUser || isPinned(item)) continue;
+    if (item.type === "reasoning") {
+      reasoning.push(place);
+      continue;
+    }
+    const callId = callIdOf(item);
+    const known = callId === null ? undefined : byCall.get(callId);
+    if (known !== undefined) {
+      known.push(place);
+      continue;
+    }
+    const places = [...reasoning, place];
+    reasoning = [];
+    if (callId !== null) byCall.set(callId, places);
+    units.push({ places, isUserMessage: roleOf(item) === "user" });
+  }
+  if (reasoning.length > 0) units.push({ places: reasoning, isUserMessage: false });
+  return units;
+}
+
+function isPinned(item: Item): boolean {
+  const role = roleOf(item);
+  return role === "system" || role === "developer" || isSummary(item);
+}
+
+function roleOf(item: Item): string | null {
+  return "role" in item && typeof item.role === "string" ? item.role : null;
+}
+
+/** Calls and their outputs share it, and hosted calls that ask for approval share theirs. */
+function callIdOf(item: Item): string | null {
+  if ("call_id" in item && typeof item.call_id === "string") return item.call_id;
+  if (item.type === "mcp_approval_request") return item.id ?? null;
+  if ("approval_request_id" in item && typeof item.approval_request_id === "string") return item.approval_request_id;
+  return item.type === "local_shell_call_output" ? item.id : null;
+}

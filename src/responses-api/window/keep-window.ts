@@ -1,0 +1,71 @@
+import type { ModelEngine, ModelRequest } from "../../runs/ports.ts";
+import { inputTooLong } from "../errors/model-errors.ts";
+import { droppableUnits } from "./droppable-units.ts";
+import { tokensAtMost, weigh } from "./measure.ts";
+
+export type WindowEngine = Pick<ModelEngine, "countTokens" | "contextWindow">;
+
+/** Part of the window that is left for the answer where the request does not say how long it may be. */
+const ANSWER_TOKENS = 1024;
+const ANSWER_SHARE_MAX = 0.25;
+/** Each round counts once; items of a kind that the weights misjudge are left out in the next. */
+const ROUNDS_MAX = 5;
+
+/**
+ * The turn with as few of its oldest items left out as makes input and answer fit the model's window. As it is where nobody tells the window:
+ * then the model server refuses what is too long. Counts only what may be too long. Throws context_length_exceeded if what must stay is too long by itself.
+ */
+export async function keepWindow(
+  engine: WindowEngine,
+  request: ModelRequest,
+  signal: AbortSignal,
+): Promise<ModelRequest> {
+  const window = await engine.contextWindow(request.model, signal);
+  if (window === null) return request;
+  const room = window - answerTokens(request, window);
+  if (tokensAtMost(request) <= room) return request;
+  const whole = await engine.countTokens(request, signal);
+  if (whole.tokens <= room) return request;
+  return await shortened(engine, request, { tokens: whole.tokens, room }, signal);
+}
+
+function answerTokens({ maxOutputTokens }: ModelRequest, window: number): number {
+  return Math.min(maxOutputTokens ?? ANSWER_TOKENS, Math.floor(window * ANSWER_SHARE_MAX));
+}
+
+async function shortened(
+  engine: WindowEngine,
+  request: ModelRequest,
+  start: { readonly tokens: number; readonly room: number },
+  signal: AbortSignal,
+): Promise<ModelRequest> {
+  const { room } = start;
+  const weights = request.items.map(weigh);
+  const units = droppableUnits(request.items);
+  let { tokens } = start;
+  let weight = weights.reduce((sum, each) => sum + each, 0);
+  let count = 0;
+  for (let round = 1; round <= ROUNDS_MAX && count < units.length; round += 1) {
+    const surplus = round === ROUNDS_MAX ? Infinity : ((tokens - room) / tokens) * weight;
+    let dropped = 0;
+    while (count < units.length && (dropped === 0 || dropped < surplus || !beginsWell(units, count))) {
+      dropped += units[count]?.places.reduce((sum, place) => sum + (weights[place] ?? 0), 0) ?? 0;
+      count += 1;
+    }
+    weight -= dropped;
+    const left = without(request, units.slice(0, count));
+    ({ tokens } = await engine.countTokens(left, signal));
+    if (tokens <= room) return left;
+  }
+  throw inputTooLong();
+}
+
+/** Chat templates want a user to speak first; past the last of the droppable user messages comes the one that always stays. */
+function beginsWell(units: ReturnType<typeof droppableUnits>, count: number): boolean {
+  return units[count]?.isUserMessage === true || !units.slice(count).some((unit) => unit.isUserMessage);
+}
+
+function without(request: ModelRequest, units: ReturnType<typeof droppableUnits>): ModelRequest {
+  const left = new Set(units.flatMap(({ places }) => places));
+  return { ...request, items: request.items.filter((_item, place) => !left.has(place)) };
+}

@@ -1,0 +1,89 @@
+import type { OperationId, ResponsesApiHandlers } from "../../generated/responses-api/operations.ts";
+import type { BeginParts } from "../responses-api/begin-response.ts";
+import type { ApiContext } from "../responses-api/context.ts";
+import { cancelResponse } from "../responses-api/operations/cancel-response.ts";
+import { createResponse } from "../responses-api/operations/create-response.ts";
+import { deleteResponse } from "../responses-api/operations/delete-response.ts";
+import { getResponse } from "../responses-api/operations/get-response.ts";
+import { getHealth, getReadiness } from "../responses-api/operations/health.ts";
+import { listInputItems } from "../responses-api/operations/list-input-items.ts";
+import { getModel, listModels } from "../responses-api/operations/models.ts";
+import { streamResponseEvents } from "../responses-api/operations/stream-response-events.ts";
+import type { Sealer } from "../responses-api/seal.ts";
+import type { RunHost } from "../runs/index.ts";
+import type { Store } from "../store/open-store.ts";
+import type { ChosenModel } from "./choose-model.ts";
+
+/** What the operations of Interface A work with. */
+export interface InterfaceParts {
+  readonly store: Store;
+  readonly model: ChosenModel;
+  readonly runs: RunHost;
+  readonly sealer: Sealer;
+}
+
+/** Operations of the contract that answer 501 `not_implemented`. What is neither here nor among the handlers does not compile. */
+export const NOT_YET = [
+  "compactResponse",
+  "countInputTokens",
+  "createConversation",
+  "createConversationItems",
+  "createFile",
+  "createVectorStore",
+  "createVectorStoreFile",
+  "createVectorStoreFileBatch",
+  "deleteConversation",
+  "deleteConversationItem",
+  "deleteFile",
+  "deleteVectorStore",
+  "deleteVectorStoreFile",
+  "downloadFile",
+  "getConversation",
+  "getConversationItem",
+  "getFile",
+  "getMetrics",
+  "getVectorStore",
+  "getVectorStoreFile",
+  "getVectorStoreFileBatch",
+  "listConversationItems",
+  "listFiles",
+  "listVectorStoreFiles",
+  "listVectorStores",
+  "searchVectorStore",
+  "updateConversation",
+] as const satisfies readonly OperationId[];
+
+export function notImplementedOperations(): readonly OperationId[] {
+  return NOT_YET;
+}
+
+/** What it takes to begin a response, over whichever transport. */
+export function beginParts({ store, model, runs, sealer }: InterfaceParts): BeginParts {
+  return {
+    store: store.responses,
+    log: store.events,
+    engine: model.engine,
+    engineKind: model.kind,
+    runs,
+    sealer,
+  };
+}
+
+export function responsesApiHandlers(
+  parts: InterfaceParts,
+): Omit<ResponsesApiHandlers<ApiContext>, (typeof NOT_YET)[number]> {
+  const { store, model, runs } = parts;
+  const watching = { store: store.responses, log: store.events, runs };
+  return {
+    createResponse: createResponse(beginParts(parts)),
+    getResponse: getResponse(watching),
+    deleteResponse: deleteResponse(store.responses, runs),
+    cancelResponse: cancelResponse({ ...watching, ledger: store.ledger }),
+    streamResponseEvents: streamResponseEvents(watching),
+    listInputItems: listInputItems(store.responses),
+    listModels: listModels(model.engine),
+    getModel: getModel(model.engine),
+    getHealth: getHealth(),
+    getReadiness: getReadiness(() => store.isReady()),
+  };
+}

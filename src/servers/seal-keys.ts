@@ -1,0 +1,64 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ConfigError } from "../config/config-error.ts";
+
+const FILE_NAME = "seal-key";
+const KEY_BYTES = 32;
+const OWNER_ONLY_FILE = 0o600;
+const OWNER_ONLY_FOLDER = 0o700;
+
+/** The keys that seal what clients carry for us: the lines of `seal-key` in the data folder, newest first. The first start makes one. */
+export function openSealKeys(dataDir: string): readonly Uint8Array[] {
+  const file = join(dataDir, FILE_NAME);
+  const text = readOrNull(file);
+  if (text !== null) return parseKeys(text, file);
+  mkdirSync(dataDir, { recursive: true, mode: OWNER_ONLY_FOLDER });
+  const key = randomBytes(KEY_BYTES);
+  try {
+    writeFileSync(file, `${key.toString("hex")}\n`, { mode: OWNER_ONLY_FILE, flag: "wx" });
+    return [key];
+  } catch (error) {
+    if (!hasCode(error, "EEXIST")) throw error;
+    return openSealKeys(dataDir); // Another process starts with the same folder.
+  }
+}
+
+/** Puts a new key before the others; they go on opening what they sealed. Gives the number of keys there are now. */
+export function rotateSealKey(dataDir: string): number {
+  const keys = [randomBytes(KEY_BYTES), ...openSealKeys(dataDir)];
+  const file = join(dataDir, FILE_NAME);
+  const draft = `${file}.${process.pid}`;
+  try {
+    writeFileSync(draft, keys.map((key) => `${Buffer.from(key).toString("hex")}\n`).join(""), {
+      mode: OWNER_ONLY_FILE,
+      flag: "wx",
+    });
+    renameSync(draft, file); // A reader sees the old file or the new one, never half of it.
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  return keys.length;
+}
+
+function parseKeys(text: string, file: string): readonly Uint8Array[] {
+  const lines = text.split("\n").map((line) => line.trim());
+  const bad = lines.findIndex((line) => line !== "" && !/^[0-9a-f]{64}$/i.test(line));
+  if (bad !== -1) throw new ConfigError([`Line ${bad + 1} of ${file} is no key: 64 hexadecimal digits.`]);
+  const keys = lines.filter((line) => line !== "").map((line) => Buffer.from(line, "hex"));
+  if (keys.length === 0) throw new ConfigError([`${file} holds no key. Remove it, and a new one is made.`]);
+  return keys;
+}
+
+function readOrNull(file: string): string | null {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return null;
+    throw error;
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}

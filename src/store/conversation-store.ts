@@ -1,0 +1,152 @@
+import type { Kysely } from "kysely";
+import type { Conversation, StoredItem } from "../../generated/responses-api/types.ts";
+import { assert } from "../base/assert.ts";
+import { jsonOf, rememberJson } from "../base/json-text.ts";
+import {
+  type ConversationChanged,
+  type ConversationStore,
+  ConversationTooLong,
+  type ItemPage,
+  type PageRequest,
+} from "../responses-api/ports.ts";
+import type { Owner } from "../runs/ports.ts";
+import type { ItemText, WriteJob, WriteOutcome } from "./commit-plan.ts";
+import type { CommitQueue } from "./commit-queue.ts";
+import type { ConversationStep } from "./conversation-changes.ts";
+import type { Database } from "./schema.ts";
+
+/** How much text of one conversation is brought into memory at once. */
+export const CONVERSATION_CHARACTERS_MAX = 64 * 1024 * 1024;
+
+/** The conversations in the database. Changes take their turn among the writes of the runs; every query names the owner. */
+export class StoredConversations implements ConversationStore {
+  readonly #db: Kysely<Database>;
+  readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
+  readonly #charactersMax: number;
+
+  constructor(
+    db: Kysely<Database>,
+    queue: CommitQueue<WriteJob, WriteOutcome>,
+    charactersMax: number = CONVERSATION_CHARACTERS_MAX,
+  ) {
+    this.#db = db;
+    this.#queue = queue;
+    this.#charactersMax = charactersMax;
+  }
+
+  async createConversation(owner: Owner, conversation: Conversation, items: readonly StoredItem[]): Promise<void> {
+    const { id, created_at: createdAt, metadata } = conversation;
+    const step: ConversationStep = {
+      type: "create",
+      createdAt,
+      metadata: JSON.stringify(metadata),
+      items: textsOf(items),
+    };
+    const refusal = await this.#change(owner, id, step);
+    assert(refusal === null, "a new conversation has nothing to be refused for");
+  }
+
+  async findConversation(owner: Owner, conversationId: string): Promise<Conversation | null> {
+    const row = await this.#db
+      .selectFrom("conversations")
+      .select(["id", "created_at", "metadata"])
+      .where("id", "=", conversationId)
+      .where("organization", "=", owner.organization)
+      .where("project", "=", owner.project)
+      .executeTakeFirst();
+    if (row === undefined) return null;
+    const metadata: Conversation["metadata"] = JSON.parse(row.metadata);
+    return { id: row.id, object: "conversation", created_at: row.created_at, metadata };
+  }
+
+  replaceMetadata(owner: Owner, conversationId: string, metadata: Conversation["metadata"]): ConversationChanged {
+    return this.#change(owner, conversationId, { type: "replace_metadata", metadata: JSON.stringify(metadata) });
+  }
+
+  deleteConversation(owner: Owner, conversationId: string): ConversationChanged {
+    return this.#change(owner, conversationId, { type: "delete" });
+  }
+
+  async addItems(owner: Owner, conversationId: string, items: readonly StoredItem[]): ConversationChanged {
+    return this.#change(owner, conversationId, { type: "add_items", items: textsOf(items) });
+  }
+
+  deleteItem(owner: Owner, conversationId: string, itemId: string): ConversationChanged {
+    return this.#change(owner, conversationId, { type: "delete_item", itemId });
+  }
+
+  lock(owner: Owner, conversationId: string, responseId: string): ConversationChanged {
+    return this.#change(owner, conversationId, { type: "lock", responseId });
+  }
+
+  async unlock(owner: Owner, conversationId: string, responseId: string): Promise<void> {
+    await this.#change(owner, conversationId, { type: "unlock", responseId });
+  }
+
+  async findItem(owner: Owner, conversationId: string, itemId: string): Promise<StoredItem | null> {
+    const row = await this.#itemsOf(owner, conversationId).select("body").where("id", "=", itemId).executeTakeFirst();
+    return row === undefined ? null : storedItem(row.body);
+  }
+
+  async listItems(owner: Owner, conversationId: string, page: PageRequest): Promise<ItemPage | null> {
+    if ((await this.findConversation(owner, conversationId)) === null) return null;
+    const cursor = page.after === null ? null : await this.#findSequence(owner, conversationId, page.after);
+    if (page.after !== null && cursor === null) return null;
+    const rows = await this.#itemsOf(owner, conversationId)
+      .select("body")
+      .$if(cursor !== null, (query) => query.where("sequence", page.order === "asc" ? ">" : "<", cursor))
+      .orderBy("sequence", page.order)
+      .limit(page.limit + 1)
+      .execute();
+    return { items: rows.slice(0, page.limit).map((row) => storedItem(row.body)), hasMore: rows.length > page.limit };
+  }
+
+  async loadItems(owner: Owner, conversationId: string): Promise<readonly StoredItem[] | null> {
+    const items: StoredItem[] = [];
+    let characters = 0;
+    for await (const { body } of this.#itemsOf(owner, conversationId).select("body").orderBy("sequence").stream()) {
+      characters += body.length;
+      if (characters > this.#charactersMax) throw new ConversationTooLong(conversationId);
+      items.push(storedItem(body));
+    }
+    if (items.length > 0) return items;
+    return (await this.findConversation(owner, conversationId)) === null ? null : items;
+  }
+
+  async #change(owner: Owner, conversationId: string, step: ConversationStep): ConversationChanged {
+    const outcome = await this.#queue.add({ type: "conversation", owner, conversationId, step }, "urgent");
+    assert(outcome !== "unchanged" && outcome !== "out_of_order", "the change of a conversation is made or refused");
+    return outcome === "written" ? null : outcome;
+  }
+
+  async #findSequence(owner: Owner, conversationId: string, itemId: string): Promise<number | null> {
+    const row = await this.#itemsOf(owner, conversationId)
+      .select("sequence")
+      .where("id", "=", itemId)
+      .executeTakeFirst();
+    return row?.sequence ?? null;
+  }
+
+  /** The items of a conversation that is there; those of a deleted one are reached by their ids alone. */
+  #itemsOf(owner: Owner, conversationId: string) {
+    return this.#db
+      .selectFrom("conversation_items")
+      .where("conversation_id", "=", conversationId)
+      .where("organization", "=", owner.organization)
+      .where("project", "=", owner.project)
+      .where(({ exists, selectFrom }) =>
+        exists(selectFrom("conversations").select("conversations.id").where("conversations.id", "=", conversationId)),
+      );
+  }
+}
+
+/** One conversation holds an id once; a whole commit would fail of a second one. */
+function textsOf(items: readonly StoredItem[]): readonly ItemText[] {
+  assert(new Set(items.map(({ id }) => id)).size === items.length, "items that are added together have different ids");
+  return items.map((item) => ({ id: item.id, body: jsonOf(item) }));
+}
+
+function storedItem(body: string): StoredItem {
+  const item: StoredItem = JSON.parse(body);
+  return rememberJson(item, body);
+}

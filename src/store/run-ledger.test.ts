@@ -1,0 +1,105 @@
+import { DatabaseSync } from "node:sqlite";
+import { expect, test } from "vitest";
+import { RunLost } from "../runs/ports.ts";
+import { numbersFrom, openTestStore, readNumbers, temporaryFile } from "./store.fixture.ts";
+import { aResponse, OURS } from "./stored-shapes.fixture.ts";
+import { textEvents } from "./text-events.fixture.ts";
+
+const RUN = "resp_1";
+const failed = { response: aResponse(RUN, { status: "failed" }), outputItems: [] };
+
+function change(file: string, sql: string): void {
+  const database = new DatabaseSync(file);
+  database.exec(sql);
+  database.close();
+}
+
+/** Two workers on one database; the first has begun a run. */
+async function twoWorkers() {
+  const file = temporaryFile();
+  const [one, other] = [await openTestStore({ file }), await openTestStore({ file })];
+  await one.events.open({ owner: OURS, response: aResponse(RUN), inputItems: [], task: "{}" }, textEvents(0, 3));
+  return { file, one, other };
+}
+
+test("a run that a living worker holds is nobody else's", async () => {
+  const { one, other } = await twoWorkers();
+  expect(await other.ledger.claimAbandoned(10)).toEqual([]);
+  await expect(other.events.append(RUN, textEvents(3, 1))).rejects.toThrow(RunLost);
+  await one.events.append(RUN, textEvents(3, 1));
+  expect(await readNumbers(other.events, RUN)).toEqual(numbersFrom(0, 3));
+});
+
+test("what a worker has journaled is read by others while the run goes on", async () => {
+  const { one, other } = await twoWorkers();
+  for (let number = 3; number < 300; number += 3) await one.events.append(RUN, textEvents(number, 3));
+  expect(await readNumbers(other.events, RUN)).toEqual(numbersFrom(0, 299));
+  expect(await readNumbers(other.events, RUN, 200)).toEqual(numbersFrom(201, 299));
+});
+
+test("a worker whose lease ran out loses its runs, and whatever it still writes changes nothing", async () => {
+  const { file, one, other } = await twoWorkers();
+  await one.events.append(RUN, textEvents(3, 2));
+  change(file, "update workers set expires_at = 0 where id = 1");
+  const [claimed] = await other.ledger.claimAbandoned(10);
+  expect(claimed).toMatchObject({ owner: OURS, task: "{}", response: { id: RUN, status: "in_progress" } });
+  await expect(one.events.append(RUN, textEvents(5, 1))).rejects.toThrow();
+  await expect(one.events.close(RUN, textEvents(5, 1), failed)).rejects.toThrow();
+  await other.events.append(RUN, textEvents(5, 1));
+  await other.events.close(RUN, textEvents(6, 1), failed);
+  expect(await readNumbers(one.events, RUN)).toEqual(numbersFrom(0, 6));
+  expect((await one.responses.findResponse(OURS, RUN))?.status).toBe("failed");
+});
+
+test("a worker that was taken for dead goes on under a new number", async () => {
+  const { file, one, other } = await twoWorkers();
+  change(file, "update workers set expires_at = 0 where id = 1");
+  await other.ledger.claimAbandoned(10);
+  expect(await one.ledger.renewLease()).toBe(false);
+  await one.events.open({ owner: OURS, response: aResponse("resp_2"), inputItems: [] }, textEvents(0, 1));
+  await one.events.append("resp_2", textEvents(1, 1));
+  await expect(one.events.append(RUN, textEvents(3, 1))).rejects.toThrow(RunLost);
+  expect(await readNumbers(other.events, "resp_2")).toEqual([0, 1]);
+  expect(await one.ledger.renewLease()).toBe(true);
+});
+
+test("a released run is whoever's claims it first", async () => {
+  const { one, other } = await twoWorkers();
+  await one.events.append(RUN, textEvents(3, 1));
+  await one.ledger.release(RUN);
+  await expect(one.events.append(RUN, textEvents(4, 1))).rejects.toThrow(RunLost);
+  expect((await other.ledger.claimAbandoned(10)).map(({ response }) => response.id)).toEqual([RUN]);
+  expect(await one.ledger.claimAbandoned(10)).toEqual([]);
+  await other.events.append(RUN, textEvents(4, 1));
+  expect(await readNumbers(one.events, RUN)).toEqual(numbersFrom(0, 4));
+});
+
+test("a worker that leaves orderly leaves its runs with all of their events", async () => {
+  const { one, other } = await twoWorkers();
+  await one.events.append(RUN, textEvents(3, 20));
+  await one.close();
+  expect(await other.ledger.claimAbandoned(10)).toHaveLength(1);
+  expect(await readNumbers(other.events, RUN)).toEqual(numbersFrom(0, 22));
+});
+
+test("claims are limited, oldest first, and an ended run is never claimed", async () => {
+  const { file, one, other } = await twoWorkers();
+  for (const [index, id] of ["resp_b", "resp_c", "resp_d"].entries()) {
+    await one.events.open({ owner: OURS, response: aResponse(id, { created_at: 100 + index }), inputItems: [] }, []);
+  }
+  await one.events.close(RUN, textEvents(3, 1), failed);
+  change(file, "update workers set expires_at = 0 where id = 1");
+  const ids = async (limit: number) => (await other.ledger.claimAbandoned(limit)).map(({ response }) => response.id);
+  expect(await ids(2)).toEqual(["resp_b", "resp_c"]);
+  expect(await ids(2)).toEqual(["resp_d"]);
+  expect(await ids(2)).toEqual([]);
+});
+
+test("a stop asked for by one worker is seen by the one that holds the run, until it has ended", async () => {
+  const { one, other } = await twoWorkers();
+  await other.ledger.askToStop(RUN);
+  expect(await other.ledger.listStopsAsked()).toEqual([]);
+  expect(await one.ledger.listStopsAsked()).toEqual([RUN]);
+  await one.events.close(RUN, textEvents(3, 1), failed);
+  expect(await one.ledger.listStopsAsked()).toEqual([]);
+});

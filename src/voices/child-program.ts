@@ -1,0 +1,129 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import type { Readable, Writable } from "node:stream";
+import { isRecord } from "../base/records.ts";
+
+/** How much of a program's complaints is kept; the end of them tells most. */
+const COMPLAINT_CHARACTERS_MAX = 2000;
+
+/** The program is not there. */
+export class ProgramMissing extends Error {
+  override readonly name = "ProgramMissing";
+}
+
+/** The program did not do its work. Its message holds what the program said of it, and nothing of what it was given. */
+export class ProgramFailed extends Error {
+  override readonly name = "ProgramFailed";
+}
+
+export interface ProgramCall {
+  /** A path, or a name that is looked up on PATH. */
+  readonly program: string;
+  readonly args: readonly string[];
+  /** Read as fast as the program takes it; not closed where the program ends before it. */
+  readonly input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  readonly outputBytesMax: number;
+}
+
+type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+
+/**
+ * What a program writes while it reads its input. Aborting, leaving the iteration, the time limit and the limit of output all kill it at once.
+ * Throws `ProgramMissing` or `ProgramFailed`, and what its input throws; ends early, without throwing, when `signal` aborts.
+ */
+export async function* runProgram(call: ProgramCall): AsyncGenerator<Uint8Array> {
+  const { program, signal, timeoutMs } = call;
+  if (signal.aborted) return;
+  const child = await start(call);
+  const ended = endOf(child);
+  let isLate = false;
+  const kill = (): void => void child.kill("SIGKILL");
+  const timer = setTimeout(() => {
+    isLate = true;
+    kill();
+  }, timeoutMs);
+  signal.addEventListener("abort", kill, { once: true });
+  if (signal.aborted) kill();
+  const fed = feed(child, call.input, ended);
+  try {
+    yield* limited(child.stdout, call);
+    const { code, complaint } = await ended;
+    const fault = await fed;
+    if (signal.aborted) return;
+    if (isLate) throw new ProgramFailed(`${program} took longer than ${timeoutMs / 1000} s`);
+    if (fault !== null) throw fault.error;
+    if (code !== 0)
+      throw new ProgramFailed(`${program} failed: ${complaint === "" ? `exit status ${code}` : complaint}`);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", kill);
+    kill();
+    await ended;
+    await fed;
+  }
+}
+
+async function start({ program, args }: ProgramCall): Promise<Child> {
+  const child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe"] });
+  child.stdin.on("error", () => {}); // A program that leaves early says so by its exit status.
+  try {
+    await once(child, "spawn");
+    return child;
+  } catch (error) {
+    const code = isRecord(error) ? error["code"] : null;
+    if (code === "ENOENT" || code === "EACCES")
+      throw new ProgramMissing(`${program} cannot be run: ${code}`, { cause: error });
+    throw new ProgramFailed(`${program} could not be started`, { cause: error });
+  }
+}
+
+/** Resolves once the program is gone; never rejects. */
+async function endOf(child: Child): Promise<{ readonly code: number | null; readonly complaint: string }> {
+  let complaint = "";
+  child.stderr.setEncoding("utf8");
+  child.stderr.on("data", (text: string) => {
+    complaint = (complaint + text).slice(-COMPLAINT_CHARACTERS_MAX);
+  });
+  const { promise, resolve } = Promise.withResolvers<number | null>();
+  child.on("error", () => resolve(null));
+  child.on("close", (code) => resolve(code));
+  return { code: await promise, complaint: complaint.trim() };
+}
+
+/** Writes the input until it ends or the program is gone. The fault of the input, if it has one; that the program stopped reading is none. */
+async function feed(
+  child: Child,
+  input: ProgramCall["input"],
+  gone: Promise<unknown>,
+): Promise<{ error: unknown } | null> {
+  const pieces = iteratorOf(input);
+  const left = gone.then(() => null);
+  try {
+    for (;;) {
+      const next = await Promise.race([pieces.next(), left]);
+      if (next === null || next.done === true) return null;
+      if (child.stdin.writable && !child.stdin.write(next.value))
+        await Promise.race([once(child.stdin, "drain"), left]);
+    }
+  } catch (error) {
+    return child.stdin.writable ? { error } : null;
+  } finally {
+    child.stdin.end();
+  }
+}
+
+function iteratorOf<T>(input: AsyncIterable<T> | Iterable<T>): AsyncIterator<T> | Iterator<T> {
+  return Symbol.asyncIterator in input ? input[Symbol.asyncIterator]() : input[Symbol.iterator]();
+}
+
+async function* limited(output: Readable, { program, outputBytesMax }: ProgramCall): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of output) {
+    if (!(chunk instanceof Uint8Array)) continue;
+    bytes += chunk.length;
+    if (bytes > outputBytesMax) throw new ProgramFailed(`${program} wrote more than ${outputBytesMax} bytes`);
+    yield chunk;
+  }
+}

@@ -1,0 +1,25 @@
+/** Words that carry a dot in the midst of a sentence, in lower case and without it. Those that often end one, such as etc., are left out. */
+const ABBREVIATIONS: ReadonlySet<string> = new Set(
+  [
+    "mr mrs ms dr prof st rev hon gen col sgt capt lt gov sen rep jr sr messrs mx",
+    "vs no nos vol fig figs eq sec ch pp cf ca approx est dept univ inc ltd co corp bros al e.g i.e eg ie",
+    "jan feb mar apr jun jul aug sep sept oct nov dec",
+    "nr bzw z.b d.h u.a usw evtl ggf vgl hr fr str abs bspw inkl zzgl mio mrd sog",
+    "m mme mlle mm p.ex c.-à-d sra sres ud uds pág núm dña sig dott",
+  ]
+    .join(" ")
+    .split(" "),
+);
+
+const LAST_WORD = /([\p{L}\p{N}.-]+)\.["'”’)\]]*\s*$/u;
+/** J. R. R. Tolkien */
+const INITIAL = /^(\p{L}\.)*\p{Lu}$/u;
+/** 3. Oktober; 1. the first of a list. Years do end sentences. */
+const ORDINAL = /^\d{1,2}$/;
+
+/** Whether the dot that a text ends with belongs to its last word, so that no sentence ends there. */
+export function endsInAbbreviation(text: string): boolean {
+  const word = LAST_WORD.exec(text)?.[1];
+  if (word === undefined) return false;
+  return ABBREVIATIONS.has(word.toLowerCase()) || INITIAL.test(word) || ORDINAL.test(word);
+}

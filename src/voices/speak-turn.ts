@@ -1,0 +1,160 @@
+import type { ModelEvent } from "../runs/ports.ts";
+import { SentenceQueue } from "./sentence-queue.ts";
+import { SentenceCutter } from "./sentences/sentence-cutter.ts";
+import type { Speak } from "./speaker.ts";
+
+type Batch = readonly ModelEvent[];
+
+/**
+ * A model's turn with its messages, refusals included, spoken along. What the model says passes at once and unchanged; sound comes between.
+ * Only the word that the turn is finished, and what follows it, waits for the last sound.
+ */
+export function speakTurn(turn: AsyncIterable<Batch>, speak: Speak, signal: AbortSignal): AsyncIterable<Batch> {
+  return { [Symbol.asyncIterator]: () => new SpokenTurn(turn, speak, signal) };
+}
+
+/** One of the two things that are merged: what it gave last, and whether more is on its way. */
+class Source {
+  readonly #batches: AsyncIterator<Batch>;
+  readonly #wake: () => void;
+  #state: "idle" | "asked" | "ended" = "idle";
+  #ready: { readonly batch: Batch } | { readonly fault: unknown } | null = null;
+
+  constructor(batches: AsyncIterable<Batch>, wake: () => void) {
+    this.#batches = batches[Symbol.asyncIterator]();
+    this.#wake = wake;
+  }
+
+  get isEnded(): boolean {
+    return this.#state === "ended" && this.#ready === null;
+  }
+
+  ask(): void {
+    if (this.#state !== "idle" || this.#ready !== null) return;
+    this.#state = "asked";
+    void this.#fetch();
+  }
+
+  /** What has come; null if nothing has. Throws what the source threw. */
+  take(): Batch | null {
+    const ready = this.#ready;
+    this.#ready = null;
+    if (ready === null) return null;
+    if ("fault" in ready) throw ready.fault;
+    return ready.batch;
+  }
+
+  async leave(): Promise<void> {
+    this.#state = "ended";
+    await this.#batches.return?.();
+  }
+
+  async #fetch(): Promise<void> {
+    try {
+      const next = await this.#batches.next();
+      if (next.done !== true) this.#ready = { batch: next.value };
+      this.#state = next.done === true ? "ended" : "idle";
+    } catch (fault) {
+      this.#ready = { fault };
+      this.#state = "ended";
+    }
+    this.#wake();
+  }
+}
+
+class SpokenTurn implements AsyncIterator<Batch> {
+  readonly #said: Source;
+  readonly #spoken: Source;
+  readonly #sentences = new SentenceQueue();
+  readonly #cutter = new SentenceCutter();
+  readonly #leaving = new AbortController();
+  /** From the event that finishes the turn on. */
+  readonly #held: ModelEvent[] = [];
+  #wake: () => void = () => {};
+
+  constructor(turn: AsyncIterable<Batch>, speak: Speak, signal: AbortSignal) {
+    const wake = (): void => this.#wake();
+    this.#said = new Source(turn, wake);
+    this.#spoken = new Source(speak(this.#sentences, AbortSignal.any([signal, this.#leaving.signal])), wake);
+    signal.addEventListener("abort", () => this.#sentences.end(), { once: true });
+  }
+
+  async next(): Promise<IteratorResult<Batch, undefined>> {
+    try {
+      for (;;) {
+        const batch = this.#take();
+        if (batch !== null && batch.length > 0) return { value: batch, done: false };
+        if (batch !== null) continue;
+        if (this.#said.isEnded && this.#spoken.isEnded) return this.#finish();
+        await this.#something();
+      }
+    } catch (fault) {
+      await this.return();
+      throw fault;
+    }
+  }
+
+  async return(): Promise<IteratorResult<Batch, undefined>> {
+    this.#leaving.abort();
+    this.#sentences.end();
+    await Promise.all([this.#said.leave(), this.#spoken.leave()]);
+    return { value: undefined, done: true };
+  }
+
+  /** What the model says comes first. */
+  #take(): Batch | null {
+    const said = this.#said.take();
+    if (said !== null) return this.#hear(said);
+    if (this.#said.isEnded) this.#endText();
+    return this.#spoken.take();
+  }
+
+  async #something(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    this.#said.ask();
+    this.#spoken.ask();
+    await promise;
+  }
+
+  #finish(): IteratorResult<Batch, undefined> {
+    if (this.#held.length === 0) return { value: undefined, done: true };
+    return { value: this.#held.splice(0), done: false };
+  }
+
+  /** Passes a batch on, but for what has to wait. */
+  #hear(batch: Batch): Batch {
+    const passing: ModelEvent[] = [];
+    for (const event of batch) {
+      if (event.type === "finished" || this.#held.length > 0) this.#held.push(event);
+      else passing.push(event);
+      this.#hand(event);
+    }
+    return passing;
+  }
+
+  /** Gives the voice what is to be spoken. */
+  #hand(event: ModelEvent): void {
+    switch (event.type) {
+      case "text_delta":
+      case "refusal_delta":
+        this.#sentences.push(this.#cutter.push(event.text));
+        return;
+      case "message_started":
+      case "call_started":
+      case "reasoning_delta":
+      case "reasoning_summary_delta":
+        this.#sentences.push(this.#cutter.end());
+        return;
+      case "finished":
+        this.#endText();
+        return;
+      default:
+    }
+  }
+
+  #endText(): void {
+    this.#sentences.push(this.#cutter.end());
+    this.#sentences.end();
+  }
+}
