@@ -45,6 +45,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   folder("runs-know-no-outside", "runs/ names what it needs in ports.ts; others supply it.", "runs", [GENERATED_A]),
   folder("engines-implement-ports", "model-engines/ sees only its port.", "model-engines", [
     "src/runs/ports[.]ts$",
+    "src/tokenizers/",
     GENERATED_A,
   ]),
   folder("store-implements-ports", "store/ sees only its ports.", "store", [
@@ -54,6 +55,26 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   ]),
   folder("responses-api-through-front-doors", "Use runs/ by its face, and nothing that does I/O.", "responses-api", [
     "src/runs/(index|ports)[.]ts$",
+    GENERATED_A,
+  ]),
+  folder("rate-limits-implement-ports", "rate-limits/ sees only its port.", "rate-limits", [
+    "src/responses-api/ports[.]ts$",
+  ]),
+  folder("egress-is-a-leaf", "egress/ guards calls and knows not what for.", "egress", []),
+  folder("speech-is-a-leaf", "speech/ turns sound into text and knows not what for.", "speech", []),
+  folder("media-implements-ports", "media/ sees its port, what a model takes, and what it is made with.", "media", [
+    "src/audio/",
+    "src/egress/",
+    "src/speech/",
+    "src/runs/ports[.]ts$",
+    "src/responses-api/ports[.]ts$",
+    GENERATED_A,
+  ]),
+  folder("audio-is-a-leaf", "audio/ computes with samples and knows nobody.", "audio", []),
+  folder("voices-implement-ports", "voices/ sees its port, what a model says, and audio/.", "voices", [
+    "src/audio/",
+    "src/runs/ports[.]ts$",
+    "src/responses-api/ports[.]ts$",
     GENERATED_A,
   ]),
   folder("local-stt-through-front-doors", "local-stt/ never meets responses-api/ or Koa.", "local-stt", [GENERATED_B]),
@@ -113,9 +134,22 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   never("database-in-store", "SQL lives in store/.", product("src/(?!store/)"), /^(npm:kysely|node:sqlite)$/),
   never(
     "upstream-http-in-engines",
-    "undici lives in model-engines/.",
-    product("src/(?!model-engines/)"),
+    "undici lives in model-engines/, speech/ and egress/; what a client makes the server call goes through egress/.",
+    product("src/(?!model-engines/|speech/|egress/)"),
     /^npm:undici$/,
+  ),
+  never("pdf-parser-in-media", "PDFs are read in media/, in a thread that can be stopped.", product("src/(?!media/)"), /^npm:unpdf$/),
+  never(
+    "rate-limiter-in-rate-limits",
+    "The library that counts lives in rate-limits/.",
+    product("src/(?!rate-limits/)"),
+    /^npm:rate-limiter-flexible$/,
+  ),
+  never(
+    "programs-in-voices",
+    "Other programs are started in voices/, where they are bounded and stopped.",
+    product("src/(?!voices/)"),
+    /^node:child_process$/,
   ),
   {
     name: "environment-in-config",

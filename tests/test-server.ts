@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Logger, silentLogger } from "../src/base/logger.ts";
 import { loadConfig } from "../src/config/load-config.ts";
+import { readConfiguredKey } from "../src/servers/key-owners.ts";
 import { startResponsesApi } from "../src/servers/responses-api.ts";
 
 export interface TestServer {
@@ -43,7 +44,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     config,
     options.log ?? { ...silentLogger, error: (fields, message) => console.error(message, fields) },
   );
-  const apiKey = server.keys.made ?? config.apiKeys[0]?.reveal() ?? "";
+  const apiKey = server.keys.made ?? readConfiguredKey(config.apiKeys[0]?.reveal() ?? "").key;
   const call = (path: string, init: RequestInit = {}): Promise<Response> =>
     fetch(`${server.url}${path}`, { ...init, headers: withKey(init.headers, apiKey) });
   return {

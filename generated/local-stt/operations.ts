@@ -271,8 +271,9 @@ export interface UploadedFile {
   readonly filename: string;
   /** As the client named it. */
   readonly mimeType: string;
-  readonly bytes: Uint8Array;
   readonly size: number;
+  /** The content from its beginning, as often as it is asked for while the request is served. */
+  read(): AsyncIterable<Uint8Array>;
 }
 
 interface ReplyHead<Status extends number> {
@@ -298,8 +299,14 @@ export interface TextReply<Status extends number> extends ReplyHead<Status> {
   readonly text: string;
 }
 
+/** Bytes that are read while they are written. */
+export interface ByteStream {
+  readonly size: number;
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
 export interface BytesReply<Status extends number> extends ReplyHead<Status> {
-  readonly bytes: Uint8Array;
+  readonly bytes: Uint8Array | ByteStream;
   readonly contentType: string;
 }
 

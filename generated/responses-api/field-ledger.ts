@@ -29,8 +29,8 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
     "server": "honoured"
   },
   "conversation": {
-    "server": "refused",
-    "note": "not available yet"
+    "server": "honoured",
+    "note": "with store false it is read only; a list of items is placed before the input"
   },
   "prompt": {
     "server": "refused",
@@ -70,8 +70,8 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
     "note": "extension: selects families of events"
   },
   "background": {
-    "server": "refused",
-    "note": "not available yet"
+    "server": "honoured",
+    "note": "needs store"
   },
   "store": {
     "server": "honoured"
@@ -119,8 +119,20 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
     "note": "not available yet"
   },
   "output_audio": {
-    "server": "refused",
-    "note": "not available yet"
+    "server": "honoured",
+    "note": "extension: see its members; messages are spoken by VOICE_BASE_URL or espeak-ng, and refused where neither is there"
+  },
+  "output_audio.format": {
+    "server": "honoured",
+    "note": "pcm16 and wav always; mp3 and opus where ffmpeg is installed, else refused"
+  },
+  "output_audio.sample_rate_hz": {
+    "server": "honoured",
+    "note": "mp3 and opus take the nearest rate that they have"
+  },
+  "output_audio.voice": {
+    "server": "honoured",
+    "note": "the names of the voice in use; a speech server is first asked for it when it speaks"
   },
   "client_metadata": {
     "server": "emulated",
@@ -691,12 +703,12 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   "content.input_image": {
     "chat-completions": "honoured",
     "built-in": "emulated",
-    "note": "by URL or data URL, file_id is refused; detail original is sent as high; built-in: mentioned, not looked at"
+    "note": "PNG, JPEG, GIF and WebP; fetched and inlined where the model server does not fetch by itself; refused where MODEL_INPUT has no image; detail original is sent as high; built-in: mentioned, not looked at"
   },
   "content.input_image.file_id": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet"
+    "chat-completions": "honoured",
+    "built-in": "emulated",
+    "note": "inlined; built-in: mentioned, not looked at"
   },
   "content.input_image.prompt_cache_breakpoint": {
     "chat-completions": "emulated",
@@ -704,24 +716,24 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
     "note": "accepted; how a model server caches is its own affair"
   },
   "content.input_file": {
-    "chat-completions": "honoured",
+    "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "as file_data: text is read here, other kinds are passed on; built-in: mentioned, not read"
+    "note": "text of any kind and the text of PDFs is given under the file's name; a model that reads files, by MODEL_INPUT or profile, gets the file itself unless it is text; other kinds are refused"
   },
   "content.input_file.file_id": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet"
+    "chat-completions": "emulated",
+    "built-in": "emulated",
+    "note": "like file_data"
   },
   "content.input_file.file_url": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet"
+    "chat-completions": "emulated",
+    "built-in": "emulated",
+    "note": "fetched through the guard of outgoing calls, then like file_data"
   },
   "content.input_file.detail": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "accepted; model servers read files in one way"
+    "note": "accepted; files are read in one way"
   },
   "content.input_file.prompt_cache_breakpoint": {
     "chat-completions": "emulated",
@@ -729,14 +741,14 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
     "note": "accepted; how a model server caches is its own affair"
   },
   "content.input_audio": {
-    "chat-completions": "honoured",
+    "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "wav and mp3, other formats are refused; built-in: mentioned, not listened to"
+    "note": "a model that hears, by MODEL_INPUT or profile, gets wav and mp3, and pcm as wav; for others what is said is transcribed and given as text, or refused where no transcription is set up"
   },
   "content.computer_screenshot": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "shown as a picture; file_id is refused"
+    "note": "shown as a picture"
   },
   "content.encrypted_content": {
     "chat-completions": "refused",

@@ -204,7 +204,7 @@ export interface ListFilesCall {
 }
 export type ListFilesReply =
   | BodyReply<200, Schema.FileList>
-  | BodyReply<400 | 401 | 429 | 500 | 501 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
 export interface CreateFileCall {
@@ -215,7 +215,7 @@ export interface CreateFileCall {
 }
 export type CreateFileReply =
   | BodyReply<200, Schema.FileObject>
-  | BodyReply<400 | 401 | 413 | 429 | 500 | 501 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 413 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
 export interface DeleteFileCall {
@@ -226,7 +226,7 @@ export interface DeleteFileCall {
 }
 export type DeleteFileReply =
   | BodyReply<200, Schema.DeletedFile>
-  | BodyReply<401 | 404 | 429 | 500 | 501 | 503, Schema.ErrorBody>
+  | BodyReply<401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
 export interface GetFileCall {
@@ -237,7 +237,7 @@ export interface GetFileCall {
 }
 export type GetFileReply =
   | BodyReply<200, Schema.FileObject>
-  | BodyReply<401 | 404 | 429 | 500 | 501 | 503, Schema.ErrorBody>
+  | BodyReply<401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
 export interface DownloadFileCall {
@@ -248,7 +248,7 @@ export interface DownloadFileCall {
 }
 export type DownloadFileReply =
   | BytesReply<200>
-  | BodyReply<401 | 404 | 429 | 500 | 501 | 503, Schema.ErrorBody>
+  | BodyReply<401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
 export interface ListModelsCall {
@@ -315,7 +315,7 @@ export interface DeleteResponseCall {
 }
 export type DeleteResponseReply =
   | BodyReply<200, Schema.DeletedResponse>
-  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  | BodyReply<401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
 export interface GetResponseCall {
@@ -685,7 +685,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "FileList",
     eventSchema: null,
     lineSchema: null,
@@ -702,7 +702,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["multipart/form-data"],
     bodyRequired: true,
     bodySchema: "FileUpload",
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "413": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "413": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "FileObject",
     eventSchema: null,
     lineSchema: null,
@@ -719,7 +719,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "DeletedFile",
     eventSchema: null,
     lineSchema: null,
@@ -736,7 +736,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "FileObject",
     eventSchema: null,
     lineSchema: null,
@@ -753,7 +753,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/octet-stream"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/octet-stream"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: null,
     eventSchema: null,
     lineSchema: null,
@@ -855,7 +855,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "DeletedResponse",
     eventSchema: null,
     lineSchema: null,
@@ -1170,8 +1170,9 @@ export interface UploadedFile {
   readonly filename: string;
   /** As the client named it. */
   readonly mimeType: string;
-  readonly bytes: Uint8Array;
   readonly size: number;
+  /** The content from its beginning, as often as it is asked for while the request is served. */
+  read(): AsyncIterable<Uint8Array>;
 }
 
 interface ReplyHead<Status extends number> {
@@ -1197,8 +1198,14 @@ export interface TextReply<Status extends number> extends ReplyHead<Status> {
   readonly text: string;
 }
 
+/** Bytes that are read while they are written. */
+export interface ByteStream {
+  readonly size: number;
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
 export interface BytesReply<Status extends number> extends ReplyHead<Status> {
-  readonly bytes: Uint8Array;
+  readonly bytes: Uint8Array | ByteStream;
   readonly contentType: string;
 }
 

@@ -4,13 +4,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -37,13 +37,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -70,13 +70,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -100,13 +100,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -118,14 +118,14 @@ export interface paths {
         };
         /**
          * Fetch a stored response, or read its events again
-         * @description With `stream` the events come as they were first sent, with the same numbers and without padding, always under the reference's names. That is possible for responses made with `background` and `stream`, for five minutes. See streamResponseEvents for the rest.
+         * @description With `stream` the events come as they were first sent, with the same numbers and without padding, always under the reference's names. That is possible for responses made with `background` and `stream`. See streamResponseEvents for the rest.
          */
         get: operations["getResponse"];
         put?: never;
         post?: never;
         /**
          * Remove a stored response
-         * @description Its input, its output and its events go with it. Items that it added to a conversation stay there.
+         * @description Its input, its output and its events go with it. Items that it added to a conversation stay there. A response that is still running is stopped first, and adds nothing to its conversation.
          */
         delete: operations["deleteResponse"];
         options?: never;
@@ -137,13 +137,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -170,13 +170,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -203,13 +203,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -236,13 +236,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -266,13 +266,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -298,13 +298,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -329,13 +329,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -360,13 +360,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -390,13 +390,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -420,13 +420,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -451,13 +451,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -482,13 +482,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -512,13 +512,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -543,13 +543,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -574,13 +574,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -605,13 +605,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -636,13 +636,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -666,13 +666,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -696,13 +696,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -3136,20 +3136,20 @@ export interface components {
             /** @enum {string} */
             context_compression: "disabled" | "enabled";
         };
-        /** @description Asks for a spoken answer. The sound travels in the stream's audio events; the body of the response holds the words only. */
+        /** @description Asks for an answer that is spoken while it is written. The sound travels in the stream's audio events as one recording, and its words, sentence by sentence, in the transcript's; the body of the response holds the words only. Needs `stream` or `store`, or nobody would hear it (checked in code). */
         OutputAudio: {
             /**
-             * @description pcm is signed 16 bit little endian, one channel. Which formats an engine can make is checked in code.
-             * @default pcm
+             * @description pcm16 is signed 16 bit little-endian, one channel; wav the same with a header that does not say the length; opus comes in Ogg. pcm16 and wav can always be made, mp3 and opus where an encoder is installed (checked in code).
+             * @default pcm16
              * @enum {string|null}
              */
-            format?: "mp3" | "ogg" | "pcm" | "wav" | null;
+            format?: "mp3" | "opus" | "pcm16" | "wav" | null;
             /**
-             * @description Samples a second.
+             * @description Samples a second, of one channel. mp3 and opus take the nearest rate that they have.
              * @default 24000
              */
             sample_rate_hz?: number | null;
-            /** @description A voice of the engine; its own choice if left out. */
+            /** @description A voice of the server, such as `en-us` or `de` of espeak-ng; the server's own choice if left out. An unknown one is refused where voices can be listed. */
             voice?: string | null;
         };
         /** @description The body of a create call. What each engine does with a member is written in field-ledger.yaml. The server checks it in the order of x-validation-order, the first fault wins. Needed are `model` and one of `input`, `previous_response_id`, `conversation` and `prompt`; code checks that, so that the errors come in the reference's order. */
@@ -4393,6 +4393,7 @@ export interface components {
         ResponseAudioTranscriptDeltaEvent: {
             /** @constant */
             type: "response.audio.transcript.delta";
+            /** @description One sentence as it is spoken, without the signs of Markdown; comes before its sound. */
             delta: string;
             /** @description The number of the event in its stream. */
             sequence_number: number;
@@ -4866,7 +4867,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description The key is wrong (invalid_api_key) or missing (invalid_request_error). */
+        /** @description The key is wrong or revoked (invalid_api_key) or missing (invalid_request_error), or it may not act for the organization or project that the headers name (mismatched_organization, mismatched_project). */
         Unauthorized: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -4958,13 +4959,13 @@ export interface components {
         };
     };
     parameters: {
-        /** @description Routing only. OpenAI-Organization wins if both are sent. */
+        /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
         ProviderOrganization: string;
-        /** @description Routing only. OpenAI-Project wins if both are sent. */
+        /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
         ProviderProject: string;
-        /** @description Routing only. */
+        /** @description The organization to act for, among those of the key. */
         OpenAIOrganization: string;
-        /** @description Routing only. */
+        /** @description The project to act for, among those of the key. */
         OpenAIProject: string;
         /** @description Names of features under trial; accepted and ignored. */
         OpenAIBeta: string;
@@ -5525,13 +5526,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -5549,7 +5550,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The response, or its events if `stream` is true. With `background` it is queued and nothing more. The x-ratelimit headers come only where the body is neither a stream nor a background response. */
+            /** @description The response, or its events if `stream` is true. With `background` it is queued and nothing more. The x-ratelimit headers tell where the key stands once this request is counted and its tokens are set aside. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -5623,13 +5624,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -5700,13 +5701,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -5792,13 +5793,13 @@ export interface operations {
                 include_obfuscation?: components["parameters"]["IncludeObfuscation"];
             };
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -5866,13 +5867,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -5901,20 +5902,6 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedResponse"];
                 };
             };
-            /** @description The response is still running. Codes: invalid_request_error. */
-            400: {
-                headers: {
-                    "x-request-id": components["headers"]["RequestId"];
-                    "openai-processing-ms": components["headers"]["ProcessingMs"];
-                    "openai-version": components["headers"]["Version"];
-                    "openai-organization": components["headers"]["Organization"];
-                    "openai-project": components["headers"]["Project"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
             401: components["responses"]["Unauthorized"];
             /** @description No such response. Also for a response made with `store` false. Codes: invalid_request_error. */
             404: {
@@ -5939,13 +5926,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -6021,13 +6008,13 @@ export interface operations {
                 channels?: components["parameters"]["Channels"];
             };
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -6107,13 +6094,13 @@ export interface operations {
                 history?: components["parameters"]["History"];
             };
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -6180,13 +6167,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -6257,13 +6244,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -6316,13 +6303,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -6396,13 +6383,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -6478,13 +6465,13 @@ export interface operations {
                 include?: components["parameters"]["Include"];
             };
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -6554,13 +6541,13 @@ export interface operations {
                 include?: components["parameters"]["Include"];
             };
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -6637,13 +6624,13 @@ export interface operations {
                 include?: components["parameters"]["Include"];
             };
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -6712,13 +6699,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -6787,13 +6774,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -6829,13 +6816,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -6897,13 +6884,13 @@ export interface operations {
                 after?: components["parameters"]["After"];
             };
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -6946,7 +6933,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
         };
     };
@@ -6954,13 +6940,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -6992,7 +6978,7 @@ export interface operations {
                     "application/json": components["schemas"]["FileObject"];
                 };
             };
-            /** @description Codes: missing_required_parameter, unknown_parameter, invalid_value, integer_below_min_value, integer_above_max_value, invalid_request_error. */
+            /** @description Codes: invalid_form, missing_required_parameter, unknown_parameter, invalid_type, invalid_value, integer_below_min_value, integer_above_max_value, string_above_max_length, invalid_request_error (an empty file). */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7010,7 +6996,6 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
         };
     };
@@ -7018,13 +7003,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -7070,7 +7055,6 @@ export interface operations {
             };
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
         };
     };
@@ -7078,13 +7062,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -7130,7 +7114,6 @@ export interface operations {
             };
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
         };
     };
@@ -7138,13 +7121,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -7190,7 +7173,6 @@ export interface operations {
             };
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
         };
     };
@@ -7207,13 +7189,13 @@ export interface operations {
                 before?: components["parameters"]["Before"];
             };
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -7264,13 +7246,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -7342,13 +7324,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -7402,13 +7384,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -7473,13 +7455,13 @@ export interface operations {
                 filter?: components["parameters"]["FileStatus"];
             };
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -7547,13 +7529,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -7628,13 +7610,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -7690,13 +7672,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -7752,13 +7734,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -7833,13 +7815,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
@@ -7895,13 +7877,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Routing only. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description Routing only. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description Routing only. */
+                /** @description The organization to act for, among those of the key. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description Routing only. */
+                /** @description The project to act for, among those of the key. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
                 /** @description Names of features under trial; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];

@@ -41296,7 +41296,7 @@ return errors === 0;
 }
 
 export const validateOutputAudio = validate942;
-const schema358 = {"type":"object","additionalProperties":false,"properties":{"format":{"type":["string","null"],"enum":["mp3","ogg","pcm","wav",null]},"sample_rate_hz":{"type":["integer","null"],"minimum":8000,"maximum":48000},"voice":{"type":["string","null"],"minLength":1,"maxLength":64}}};
+const schema358 = {"type":"object","additionalProperties":false,"properties":{"format":{"type":["string","null"],"enum":["mp3","opus","pcm16","wav",null]},"sample_rate_hz":{"type":["integer","null"],"minimum":8000,"maximum":48000},"voice":{"type":["string","null"],"minLength":1,"maxLength":64}}};
 
 function validate942(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -41319,7 +41319,7 @@ if((typeof data0 !== "string") && (data0 !== null)){
 validate942.errors = [{instancePath:instancePath+"/format",schemaPath:"#/properties/format/type",keyword:"type",params:{type: schema358.properties.format.type},message:"must be string,null",schema:schema358.properties.format.type,parentSchema:schema358.properties.format,data:data0}];
 return false;
 }
-if(!(((((data0 === "mp3") || (data0 === "ogg")) || (data0 === "pcm")) || (data0 === "wav")) || (data0 === null))){
+if(!(((((data0 === "mp3") || (data0 === "opus")) || (data0 === "pcm16")) || (data0 === "wav")) || (data0 === null))){
 validate942.errors = [{instancePath:instancePath+"/format",schemaPath:"#/properties/format/enum",keyword:"enum",params:{allowedValues: schema358.properties.format.enum},message:"must be equal to one of the allowed values",schema:schema358.properties.format.enum,parentSchema:schema358.properties.format,data:data0}];
 return false;
 }

@@ -12,18 +12,18 @@ const FORMAT_PCM = 1;
 const FORMAT_FLOAT = 3;
 const FORMAT_EXTENSIBLE = 0xfffe;
 
-/** The header of a WAV file of 16 bit samples of one channel. `dataBytes` null: the length is not known yet, as in a stream. */
-export function wavHeader(sampleRateHz: number, dataBytes: number | null): Uint8Array {
+/** The header of a WAV file of 16 bit samples, those of several channels interleaved. `dataBytes` null: the length is not known yet, as in a stream. */
+export function wavHeader(sampleRateHz: number, dataBytes: number | null, channels = 1): Uint8Array {
   const header = Buffer.alloc(WAV_HEADER_BYTES);
   header.write("RIFF", 0, "latin1");
   header.writeUInt32LE(dataBytes === null ? UNKNOWN_LENGTH : dataBytes + WAV_HEADER_BYTES - 8, 4);
   header.write("WAVEfmt ", 8, "latin1");
   header.writeUInt32LE(16, 16);
   header.writeUInt16LE(FORMAT_PCM, 20);
-  header.writeUInt16LE(1, 22);
+  header.writeUInt16LE(channels, 22);
   header.writeUInt32LE(sampleRateHz, 24);
-  header.writeUInt32LE(sampleRateHz * BYTES_PER_SAMPLE, 28);
-  header.writeUInt16LE(BYTES_PER_SAMPLE, 32);
+  header.writeUInt32LE(sampleRateHz * channels * BYTES_PER_SAMPLE, 28);
+  header.writeUInt16LE(channels * BYTES_PER_SAMPLE, 32);
   header.writeUInt16LE(8 * BYTES_PER_SAMPLE, 34);
   header.write("data", 36, "latin1");
   header.writeUInt32LE(dataBytes ?? UNKNOWN_LENGTH, 40);

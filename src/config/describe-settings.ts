@@ -51,6 +51,7 @@ function factsOf(setting: Setting): string {
 }
 
 function choicesOf(setting: Setting): string {
+  if (setting.kind === "list" && setting.choices !== undefined) return ` Out of ${setting.choices.join(", ")}.`;
   return setting.kind === "choice" ? ` One of ${setting.choices.join(", ")}.` : "";
 }
 

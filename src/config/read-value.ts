@@ -2,7 +2,7 @@ import { assertNever } from "../base/assert.ts";
 import { Secret } from "./secret.ts";
 import type { Setting } from "./setting.ts";
 
-export type SettingValue = string | number | boolean | Secret | readonly Secret[];
+export type SettingValue = string | number | boolean | Secret | readonly Secret[] | readonly string[];
 
 /** A value, or the end of a sentence that begins with the setting's name. */
 export type ReadValue = { readonly value: SettingValue } | { readonly problem: string };
@@ -17,7 +17,7 @@ export function readValue(setting: Setting, text: string): ReadValue {
     case "path":
       return { value: text };
     case "integer":
-      return readInteger(setting, text, "");
+      return readInteger(setting, text);
     case "duration":
       return readDuration(setting, text);
     case "boolean":
@@ -27,6 +27,8 @@ export function readValue(setting: Setting, text: string): ReadValue {
     case "choice":
       if (setting.choices.includes(text)) return { value: text };
       return { problem: `is '${text}', which is none of ${setting.choices.join(", ")}` };
+    case "list":
+      return readList(setting, text);
     case "secret":
       return readSecret(text);
     case "secrets":
@@ -36,10 +38,10 @@ export function readValue(setting: Setting, text: string): ReadValue {
   }
 }
 
-function readInteger(setting: { readonly min: number; readonly max: number }, text: string, unit: string): ReadValue {
+function readInteger(setting: { readonly min: number; readonly max: number }, text: string): ReadValue {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= setting.min && value <= setting.max) return { value };
-  return { problem: `is '${text}', which is no whole number${unit} from ${setting.min} to ${setting.max}` };
+  return { problem: `is '${text}', which is no whole number from ${setting.min} to ${setting.max}` };
 }
 
 /** `90s`, `12h`, or a bare number of milliseconds. */
@@ -71,6 +73,14 @@ function readBoolean(text: string): ReadValue {
   if (YES.has(word)) return { value: true };
   if (NO.has(word)) return { value: false };
   return { problem: `is '${text}', which is neither true nor false` };
+}
+
+function readList({ choices }: { readonly choices?: readonly string[] }, text: string): ReadValue {
+  const values = text.split(",").map((value) => value.trim());
+  if (values.includes("")) return { problem: `is '${text}', which has nothing between two commas` };
+  const strange = choices === undefined ? undefined : values.find((value) => !choices.includes(value));
+  if (strange === undefined) return { value: values };
+  return { problem: `has '${strange}', which is none of ${choices?.join(", ")}` };
 }
 
 /** The text is not repeated: a URL may carry a password. */

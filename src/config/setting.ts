@@ -1,7 +1,7 @@
 import type { Secret } from "./secret.ts";
 
 /** The section of the documentation that a setting stands in. */
-export type Section = "Servers" | "Model" | "Storage" | "Limits" | "Streams" | "Logs";
+export type Section = "Servers" | "Model" | "Input" | "Voices" | "Storage" | "Limits" | "Streams" | "Logs";
 
 interface Described {
   /** Of the environment variable; `--model-base-url` is the flag of `MODEL_BASE_URL`. */
@@ -17,7 +17,7 @@ export type Setting = Described &
   (
     | { readonly kind: "string"; readonly default: string | null }
     | { readonly kind: "path"; readonly default: string | null }
-    | { readonly kind: "integer"; readonly default: number; readonly min: number; readonly max: number }
+    | { readonly kind: "integer"; readonly default: number | null; readonly min: number; readonly max: number }
     | {
         readonly kind: "duration";
         readonly default: number;
@@ -29,6 +29,7 @@ export type Setting = Described &
     | { readonly kind: "boolean"; readonly default: boolean | null }
     | { readonly kind: "url"; readonly default: null }
     | { readonly kind: "choice"; readonly default: string; readonly choices: readonly string[] }
+    | { readonly kind: "list"; readonly default: readonly string[]; readonly choices?: readonly string[] }
     | { readonly kind: "secret"; readonly default: null }
     | { readonly kind: "secrets"; readonly default: readonly Secret[] }
   );
@@ -42,6 +43,8 @@ interface ValueOfKind {
   readonly boolean: boolean;
   /** As it was written, and known to be http or https. */
   readonly url: string;
+  /** Written with commas between. */
+  readonly list: readonly string[];
   readonly secret: Secret;
   readonly secrets: readonly Secret[];
 }

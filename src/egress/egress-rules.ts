@@ -31,11 +31,13 @@ export class EgressRules {
   readonly #deny: readonly Rule[];
   readonly #ports: ReadonlySet<number>;
 
-  /** Throws `RangeError` for an entry that is neither a host nor a network. */
+  /** Throws `RangeError` for an entry that is neither a host nor a network, and for a port that is none. */
   constructor({ mode, allow, deny, ports }: EgressPolicy) {
     this.mode = mode;
     this.#allow = allow.map(parseRule);
     this.#deny = deny.map(parseRule);
+    const strange = ports.find((port) => !isPort(port));
+    if (strange !== undefined) throw new RangeError("a port is a whole number from 1 to 65535");
     this.#ports = new Set(ports);
   }
 
@@ -76,11 +78,15 @@ function parseRule(text: string): Rule {
 
 function rulesWithPort(host: string, port: string | undefined): Rule | null {
   const number = port === undefined ? null : Number(port);
-  if (number !== null && number > 65_535) return null;
+  if (number !== null && !isPort(number)) return null;
   const network = networkRule(host, undefined, number);
   if (network !== null) return network;
   if (!/^(?:\*\.)?[a-z\d_](?:[a-z\d._-]*[a-z\d_])?$/i.test(host)) return null;
   return { type: "host", name: host.toLowerCase(), port: number };
+}
+
+function isPort(port: number): boolean {
+  return Number.isInteger(port) && port >= 1 && port <= 65_535;
 }
 
 function networkRule(written: string | undefined, bits: string | undefined, port: number | null): Rule | null {

@@ -1,7 +1,3 @@
-/** What a text has none of, but for a few that move a cursor. */
-const CONTROLS = /[\0-\x08\x0e-\x1a\x1c-\x1f]/;
-const LOOKED_AT_CHARACTERS = 100_000;
-
 /**
  * Bytes as text: by their byte order mark, as UTF-8, or in the charset that `charset` names; in Windows-1252 if `isText` says that they
  * are text for certain. Null if they are none.
@@ -10,7 +6,7 @@ export function decodeText(bytes: Uint8Array, charset: string | null, isText: bo
   const candidates = [markedCharset(bytes), charset, "utf-8", isText ? "windows-1252" : null];
   for (const candidate of candidates) {
     const text = candidate === null ? null : decodeAs(bytes, candidate);
-    if (text !== null && !CONTROLS.test(text.slice(0, LOOKED_AT_CHARACTERS))) return text;
+    if (text !== null && !text.includes("\0")) return text;
   }
   return null;
 }

@@ -67,5 +67,6 @@ function isTask(value: unknown): value is PdfTask {
 const task: unknown = workerData;
 if (parentPort !== null && isTask(task)) {
   limitAllocations();
+  // oxlint-disable-next-line require-post-message-target-origin -- threads have no origins
   parentPort.postMessage(await read(task).catch(failure));
 }

@@ -1,39 +1,53 @@
 /** Pictures that models are known to take. */
 export const IMAGE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const;
 
-/** What bytes begin with, by media type; a dot stands for any byte. */
-const SIGNATURES: readonly (readonly [mimeType: string, signature: RegExp])[] = [
-  ["image/png", /^\x89PNG\r\n\x1a\n/],
-  ["image/jpeg", /^\xff\xd8\xff/],
-  ["image/gif", /^GIF8[79]a/],
-  ["image/webp", /^RIFF[^]{4}WEBP/],
-  ["image/bmp", /^BM[^]{4}\0\0\0\0/],
-  ["image/tiff", /^(?:II\*\0|MM\0\*)/],
-  ["image/heic", /^[^]{4}ftyp(?:hei[cmsx]|hev[cx]|mif1|msf1)/],
-  ["image/avif", /^[^]{4}ftypavi[fs]/],
-  ["image/x-icon", /^\0\0\x01\0/],
-  ["application/pdf", /^[^]{0,1020}?%PDF-/],
-  ["audio/wav", /^(?:RIFF|RF64)[^]{4}WAVE/],
-  ["audio/ogg", /^OggS/],
-  ["audio/flac", /^fLaC/],
-  ["audio/mp4", /^[^]{4}ftypM4[AB]/],
-  ["audio/mpeg", /^(?:ID3|\xff[\xe2\xe3\xf2\xf3\xfa\xfb])/],
-  ["video/webm", /^\x1aE\xdf\xa3/],
-  ["video/mp4", /^[^]{4}ftyp/],
-  ["image/svg+xml", /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^]*?-->\s*)*(?:<!DOCTYPE svg[^>]*>\s*)?<svg[\s>]/i],
+/** What bytes begin with, by media type; a question mark stands for any byte. */
+const SIGNATURES: readonly (readonly [mimeType: string, ...starts: readonly string[]])[] = [
+  ["image/png", "\u0089PNG\r\n\u001a\n"],
+  ["image/jpeg", "\u00ff\u00d8\u00ff"],
+  ["image/gif", "GIF87a", "GIF89a"],
+  ["image/webp", "RIFF????WEBP"],
+  ["image/bmp", "BM????\0\0\0\0"],
+  ["image/tiff", "II*\0", "MM\0*"],
+  ["image/heic", "????ftypheic", "????ftypheix", "????ftyphevc", "????ftypmif1", "????ftypmsf1"],
+  ["image/avif", "????ftypavif", "????ftypavis"],
+  ["image/x-icon", "\0\0\u0001\0"],
+  ["audio/wav", "RIFF????WAVE", "RF64????WAVE"],
+  ["audio/ogg", "OggS"],
+  ["audio/flac", "fLaC"],
+  ["audio/mp4", "????ftypM4A", "????ftypM4B"],
+  ["audio/mpeg", "ID3", ...["\u00fb", "\u00fa", "\u00f3", "\u00f2", "\u00e3", "\u00e2"].map((byte) => `\u00ff${byte}`)],
+  ["video/webm", "\u001aE\u00df\u00a3"],
+  ["video/mp4", "????ftyp"],
+  ["application/zip", "PK\u0003\u0004"], // Office documents among them.
 ];
 
-/** As many bytes as a signature may reach over. */
-const SNIFFED_BYTES = 1030;
+/** A PDF may have something before it. */
+const PDF_MARK = "%PDF-";
+const PDF_PREFACE_BYTES_MAX = 1024;
+const SVG_START = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^]*?-->\s*)*(?:<!DOCTYPE svg[^>]*>\s*)?<svg[\s>]/i;
+/** As many bytes as are looked at. */
+const SNIFFED_BYTES = PDF_PREFACE_BYTES_MAX + PDF_MARK.length;
 
 /** The media type that the first bytes tell, or null. */
 export function sniffType(bytes: Uint8Array): string | null {
   const { buffer, byteOffset, byteLength } = bytes;
   const start = Buffer.from(buffer, byteOffset, Math.min(byteLength, SNIFFED_BYTES)).toString("latin1");
-  return SIGNATURES.find(([, signature]) => signature.test(start))?.[0] ?? null;
+  const known = SIGNATURES.find(([, ...starts]) => starts.some((signature) => begins(start, signature)));
+  if (known !== undefined) return known[0];
+  if (start.includes(PDF_MARK)) return "application/pdf";
+  return SVG_START.test(start) ? "image/svg+xml" : null;
 }
 
 /** The same of content in base64, of which only the beginning is decoded. */
 export function sniffBase64(base64: string): string | null {
-  return sniffType(Buffer.from(base64.slice(0, (SNIFFED_BYTES / 3) * 4 + 100), "base64"));
+  return sniffType(Buffer.from(base64.slice(0, 2 * SNIFFED_BYTES), "base64"));
+}
+
+function begins(text: string, signature: string): boolean {
+  if (text.length < signature.length) return false;
+  for (let index = 0; index < signature.length; index++) {
+    if (signature[index] !== "?" && signature[index] !== text[index]) return false;
+  }
+  return true;
 }

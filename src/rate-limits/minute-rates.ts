@@ -27,10 +27,10 @@ export class MinuteRates implements RateLimiter {
     return {
       taken: taken !== null,
       standing: standingOf(counter, after),
-      correct: async (used) => {
-        if (used > amount) await counter.penalty(key.keyId, used - amount);
+      correct: (used) => {
+        if (used > amount) void counter.penalty(key.keyId, used - amount);
         // What is given back belongs to the minute it was taken in; a later one would grow by it.
-        else if (used < amount && Date.now() < windowEndsAt) await counter.reward(key.keyId, amount - used);
+        else if (used < amount && Date.now() < windowEndsAt) void counter.reward(key.keyId, amount - used);
       },
     };
   }

@@ -58,10 +58,10 @@ export class Admission {
   }
 
   /** Says what the request used: 0 if its model was never asked, null if nobody counted, which leaves what was set aside. */
-  async settle(usedTokens: number | null): Promise<void> {
+  settle(usedTokens: number | null): void {
     const taking = this.#reserved;
     this.#reserved = null;
-    if (taking !== null && usedTokens !== null) await taking.correct(usedTokens);
+    if (taking !== null && usedTokens !== null) taking.correct(usedTokens);
   }
 
   #refused(bucket: RateBucket, requested: number): RefusedTaking {

@@ -2,10 +2,12 @@ import type { CreateResponseRequest, Response } from "../../generated/responses-
 import type { Logger } from "../base/logger.ts";
 import { type LiveRun, type RunHost, type RunOrder, RunsExhausted } from "../runs/index.ts";
 import { type EventLog, ModelError, type OpenedRun } from "../runs/ports.ts";
+import { Admission } from "./admission.ts";
 import { askModel, type TurnParts } from "./ask-model.ts";
 import type { Principal } from "./authenticate.ts";
 import { modelRefused } from "./errors/model-errors.ts";
 import { tooManyRuns } from "./errors/server-errors.ts";
+import type { RateLimiter } from "./ports.ts";
 import { prepareRun, type RunSources } from "./prepare-run.ts";
 import { type PlanTask, planOf, type RunTask } from "./run-task.ts";
 import type { Sealer } from "./seal.ts";
@@ -17,6 +19,7 @@ export interface OrderParts extends TurnParts {
 
 export interface BeginParts extends RunSources, OrderParts {
   readonly runs: RunHost;
+  readonly limiter: RateLimiter;
 }
 
 /** Who asks for a response, over whichever transport. */
@@ -30,6 +33,8 @@ export interface Caller {
 export interface BegunResponse extends LiveRun {
   /** The first snapshot: `queued` in the background, `in_progress` otherwise. */
   readonly response: Response;
+  /** The six headers of the key's rate limits. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
@@ -43,15 +48,32 @@ export async function beginResponse(
 ): Promise<BegunResponse> {
   const createdAt = Math.floor(Date.now() / 1000);
   const { owner } = caller.principal;
-  const { task, opened } = await prepareRun(parts, { owner, signal: caller.signal }, request, createdAt);
-  const order = orderOf(parts, task, opened, caller.log);
-  const run = opened.response.background === true ? parts.runs.enqueue(order) : parts.runs.start(order, caller.signal);
-  return { ...(await run.catch(refused)), response: opened.response };
+  const admission = await Admission.open(parts.limiter, caller.principal);
+  const { task, opened, hold } = await prepareRun(parts, { owner, signal: caller.signal }, request, createdAt);
+  const need = { input: task.inputTokensEstimate, outputMax: opened.response.max_output_tokens };
+  await hold.during(() => admission.reserve(need));
+  const { headers } = admission;
+  const order: RunOrder = {
+    ...orderOf(parts, task, opened, caller.log),
+    onEnd: ({ usage }) => admission.settle(usage?.total_tokens ?? null),
+  };
+  try {
+    const isBackground = opened.response.background === true;
+    const run = await hold.during(() =>
+      isBackground ? parts.runs.enqueue(order) : parts.runs.start(order, caller.signal),
+    );
+    return { ...run, response: opened.response, headers };
+  } catch (error) {
+    admission.settle(0); // No model has answered.
+    return refused(error);
+  }
 }
 
 /** How a response is made by its task. */
 export function orderOf(parts: OrderParts, task: RunTask, opened: OpenedRun, log: Logger): RunOrder {
-  return { ...endingOrder(parts, task, opened, log), ask: (signal) => askModel(parts, task, signal) };
+  const order = endingOrder(parts, task, opened, log);
+  const scope = { owner: opened.owner, onFault: order.onFault };
+  return { ...order, ask: (signal) => askModel(parts, task, scope, signal) };
 }
 
 /** How a response is ended for which no model can be asked any more. */

@@ -37,7 +37,8 @@ export function* usedPaths(request: CreateResponseRequest): Generator<UsedPath> 
     yield* nestedPaths(name, value);
   }
   yield* toolPaths(request);
-  if (Array.isArray(request.input)) yield* inputPaths(request.input);
+  if (Array.isArray(request.conversation)) yield* inputPaths(request.conversation, "conversation");
+  if (Array.isArray(request.input)) yield* inputPaths(request.input, "input");
 }
 
 function* nestedPaths(name: string, value: unknown): Generator<UsedPath> {
@@ -60,9 +61,9 @@ function* toolPaths({ tools, tool_choice: choice }: CreateResponseRequest): Gene
     yield { path: `tool_choice.${typeof choice === "string" ? choice : choice.type}`, param: "tool_choice" };
 }
 
-function* inputPaths(input: readonly InputItem[]): Generator<UsedPath> {
-  for (const [index, item] of input.entries()) {
-    const param = `input[${index}]`;
+function* inputPaths(items: readonly InputItem[], list: "conversation" | "input"): Generator<UsedPath> {
+  for (const [index, item] of items.entries()) {
+    const param = `${list}[${index}]`;
     yield { path: `input.${item.type ?? "message"}`, param };
     yield* memberPaths(item, param); // Parts may stand in the place of items; no item has a path of its own among the parts.
     for (const member of ["content", "output"]) yield* partPaths(item, member, `${param}.${member}`);

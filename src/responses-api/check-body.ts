@@ -1,3 +1,4 @@
+import type { Validate } from "../../generated/responses-api/readers.js";
 import type { CreateResponseRequest } from "../../generated/responses-api/types.ts";
 import { createResponseRequestFields } from "../../generated/responses-api/validators.js";
 import { isRecord } from "../base/records.ts";
@@ -26,7 +27,7 @@ const MOVED: ReadonlyMap<string, string> = new Map([
  */
 export function checkCreateBody(body: unknown): CreateResponseRequest {
   if (!isRecord(body)) throw bodyNotAnObject(gotWords(body));
-  const request: Record<string, unknown> = withReferences(withoutNulls(body));
+  const request = withReferences(withReferences(withoutNulls(body), "input"), "conversation");
   checkPresence(body);
   checkNames(body);
   checkMembers(request);
@@ -48,14 +49,21 @@ function withoutNulls(body: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
 }
 
-/** An element of `input` that has an id and no role is a reference, even without its type. */
-function withReferences(body: Record<string, unknown>): Record<string, unknown> {
-  const { input } = body;
-  if (!Array.isArray(input) || !input.some(isUntypedReference)) return body;
+/** An element of a list of items that has an id and no role is a reference, even without its type. */
+function withReferences(body: Record<string, unknown>, list: string): Record<string, unknown> {
+  const items = body[list];
+  if (!Array.isArray(items) || !items.some(isUntypedReference)) return body;
   return {
     ...body,
-    input: input.map((item: unknown) => (isUntypedReference(item) ? { ...item, type: "item_reference" } : item)),
+    [list]: items.map((item: unknown) => (isUntypedReference(item) ? { ...item, type: "item_reference" } : item)),
   };
+}
+
+/** The body of a call that adds items to a conversation. */
+export function checkItemsBody<T>(body: unknown, validate: Validate<T>): T {
+  const request = isRecord(body) ? withReferences(body, "items") : body;
+  if (!validate(request)) throw validationError(validate.errors ?? [], "");
+  return request;
 }
 
 function isUntypedReference(item: unknown): item is Record<string, unknown> {

@@ -1,17 +1,18 @@
 import type { StoredItem } from "../../generated/responses-api/types.ts";
 import { duplicateItem, reasoningWithoutFollower, toolCallMissing, toolOutputMissing } from "./errors/state-errors.ts";
 
-/** Refuses a context that no model can make sense of. `history` comes from earlier responses, `input` from this request. */
-export function checkContext(history: readonly StoredItem[], input: readonly StoredItem[]): void {
+/** Refuses what no model can make sense of: `input` comes from this request, `context` is all that the model is shown. */
+export function checkContext(input: readonly StoredItem[], context: readonly StoredItem[]): void {
   checkIdsOnce(input);
   checkReasoning(input);
-  checkCalls([...history, ...input]);
+  checkCalls(context);
 }
 
-function checkIdsOnce(input: readonly StoredItem[]): void {
+/** `list` is the member the items came in. */
+export function checkIdsOnce(items: readonly StoredItem[], list = "input"): void {
   const seen = new Set<string>();
-  for (const { id } of input) {
-    if (seen.has(id)) throw duplicateItem(id);
+  for (const { id } of items) {
+    if (seen.has(id)) throw duplicateItem(id, list);
     seen.add(id);
   }
 }

@@ -1,4 +1,5 @@
 import type { CreateResponseRequest, Response, Tool } from "../../generated/responses-api/types.ts";
+import { conversationIdOf } from "./conversation-hold.ts";
 
 /** The snapshot of `response.created`: what was asked for, every default filled in, nothing answered yet. */
 export function firstSnapshot(
@@ -15,6 +16,7 @@ export function firstSnapshot(
     access_programs: null,
     background: request.background ?? false,
     completed_at: null,
+    ...conversationEcho(request),
     error: null,
     frequency_penalty: request.frequency_penalty ?? 0,
     incomplete_details: null,
@@ -52,6 +54,11 @@ export function firstSnapshot(
 export function instructionsText({ instructions }: CreateResponseRequest): string | null {
   if (!Array.isArray(instructions)) return instructions ?? null;
   return instructions.map((part) => part.text).join("\n\n");
+}
+
+function conversationEcho(request: CreateResponseRequest): Pick<Response, "conversation"> {
+  const id = conversationIdOf(request);
+  return id === null ? {} : { conversation: { id } };
 }
 
 function promptCacheEcho({

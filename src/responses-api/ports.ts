@@ -1,5 +1,14 @@
-import type { Conversation, FileObject, Response, StoredItem } from "../../generated/responses-api/types.ts";
-import type { Owner } from "../runs/ports.ts";
+import type {
+  Conversation,
+  FileObject,
+  InputAudio,
+  OutputAudio,
+  Response,
+  StoredInputFile,
+  StoredInputText,
+  StoredItem,
+} from "../../generated/responses-api/types.ts";
+import type { ModelEvent, Owner } from "../runs/ports.ts";
 
 /** The items a response adds to the context of the next one: its input, then its output. */
 export interface ChainLink {
@@ -38,7 +47,7 @@ export interface ResponseStore {
   loadChain(owner: Owner, responseId: string): Promise<readonly ChainLink[] | null>;
   /** One page of exactly the items supplied to that create call; null if the response, or the cursor, is unknown. */
   listInputItems(owner: Owner, responseId: string, page: PageRequest): Promise<ItemPage | null>;
-  /** Stored items by id, for `item_reference`; unknown ids are absent from the map. */
+  /** Stored items by id, for `item_reference`, those of conversations among them; unknown ids are absent from the map. */
   findItems(owner: Owner, ids: readonly string[]): Promise<ReadonlyMap<string, StoredItem>>;
 }
 
@@ -119,8 +128,8 @@ export interface RateTaking {
   /** False: there was less left than was asked for, and nothing was taken. */
   readonly taken: boolean;
   readonly standing: RateStanding;
-  /** Says what was really used of what was taken; more is charged, less is given back. Call it once at most. */
-  correct(used: number): Promise<void>;
+  /** Says what was really used of what was taken; more is charged, less is given back. Nobody waits for it. Call it once at most. */
+  correct(used: number): void;
 }
 
 /** Counts what keys ask and use. */
@@ -184,4 +193,68 @@ export interface FileStore {
   deleteFile(owner: Owner, fileId: string): Promise<boolean>;
   /** Removes the files of all owners that had expired by `now`, and what broken uploads left behind. Resolves to the number of expired files. */
   deleteExpired(now: number): Promise<number>;
+}
+
+/** How an answer is spoken: settled when it was asked for. Plain JSON. */
+export interface Speech {
+  readonly format: "mp3" | "opus" | "pcm16" | "wav";
+  /** Null: the voice's own choice. */
+  readonly voice: string | null;
+  readonly sampleRateHz: number;
+}
+
+export type SettledSpeech =
+  | { readonly type: "settled"; readonly speech: Speech }
+  /** It cannot be spoken so here; `reason` is a sentence that says what would help. */
+  | { readonly type: "refused"; readonly param: string; readonly reason: string }
+  | { readonly type: "unknown_voice"; readonly voice: string; readonly voices: readonly string[] };
+
+/** Speaks answers while they are written. */
+export interface SpokenOutput {
+  /** Fills in what a request leaves open, and finds what would fail later. */
+  settle(asked: OutputAudio, signal: AbortSignal): Promise<SettledSpeech>;
+  /** The turn with its messages spoken along. A voice that fails ends the sound, is logged, and leaves the text alone. */
+  speak(
+    turn: AsyncIterable<readonly ModelEvent[]>,
+    run: { readonly responseId: string; readonly speech: Speech; readonly signal: AbortSignal },
+  ): AsyncIterable<readonly ModelEvent[]>;
+}
+
+/** A picture as it is sent: by URL, as a data URL, or as an uploaded file. */
+export interface ImageSource {
+  readonly image_url?: string | null;
+  readonly file_id?: string | null;
+}
+
+/** Makes pictures, files and recordings such that the model in use can take them. */
+export interface MediaReader {
+  /** For the parts of one request, which share what may be fetched for it. `signal` ends whatever is under way. */
+  forRequest(owner: Owner, signal: AbortSignal): RequestMedia;
+}
+
+/** Each call rejects with `MediaError` for what cannot be made fit, or with the reason of the request's signal. */
+export interface RequestMedia {
+  /** The URL under which the model can see the picture: http(s) if it fetches by itself, else a data URL. */
+  readImage(image: ImageSource): Promise<string>;
+  /** The file with its content in `file_data`, or its text under its name. */
+  readFile(file: StoredInputFile): Promise<StoredInputFile | StoredInputText>;
+  /** The recording in a format that the model hears, or what is said in it; `isAlone`: the message holds nothing else. */
+  readAudio(audio: InputAudio, isAlone: boolean): Promise<InputAudio | StoredInputText>;
+}
+
+/** A part of the input that cannot be made fit. The message is a whole sentence for the caller. */
+export class MediaError extends Error {
+  override readonly name = "MediaError";
+  readonly code: string;
+  /** The member of the part that is at fault, such as `image_url`; null: the input as a whole. */
+  readonly member: string | null;
+  /** Whether something this server relies on failed, and not the part. */
+  readonly isOurs: boolean;
+
+  constructor(message: string, fields: { code: string; member: string | null; isOurs?: boolean; cause?: unknown }) {
+    super(message, fields.cause === undefined ? undefined : { cause: fields.cause });
+    this.code = fields.code;
+    this.member = fields.member;
+    this.isOurs = fields.isOurs ?? false;
+  }
 }

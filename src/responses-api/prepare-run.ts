@@ -1,24 +1,37 @@
 import type { CreateResponseRequest, StoredItem } from "../../generated/responses-api/types.ts";
-import { type IdStem, idFromStem, newIdStem } from "../base/ids.ts";
-import type { OpenedRun } from "../runs/ports.ts";
+import { type IdStem, idFromStem, keyOfId, newIdStem } from "../base/ids.ts";
+import type { ModelEngine, ModelRequest, OpenedRun } from "../runs/ports.ts";
 import { checkAvailability, type EngineKind } from "./check-availability.ts";
+import { asksForCompaction, checkCompaction, planCompaction } from "./compaction/plan-compaction.ts";
+import { summaryRequest } from "./compaction/summary-turn.ts";
 import { acceptedTools, checkTextFormat, checkToolChoice } from "./check-tools.ts";
+import { type ConversationHold, conversationIdOf, holdConversation } from "./conversation-hold.ts";
 import { backgroundWithoutStore, jsonWordMissing, nothingToAnswer } from "./errors/parameter-errors.ts";
+import { refused } from "./errors/model-errors.ts";
 import { firstSnapshot } from "./first-snapshot.ts";
 import { type HistorySources, loadHistory } from "./load-history.ts";
 import { estimateInputTokens, modelRequest } from "./model-request.ts";
-import { type InputSources, resolveInput } from "./resolve-input.ts";
+import type { InputSources } from "./place-list.ts";
+import { resolveInput } from "./resolve-input.ts";
+import type { ConversationStore, SpokenOutput } from "./ports.ts";
 import type { RunTask } from "./run-task.ts";
+import { settleSpeech } from "./settle-speech.ts";
 import { type ContextScope, type ContextSources, shapeContext } from "./shape-context.ts";
+import { keepWindow } from "./window/keep-window.ts";
 
 export interface PreparedRun {
   readonly task: RunTask;
   readonly opened: OpenedRun;
+  /** Whatever is done before the run is stored is done during this. */
+  readonly hold: ConversationHold;
 }
 
 export interface RunSources extends InputSources, ContextSources, HistorySources {
+  readonly engine: ModelEngine;
   readonly engineKind: EngineKind;
+  readonly spokenOutput: SpokenOutput;
   readonly store: InputSources["store"] & HistorySources["store"];
+  readonly conversations: HistorySources["conversations"] & Pick<ConversationStore, "lock" | "unlock">;
 }
 
 const SEALED_REASONING_INCLUDE = "reasoning.encrypted_content";
@@ -30,25 +43,41 @@ export async function prepareRun(
   request: CreateResponseRequest,
   createdAt: number,
 ): Promise<PreparedRun> {
-  const { owner } = scope;
   checkAvailability(request, sources.engineKind);
   if (request.background === true && request.store === false) throw backgroundWithoutStore();
+  checkCompaction(request);
+  const ids = newIdStem(createdAt, stemKey(request));
+  const hold = await holdConversation(sources.conversations, scope.owner, request, idFromStem("resp", ids, 0));
+  return { ...(await hold.during(() => prepareHeld(sources, scope, request, ids))), hold };
+}
+
+/** From here on nobody else changes the conversation. */
+async function prepareHeld(
+  sources: RunSources,
+  scope: ContextScope,
+  request: CreateResponseRequest,
+  ids: IdStem,
+): Promise<Omit<PreparedRun, "hold">> {
+  const { owner } = scope;
   const history = await loadHistory(sources, owner, request);
-  checkSomethingToAnswer(request);
+  checkSomethingToAnswer(request, history);
   const tools = acceptedTools(request);
   checkToolChoice(request, tools);
   checkTextFormat(request);
-  const ids = newIdStem(createdAt, stemKey(request.previous_response_id));
+  const speech = await settleSpeech(sources.spokenOutput, request, scope.signal);
   const { items, context } = await resolveInput(sources, owner, ids, request.input ?? [], history);
   checkJsonWord(request, context);
-  const response = firstSnapshot(request, tools, idFromStem("resp", ids, 0), createdAt);
-  const asked = modelRequest(request, response, await shapeContext(sources, scope, context));
+  const response = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);
+  const shaped = modelRequest(request, response, await shapeContext(sources, scope, context, history.length));
+  const asked = await fitTurn(sources.engine, request, shaped, scope.signal).catch(refused);
   const task: RunTask = {
     ids,
     rawReasoningAs: response.reasoning?.summary == null ? "text" : "summary",
     sealsReasoning: (request.include ?? []).includes(SEALED_REASONING_INCLUDE),
     inputTokensEstimate: estimateInputTokens(asked),
     request: asked,
+    speech,
+    compaction: await planCompaction(sources.engine, request, scope.signal),
   };
   const isBackground = response.background === true;
   return {
@@ -63,14 +92,29 @@ export async function prepareRun(
   };
 }
 
-function checkSomethingToAnswer({ input, previous_response_id }: CreateResponseRequest): void {
-  const empty = input === undefined || input === null || input.length === 0;
-  if (empty && previous_response_id == null) throw nothingToAnswer();
+/** What is asked is a summary where a compaction is, and no more than fits where that is wanted. */
+async function fitTurn(
+  engine: ModelEngine,
+  { input, truncation }: CreateResponseRequest,
+  shaped: ModelRequest,
+  signal: AbortSignal,
+): Promise<ModelRequest> {
+  const compacts = asksForCompaction(input);
+  if (compacts && shaped.items.length === 0) throw nothingToAnswer();
+  const turn = compacts ? summaryRequest(shaped) : shaped;
+  return compacts || truncation === "auto" ? await keepWindow(engine, turn, signal) : turn;
 }
 
-/** Responses of one chain share the first 16 digits of their ids. */
-function stemKey(previousId: string | null | undefined): IdStem["key"] | undefined {
-  return /^resp_([0-9a-f]{16})/.exec(previousId ?? "")?.[1];
+function checkSomethingToAnswer({ input }: CreateResponseRequest, history: readonly StoredItem[]): void {
+  const empty = input === undefined || input === null || input.length === 0;
+  if (empty && history.length === 0) throw nothingToAnswer();
+}
+
+/** Responses of one chain share the first 16 digits of their ids, those of a conversation the last 16 of its id. */
+function stemKey(request: CreateResponseRequest): IdStem["key"] | undefined {
+  const conversationId = conversationIdOf(request);
+  if (conversationId !== null) return keyOfId(conversationId);
+  return /^resp_([0-9a-f]{16})/.exec(request.previous_response_id ?? "")?.[1];
 }
 
 function checkJsonWord({ text }: CreateResponseRequest, context: readonly StoredItem[]): void {

@@ -1,20 +1,16 @@
-import type { InputItem, ItemReferenceInput, StoredItem } from "../../generated/responses-api/types.ts";
+import type { InputItem, StoredItem } from "../../generated/responses-api/types.ts";
 import { type IdStem, idFromStem } from "../base/ids.ts";
 import type { Owner } from "../runs/ports.ts";
+import { beginAtCompaction } from "./compaction/begin-at-compaction.ts";
+import { openCompaction } from "./compaction/compacted-context.ts";
 import { checkContext } from "./context-rules.ts";
-import { itemNotStored } from "./errors/state-errors.ts";
-import { type CanonicalItem, expandInput } from "./expand-input.ts";
-import { placeItem } from "./place-items.ts";
-import type { ResponseStore } from "./ports.ts";
-
-export interface InputSources {
-  readonly store: Pick<ResponseStore, "findItems">;
-}
+import { type InputSources, placeList } from "./place-list.ts";
+import type { Sealer } from "./seal.ts";
 
 export interface ResolvedInput {
   /** The items of this request as they are stored and listed. */
   readonly items: readonly StoredItem[];
-  /** Earlier turns, then these items. */
+  /** Earlier turns, then these items; begun at the latest compaction, if there is one. */
   readonly context: readonly StoredItem[];
 }
 
@@ -23,48 +19,27 @@ const INPUT_COUNTER_FIRST = 0x10000000;
 
 /** Turns `input` into stored items and into the model's context. Throws the catalogue's errors for what no model can make sense of. */
 export async function resolveInput(
-  sources: InputSources,
+  sources: InputSources & { readonly sealer: Sealer },
   owner: Owner,
   stem: IdStem,
   input: string | readonly InputItem[],
   history: readonly StoredItem[],
 ): Promise<ResolvedInput> {
-  const sent = expandInput(input, callTypes(history));
-  const referenced = await findReferenced(sources, owner, sent);
   const makeId = (prefix: string, counter: number): string => idFromStem(prefix, stem, INPUT_COUNTER_FIRST + counter);
-  const items = sent.map((item, index) => {
-    if (!isReference(item)) return placeItem(item, index, makeId);
-    const found = referenced.get(item.id);
-    if (found === undefined) throw itemNotStored(item.id);
-    return found;
-  });
-  checkContext(history, items);
-  return { items, context: [...history, ...items] };
+  const items = await placeList(sources, owner, { items: withoutTrigger(input), name: "input", after: history }, makeId);
+  const context = beginAtCompaction([...history, ...items], (sealed) =>
+    openCompaction(sealed, sources.sealer, ownerText(owner)),
+  );
+  checkContext(items, context);
+  return { items, context };
+}
+
+/** A `compaction_trigger` says what to do, and is no part of what was said. */
+function withoutTrigger(input: string | readonly InputItem[]): string | readonly InputItem[] {
+  return typeof input === "string" ? input : input.filter(({ type }) => type !== "compaction_trigger");
 }
 
 /** The text that seals are bound to. */
 export function ownerText(owner: Owner): string {
   return `${owner.organization}/${owner.project}`;
-}
-
-function isReference(item: CanonicalItem): item is ItemReferenceInput {
-  return item.type === "item_reference";
-}
-
-async function findReferenced(
-  sources: InputSources,
-  owner: Owner,
-  sent: readonly CanonicalItem[],
-): Promise<ReadonlyMap<string, StoredItem>> {
-  const ids = sent.filter(isReference).map((item) => item.id);
-  return ids.length === 0 ? new Map() : sources.store.findItems(owner, ids);
-}
-
-function callTypes(history: readonly StoredItem[]): ReadonlyMap<string, string> {
-  const types = new Map<string, string>();
-  for (const item of history) {
-    if ("call_id" in item && typeof item.call_id === "string" && item.type.endsWith("_call"))
-      types.set(item.call_id, item.type);
-  }
-  return types;
 }

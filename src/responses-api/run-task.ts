@@ -4,6 +4,8 @@ import { type IdStem, stemFromId } from "../base/ids.ts";
 import { isRecord } from "../base/records.ts";
 import type { RunPlan } from "../runs/index.ts";
 import type { ModelRequest, Owner, RecordedEvent } from "../runs/ports.ts";
+import type { CompactionPlan } from "./compaction/plan-compaction.ts";
+import type { Speech } from "./ports.ts";
 import { ownerText } from "./resolve-input.ts";
 import type { Sealer } from "./seal.ts";
 
@@ -16,6 +18,9 @@ export interface RunTask {
   /** Stands in where the model server counts no tokens. */
   readonly inputTokensEstimate: number;
   readonly request: ModelRequest;
+  /** How the answer is spoken; null if it is not. */
+  readonly speech: Speech | null;
+  readonly compaction: CompactionPlan | null;
 }
 
 /** The plan of a run that makes `response` by this task. */

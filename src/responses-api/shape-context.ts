@@ -1,11 +1,14 @@
 import type { StoredItem } from "../../generated/responses-api/types.ts";
 import type { Owner } from "../runs/ports.ts";
 import { invalidEncryptedContent } from "./errors/state-errors.ts";
+import { fitMedia } from "./fit-media.ts";
+import type { MediaReader } from "./ports.ts";
 import { ownerText } from "./resolve-input.ts";
 import type { Sealer } from "./seal.ts";
 
 export interface ContextSources {
   readonly sealer: Sealer;
+  readonly media: MediaReader;
 }
 
 export interface ContextScope {
@@ -14,14 +17,19 @@ export interface ContextScope {
   readonly signal: AbortSignal;
 }
 
-/** The items as the model is shown them: what was sealed is opened. Stored items stay as they were sent. */
+/**
+ * The items as the model is shown them: what was sealed is opened, and pictures, files and recordings are such that it can take them.
+ * Stored items stay as they were sent. The first `earlier` items came with earlier requests.
+ */
 export async function shapeContext(
   sources: ContextSources,
   scope: ContextScope,
   context: readonly StoredItem[],
+  earlier: number,
 ): Promise<readonly StoredItem[]> {
   const reader = ownerText(scope.owner);
-  return context.map((item) => opened(item, sources.sealer, reader));
+  const unsealed = context.map((item) => opened(item, sources.sealer, reader));
+  return fitMedia(sources.media, scope, unsealed, earlier);
 }
 
 /** Sealed reasoning gets its text back, unless it is shown anyway. */

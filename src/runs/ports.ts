@@ -135,10 +135,22 @@ export interface TokenCount {
   readonly exact: boolean;
 }
 
+/** What a model server takes beside text. What it does not take is made into something that it does, or refused. */
+export interface ModelAbilities {
+  readonly images: boolean;
+  /** Whether it fetches pictures by URL itself; else they are given to it as data URLs. */
+  readonly imageUrls: boolean;
+  /** Whether it reads files that are not text, such as PDFs. */
+  readonly files: boolean;
+  /** The formats of sound that it hears. */
+  readonly audioFormats: readonly ("mp3" | "wav")[];
+}
+
 /** Answers turns. One implementation per vendor dialect. */
 export interface ModelEngine {
   /** Shown in logs and by the start banner. */
   readonly name: string;
+  readonly abilities: ModelAbilities;
   /**
    * Resolves once the model server has accepted the turn, rejects with `ModelError` if it refused it (unknown model, no quota, too long).
    * Batches hold what arrived together; an empty batch is never yielded. The iterable throws `ModelError` if the turn dies later and

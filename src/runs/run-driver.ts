@@ -1,3 +1,4 @@
+import type { Response } from "../../generated/responses-api/types.ts";
 import { createRecorder, type EventRecorder } from "./event-recorder.ts";
 import { LiveFeed, type Subscription } from "./live-feed.ts";
 import { type EventLog, ModelError, type ModelEvent, type OpenedRun, type RecordedEvent, RunLost } from "./ports.ts";
@@ -31,6 +32,8 @@ export interface RunStart {
   readonly now: () => number;
   /** Told of every failure that is not the model's own word. */
   readonly onFault: (fault: unknown) => void;
+  /** Told of the final snapshot when the run ends here. Must not throw. */
+  readonly onEnd?: (response: Response) => void;
 }
 
 export interface LiveRun {
@@ -125,6 +128,7 @@ class RunDriver {
     this.#state = state;
     if (state.phase !== "ended") return;
     const { response } = state;
+    this.#start.onEnd?.(response);
     try {
       await this.#recorder.close(events, { response, outputItems: response.output });
     } catch (fault) {

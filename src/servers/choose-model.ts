@@ -5,7 +5,7 @@ import { createChatCompletionsEngine } from "../model-engines/chat-completions/e
 import { findLocalDaemon } from "../model-engines/chat-completions/find-local-daemon.ts";
 import { PROFILES } from "../model-engines/chat-completions/profile.ts";
 import type { EngineKind } from "../responses-api/check-availability.ts";
-import type { ModelEngine } from "../runs/ports.ts";
+import type { ModelAbilities, ModelEngine } from "../runs/ports.ts";
 
 export interface ChosenModel {
   readonly engine: ModelEngine;
@@ -22,7 +22,7 @@ export async function chooseModel(config: Config): Promise<ChosenModel> {
   if (config.scenarioFile !== null) {
     const scenario = await loadScenario(config.scenarioFile);
     return {
-      engine: createBuiltInEngine({ scenario }),
+      engine: createBuiltInEngine({ scenario, contextWindow: config.modelContextWindow }),
       kind: "built-in",
       description: `the built-in engine, playing ${config.scenarioFile}`,
     };
@@ -31,7 +31,7 @@ export async function chooseModel(config: Config): Promise<ChosenModel> {
   if (daemon !== null)
     return modelServer(config, daemon.baseUrl, `${daemon.name} ${daemon.version}, found on this machine`);
   return {
-    engine: createBuiltInEngine(),
+    engine: createBuiltInEngine({ contextWindow: config.modelContextWindow }),
     kind: "built-in",
     description: "the built-in engine: deterministic, no weights, not a language model. Set MODEL_BASE_URL to use one",
   };
@@ -47,7 +47,24 @@ function modelServer(config: Config, baseUrl: string, description: string): Chos
       totalMs: config.modelTotalTimeoutMs,
     },
     connectionsMax: config.modelConnectionsMax,
-    ...(config.modelProfile === "auto" ? {} : { profile: PROFILES[config.modelProfile] }),
+    contextWindow: config.modelContextWindow,
+    profile: {
+      ...(config.modelProfile === "auto" ? {} : PROFILES[config.modelProfile]),
+      ...knownAbilities(config.modelInput),
+    },
   });
   return { engine, kind: "chat-completions", description };
+}
+
+/** What the operator says of the models, put over what the profile says. */
+function knownAbilities(input: Config["modelInput"]): { readonly abilities?: ModelAbilities } {
+  if (input.includes("auto")) return {};
+  return {
+    abilities: {
+      images: input.includes("image") || input.includes("image_url"),
+      imageUrls: input.includes("image_url"),
+      files: input.includes("file"),
+      audioFormats: input.includes("audio") ? ["mp3", "wav"] : [],
+    },
+  };
 }

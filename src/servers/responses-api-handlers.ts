@@ -9,10 +9,13 @@ import { getHealth, getReadiness } from "../responses-api/operations/health.ts";
 import { listInputItems } from "../responses-api/operations/list-input-items.ts";
 import { getModel, listModels } from "../responses-api/operations/models.ts";
 import { streamResponseEvents } from "../responses-api/operations/stream-response-events.ts";
+import type { MediaReader, RateLimiter, SpokenOutput } from "../responses-api/ports.ts";
 import type { Sealer } from "../responses-api/seal.ts";
 import type { RunHost } from "../runs/index.ts";
 import type { Store } from "../store/open-store.ts";
 import type { ChosenModel } from "./choose-model.ts";
+import { fileHandlers } from "./file-handlers.ts";
+import { conversationHandlers } from "./conversation-handlers.ts";
 
 /** What the operations of Interface A work with. */
 export interface InterfaceParts {
@@ -20,37 +23,27 @@ export interface InterfaceParts {
   readonly model: ChosenModel;
   readonly runs: RunHost;
   readonly sealer: Sealer;
+  readonly limiter: RateLimiter;
+  readonly spokenOutput: SpokenOutput;
+  readonly media: MediaReader;
 }
 
 /** Operations of the contract that answer 501 `not_implemented`. What is neither here nor among the handlers does not compile. */
 export const NOT_YET = [
   "compactResponse",
   "countInputTokens",
-  "createConversation",
-  "createConversationItems",
-  "createFile",
   "createVectorStore",
   "createVectorStoreFile",
   "createVectorStoreFileBatch",
-  "deleteConversation",
-  "deleteConversationItem",
-  "deleteFile",
   "deleteVectorStore",
   "deleteVectorStoreFile",
-  "downloadFile",
-  "getConversation",
-  "getConversationItem",
-  "getFile",
   "getMetrics",
   "getVectorStore",
   "getVectorStoreFile",
   "getVectorStoreFileBatch",
-  "listConversationItems",
-  "listFiles",
   "listVectorStoreFiles",
   "listVectorStores",
   "searchVectorStore",
-  "updateConversation",
 ] as const satisfies readonly OperationId[];
 
 export function notImplementedOperations(): readonly OperationId[] {
@@ -58,14 +51,18 @@ export function notImplementedOperations(): readonly OperationId[] {
 }
 
 /** What it takes to begin a response, over whichever transport. */
-export function beginParts({ store, model, runs, sealer }: InterfaceParts): BeginParts {
+export function beginParts({ store, model, runs, sealer, limiter, spokenOutput, media }: InterfaceParts): BeginParts {
   return {
     store: store.responses,
+    conversations: store.conversations,
     log: store.events,
     engine: model.engine,
     engineKind: model.kind,
     runs,
     sealer,
+    limiter,
+    spokenOutput,
+    media,
   };
 }
 
@@ -81,6 +78,8 @@ export function responsesApiHandlers(
     cancelResponse: cancelResponse({ ...watching, ledger: store.ledger }),
     streamResponseEvents: streamResponseEvents(watching),
     listInputItems: listInputItems(store.responses),
+    ...conversationHandlers(store),
+    ...fileHandlers(store.files),
     listModels: listModels(model.engine),
     getModel: getModel(model.engine),
     getHealth: getHealth(),

@@ -1,23 +1,30 @@
+import { join } from "node:path";
 import { responsesApiRoutes } from "../../generated/responses-api/operations.ts";
 import * as validators from "../../generated/responses-api/validators.js";
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/load-config.ts";
+import { MinuteRates } from "../rate-limits/minute-rates.ts";
 import { createAuthenticator, ownerHeaders, type Principal } from "../responses-api/authenticate.ts";
 import { checkCreateBody } from "../responses-api/check-body.ts";
+import { checkFileUpload } from "../responses-api/check-file-upload.ts";
 import { notImplemented, upgradeNotOffered } from "../responses-api/errors/server-errors.ts";
 import { responsesApiFaults } from "../responses-api/faults.ts";
 import { RunKeeper } from "../responses-api/run-keeper.ts";
-import { RunHost } from "../runs/index.ts";
 import { createSealer } from "../responses-api/seal.ts";
+import { RunHost } from "../runs/index.ts";
 import { openStore } from "../store/open-store.ts";
 import { createApplication } from "../transport/application.ts";
 import type { Assets } from "../transport/assets.ts";
 import { listen, type RunningServer } from "../transport/server.ts";
+import { chooseMedia } from "./choose-media.ts";
 import { type ChosenModel, chooseModel } from "./choose-model.ts";
+import { chooseVoice } from "./choose-voice.ts";
 import { contractOf, refusals } from "./contract.ts";
+import { conversationBodyChecks } from "./conversation-handlers.ts";
 import { type InterfaceParts, NOT_YET, responsesApiHandlers } from "./responses-api-handlers.ts";
 import { openSealKeys } from "./seal-keys.ts";
 import { type ApiKeys, openApiKeys } from "./secrets-on-disk.ts";
+import { sweepExpired } from "./sweeping.ts";
 
 export interface ResponsesApiServer extends RunningServer {
   readonly model: ChosenModel;
@@ -26,7 +33,11 @@ export interface ResponsesApiServer extends RunningServer {
 
 /** Builds Interface A from its configuration and serves it. */
 export async function startResponsesApi(config: Config, log: Logger): Promise<ResponsesApiServer> {
-  const store = await openStore({ file: config.databaseFile, commitIntervalMs: config.eventCommitIntervalMs });
+  const store = await openStore({
+    file: config.databaseFile,
+    filesFolder: filesFolder(config),
+    commitIntervalMs: config.eventCommitIntervalMs,
+  });
   try {
     const keys = await openApiKeys(
       config.apiKeys.map((key) => key.reveal()),
@@ -40,14 +51,23 @@ export async function startResponsesApi(config: Config, log: Logger): Promise<Re
       queueMax: config.runQueueMax,
       runMs: config.runTimeoutMs,
     });
+    const spokenOutput = chooseVoice(config, log);
+    const media = chooseMedia(config, { abilities: model.engine.abilities, files: store.files }, log);
     const parts = {
       store,
       model,
+      spokenOutput,
+      media,
       runs,
       sealer: createSealer(() => openSealKeys(config.dataDir)),
+      limiter: new MinuteRates({
+        requests: config.rateLimitRequestsPerMinute,
+        tokens: config.rateLimitTokensPerMinute,
+      }),
     };
     const keeper = new RunKeeper({
       engine: model.engine,
+      spokenOutput,
       log: store.events,
       sealer: parts.sealer,
       runs,
@@ -60,11 +80,13 @@ export async function startResponsesApi(config: Config, log: Logger): Promise<Re
       port: config.port,
       drainMs: config.drainMs,
     });
+    const sweeping = sweepExpired(store, config, log);
     const close = async (): Promise<void> => {
       const deadline = Date.now() + config.drainMs;
       await keeper.stop();
       await server.close();
       await keeper.leave(Math.max(0, deadline - Date.now()));
+      await sweeping.stop();
       await store.close();
     };
     return { ...server, model, keys, close };
@@ -80,7 +102,7 @@ function application(parts: InterfaceParts, keys: ApiKeys, config: Config, log: 
     contract: contractOf({
       routes: responsesApiRoutes,
       validators,
-      bodyChecks: { createResponse: checkCreateBody },
+      bodyChecks: { createFile: checkFileUpload, createResponse: checkCreateBody, ...conversationBodyChecks },
       validateReplies: config.validateReplies,
     }),
     handlers: { ...responsesApiHandlers(parts), ...refusals(NOT_YET, notImplemented) },
@@ -91,11 +113,17 @@ function application(parts: InterfaceParts, keys: ApiKeys, config: Config, log: 
     upgrades: [{ path: "/v1/responses", refuse: upgradeNotOffered }],
     options: {
       bodyBytesMax: config.bodyBytesMax,
+      fileBytesMax: config.uploadBytesMax,
+      uploadFolder: filesFolder(config),
       keepAliveMs: config.sseKeepAliveMs,
       prettyJson: true,
       standingHeaders: (elapsedMs) => ({ "openai-version": "2020-10-01", "openai-processing-ms": String(elapsedMs) }),
     },
   });
+}
+
+function filesFolder({ dataDir }: Config): string {
+  return join(dataDir, "files");
 }
 
 /** Who asks where no key is needed. */

@@ -1,15 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, statSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import type { FileStore, IncomingFile } from "../responses-api/ports.ts";
 import { openStore } from "./open-store.ts";
 import { openTestStore, temporaryFile } from "./store.fixture.ts";
-import { OURS, THEIRS } from "./stored-shapes.fixture.ts";
+import { OTHERS, OURS } from "./stored-shapes.fixture.ts";
 
 const PAGE = { limit: 100, order: "desc", after: null, purpose: null } as const;
 const WRITER = fileURLToPath(new URL("write-file-until-killed.fixture.ts", import.meta.url));
@@ -59,18 +59,21 @@ test("only this user can read a file's bytes, and the folder they lie in", async
   expect([folder, join(folder, id)].map((path) => (statSync(path).mode & 0o777).toString(8))).toEqual(["700", "600"]);
 });
 
-test("another owner finds nothing of a file and cannot delete it", async () => {
-  verifies("files.owner.foreign-is-unknown");
-  const { files } = await openFiles();
-  const { id } = await files.createFile(OURS, incoming());
-  expect(await files.findFile(THEIRS, id)).toBeNull();
-  expect(await files.readFile(THEIRS, id)).toBeNull();
-  expect(await files.streamFile(THEIRS, id)).toBeNull();
-  expect(await files.deleteFile(THEIRS, id)).toBe(false);
-  expect(await files.listFiles(THEIRS, PAGE)).toEqual({ files: [], hasMore: false });
-  expect(await files.listFiles(THEIRS, { ...PAGE, after: id })).toBeNull();
-  expect(await files.findFile(OURS, id)).not.toBeNull();
-});
+test.each(OTHERS)(
+  "another owner ($organization, $project) finds nothing of a file and cannot delete it",
+  async (theirs) => {
+    verifies("files.owner.foreign-is-unknown");
+    const { files } = await openFiles();
+    const { id } = await files.createFile(OURS, incoming());
+    expect(await files.findFile(theirs, id)).toBeNull();
+    expect(await files.readFile(theirs, id)).toBeNull();
+    expect(await files.streamFile(theirs, id)).toBeNull();
+    expect(await files.deleteFile(theirs, id)).toBe(false);
+    expect(await files.listFiles(theirs, PAGE)).toEqual({ files: [], hasMore: false });
+    expect(await files.listFiles(theirs, { ...PAGE, after: id })).toBeNull();
+    expect(await files.findFile(OURS, id)).not.toBeNull();
+  },
+);
 
 test("a deleted file is unknown, its bytes are gone, and it cannot be deleted twice", async () => {
   const { files, folder } = await openFiles();
@@ -165,9 +168,14 @@ test("what a killed process had half written is removed at the next start, and n
 });
 
 test("a database in memory keeps its files in a folder that goes with it", async () => {
-  const store = await openStore({ file: ":memory:", filesFolder: "/nonexistent/not-used" });
+  const folder = dirname(temporaryFile());
+  mkdirSync(folder);
+  vi.stubEnv("TMPDIR", folder);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const store = await openStore({ file: ":memory:", filesFolder: join(folder, "not-used") });
   const { id } = await store.files.createFile(OURS, incoming());
   expect((await store.files.readFile(OURS, id))?.bytes).toHaveLength(7);
+  expect(readdirSync(folder)).toHaveLength(1);
   await store.close();
-  expect(existsSync("/nonexistent")).toBe(false);
+  expect(readdirSync(folder)).toEqual([]);
 });

@@ -39,7 +39,10 @@ export class StoredFiles implements FileStore {
     const holder = await this.#lease.number();
     const { content, expiresAfter } = file;
     const row = rowOf(owner, file, { id: `file-${randomHex(48)}`, createdAt: now(), expiresAfter });
-    await this.#db.insertInto("files").values({ ...row, holder }).execute();
+    await this.#db
+      .insertInto("files")
+      .values({ ...row, holder })
+      .execute();
     try {
       const deadline = AbortSignal.timeout(WRITE_MS_MAX);
       const either = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);

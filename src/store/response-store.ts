@@ -81,7 +81,23 @@ export class StoredResponses implements ResponseStore {
       const rows = await this.#findNewest(owner, wanted.slice(first, first + QUERY_IDS_MAX));
       for (const { id, body } of rows) found.set(id, storedItem(body));
     }
+    const elsewhere = wanted.filter((id) => !found.has(id));
+    for (let first = 0; first < elsewhere.length; first += QUERY_IDS_MAX) {
+      const rows = await this.#findInConversations(owner, elsewhere.slice(first, first + QUERY_IDS_MAX));
+      for (const { id, body } of rows) found.set(id, storedItem(body)); // The newest comes last.
+    }
     return found;
+  }
+
+  #findInConversations(owner: Owner, ids: readonly string[]) {
+    return this.#db
+      .selectFrom("conversation_items")
+      .select(["id", "body"])
+      .where("id", "in", ids)
+      .where("organization", "=", owner.organization)
+      .where("project", "=", owner.project)
+      .orderBy("sequence")
+      .execute();
   }
 
   async #hasResponse(owner: Owner, responseId: string): Promise<boolean> {

@@ -10,7 +10,7 @@ export interface BodyLimits {
   readonly idleTimeoutMs: number;
 }
 
-type BodyFaults = Pick<Faults, "bodyTooLarge" | "bodyTimedOut" | "unsupportedEncoding" | "invalidJson">;
+export type BodyFaults = Pick<Faults, "bodyTooLarge" | "bodyTimedOut" | "unsupportedEncoding" | "invalidJson">;
 type Decompress = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 
 const DECOMPRESSORS: ReadonlyMap<string, Decompress> = new Map<string, Decompress>([

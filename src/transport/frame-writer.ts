@@ -48,6 +48,13 @@ export class FrameWriter {
     return performance.now() - this.#writtenAt;
   }
 
+  /** Sends the head of a reply whose first frame lets itself be waited for. */
+  open(): void {
+    if (this.#opened || this.#closed) return;
+    this.#openOnce();
+    this.#response.flushHeaders();
+  }
+
   /** Undefined when the next frame may be added at once. The first frame does not wait for company. */
   add(frame: string): Promise<void> | undefined {
     const isFirst = !this.#opened;

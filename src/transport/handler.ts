@@ -26,8 +26,9 @@ export interface UploadedFile {
   /** As the client named it; not to be trusted, like the type. */
   readonly filename: string;
   readonly mimeType: string;
-  readonly bytes: Buffer;
   readonly size: number;
+  /** The content from its beginning, as often as it is asked for while the request is served. */
+  read(): AsyncIterable<Uint8Array>;
 }
 
 export type ReplyHeaders = Readonly<Record<string, string>>;
@@ -55,8 +56,14 @@ export interface TextReply extends ReplyStart {
   readonly contentType?: string;
 }
 
+/** Bytes that are read while they are written. The source is told to return when the client leaves. */
+export interface ByteStream {
+  readonly size: number;
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
 export interface BytesReply extends ReplyStart {
-  readonly bytes: Uint8Array;
+  readonly bytes: Uint8Array | ByteStream;
   readonly contentType: string;
 }
 

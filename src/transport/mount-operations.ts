@@ -9,6 +9,7 @@ import type { Handler, HandlerTable, OperationRequest, RequestContext } from "./
 import type { TransportOptions } from "./options.ts";
 import { checkBody, readBody } from "./read-body.ts";
 import { readQuery } from "./read-query.ts";
+import { UploadSpool } from "./upload-spool.ts";
 import { writeReply } from "./write-reply.ts";
 
 export interface MountParts<P> {
@@ -55,10 +56,16 @@ async function serveOperation<P>(
   const principal = route.secured ? await admission.authenticate(headers) : admission.anonymous; // Before the body: strangers upload nothing.
   if (route.secured) exchange.callerHeaders = admission.headersFor?.(principal) ?? {};
   const query = readQuery(route.query, exchange.search, faults);
-  const body = checkBody(route, await readBody(route, exchange.request, options, faults), contract, faults);
-  const request: OperationRequest = { path: params, query, headers: namedHeaders(route, exchange), body };
-  const reply = await handler(request, requestContext(route, exchange, principal));
-  await writeReply(exchange, reply, parts);
+  const spool = new UploadSpool(options.uploadFolder);
+  try {
+    const sent = await readBody(route, { request: exchange.request, spool }, options, faults);
+    const body = checkBody(route, sent, contract, faults);
+    const request: OperationRequest = { path: params, query, headers: namedHeaders(route, exchange), body };
+    const reply = await handler(request, requestContext(route, exchange, principal));
+    await writeReply(exchange, reply, parts);
+  } finally {
+    await spool.release();
+  }
 }
 
 function namedHeaders(route: OperationRoute, { request }: Exchange): Record<string, string> {

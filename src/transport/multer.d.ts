@@ -2,18 +2,30 @@
 declare module "multer" {
   import type { Readable } from "node:stream";
 
-  export interface StoredFile {
+  interface FilePart {
     readonly fieldname: string;
     readonly originalname: string;
     readonly mimetype: string;
-    readonly buffer: Buffer;
-    readonly size: number;
   }
 
-  export interface FormSource extends Readable {
+  /** A part and what the storage said of it. */
+  export interface StoredFile<Kept> extends FilePart {
+    readonly kept: Kept;
+  }
+
+  export interface Storage<Kept> {
+    _handleFile(
+      source: FormSource<Kept>,
+      file: FilePart & { readonly stream: Readable },
+      done: (error: unknown, stored?: { readonly kept: Kept }) => void,
+    ): void;
+    _removeFile(source: FormSource<Kept>, file: FilePart, done: (error: null) => void): void;
+  }
+
+  export interface FormSource<Kept> extends Readable {
     headers: Readonly<Record<string, string | undefined>>;
     body?: Readonly<Record<string, unknown>>;
-    files?: readonly StoredFile[];
+    files?: readonly StoredFile<Kept>[];
   }
 
   export interface FormLimits {
@@ -23,10 +35,11 @@ declare module "multer" {
     readonly parts: number;
     readonly fieldSize: number;
     readonly fieldNestingDepth: number;
+    readonly fieldArrayIndexLimit: number;
   }
 
-  export interface Multer {
-    any(): (source: FormSource, response: null, next: (error?: unknown) => void) => void;
+  export interface Multer<Kept> {
+    any(): (source: FormSource<Kept>, response: null, next: (error?: unknown) => void) => void;
   }
 
   export class MulterError extends Error {
@@ -34,11 +47,9 @@ declare module "multer" {
     readonly field?: string;
   }
 
-  export function memoryStorage(): object;
-
-  export default function multer(options: {
-    readonly storage: object;
+  export default function multer<Kept>(options: {
+    readonly storage: Storage<Kept>;
     readonly limits: FormLimits;
     readonly defParamCharset: string;
-  }): Multer;
+  }): Multer<Kept>;
 }

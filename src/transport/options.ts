@@ -5,6 +5,8 @@ export interface TransportOptions {
   readonly bodyBytesMax: number;
   /** Bytes of one uploaded file. */
   readonly fileBytesMax: number;
+  /** Where uploaded files wait while their request is served; null: in memory. */
+  readonly uploadFolder: string | null;
   /** Bytes of one line of NDJSON, and of one WebSocket message. */
   readonly messageBytesMax: number;
   /** How long a body may pause. */
@@ -23,6 +25,7 @@ export interface TransportOptions {
 export const TRANSPORT_DEFAULTS: TransportOptions = {
   bodyBytesMax: 64 * MIB,
   fileBytesMax: 20 * MIB,
+  uploadFolder: null,
   messageBytesMax: 2 * MIB,
   bodyIdleTimeoutMs: 60_000,
   linesIdleTimeoutMs: 300_000,

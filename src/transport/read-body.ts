@@ -5,7 +5,7 @@ import type { Contract, OperationRoute } from "./contract.ts";
 import type { Faults } from "./faults.ts";
 import type { TransportOptions } from "./options.ts";
 import { parseJson } from "./parse-json.ts";
-import { readForm } from "./read-form.ts";
+import { type IncomingForm, readForm } from "./read-form.ts";
 import { readLines } from "./read-lines.ts";
 
 const JSON_TYPE = "application/json";
@@ -13,10 +13,11 @@ const JSON_TYPE = "application/json";
 /** The body in the form its media type gives it: a JSON value, lines, a form's parts, or bytes. Undefined where there is none. */
 export async function readBody(
   route: OperationRoute,
-  request: IncomingMessage,
+  incoming: IncomingForm,
   options: TransportOptions,
   faults: Faults,
 ): Promise<unknown> {
+  const { request } = incoming;
   if (route.request.length === 0) return undefined;
   if (!route.bodyRequired && !hasBody(request)) return undefined;
   const idleTimeoutMs = options.bodyIdleTimeoutMs;
@@ -31,7 +32,7 @@ export async function readBody(
         faults,
       );
     case "multipart/form-data":
-      return readForm(request, { fileBytesMax: options.fileBytesMax, idleTimeoutMs }, faults);
+      return readForm(incoming, { fileBytesMax: options.fileBytesMax, idleTimeoutMs }, faults);
     default:
       return collectBody(request, { bytesMax: options.bodyBytesMax, idleTimeoutMs }, faults);
   }

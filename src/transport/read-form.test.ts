@@ -1,14 +1,48 @@
-import { expect, test } from "vitest";
-import type { OperationRequest } from "./handler.ts";
-import { type Sample, startSample } from "./sample-interface.fixture.ts";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { expect, onTestFinished, test } from "vitest";
+import { isRecord } from "../base/records.ts";
+import type { OperationRequest, UploadedFile } from "./handler.ts";
+import { connectTo, type Sample, startSample, until } from "./sample-interface.fixture.ts";
 
-async function startUploads(): Promise<Sample & { readonly bodies: readonly unknown[] }> {
+interface Uploads extends Sample {
+  /** The bodies that came, with the content of each file in place of the way to read it. */
+  readonly bodies: readonly unknown[];
+}
+
+async function startUploads(options: { uploadFolder?: string } = {}): Promise<Uploads> {
   const bodies: unknown[] = [];
   const keep = async ({ body }: OperationRequest) => {
-    bodies.push(body);
+    const entries = Object.entries(isRecord(body) ? body : {}).map(async ([name, part]) => [name, await shown(part)]);
+    bodies.push(Object.fromEntries(await Promise.all(entries)));
     return { status: 204 };
   };
-  return { ...(await startSample({ options: { fileBytesMax: 1000 }, handlers: { upload: keep } })), bodies };
+  const sample = await startSample({ options: { fileBytesMax: 1000, ...options }, handlers: { upload: keep } });
+  return { ...sample, bodies };
+}
+
+/** Reads a file twice, because a handler may. */
+async function shown(part: unknown): Promise<unknown> {
+  if (Array.isArray(part)) return Promise.all(part.map(shown));
+  if (!isUploadedFile(part)) return part;
+  const { read, ...rest } = part;
+  const [content, again] = [await Array.fromAsync(read()), await Array.fromAsync(read())].map((all) =>
+    Buffer.concat(all),
+  );
+  expect(again).toEqual(content);
+  return { ...rest, content };
+}
+
+function isUploadedFile(part: unknown): part is UploadedFile {
+  return isRecord(part) && typeof part["read"] === "function";
+}
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "antiphon-uploads-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
 
 function formOf(parts: Record<string, string | Blob>): FormData {
@@ -29,7 +63,10 @@ test("a form's fields and files arrive by name", async () => {
   });
   expect((await upload(sample, form)).status).toBe(204);
   expect(sample.bodies).toEqual([
-    { instruction: "ü", audio: { filename: "sökg.wav", mimeType: "audio/wav", bytes: Buffer.from([0, 255]), size: 2 } },
+    {
+      instruction: "ü",
+      audio: { filename: "sökg.wav", mimeType: "audio/wav", content: Buffer.from([0, 255]), size: 2 },
+    },
   ]);
 });
 
@@ -63,4 +100,60 @@ test.each([
 test("a form of too many parts is refused", async () => {
   const form = formOf(Object.fromEntries(Array.from({ length: 70 }, (_, n) => [`part${n}`, "x"])));
   expect((await upload(await startUploads(), form)).status).toBe(400);
+});
+
+test("a bracketed name makes an object of fields", async () => {
+  const sample = await startUploads();
+  await upload(sample, formOf({ "expires_after[anchor]": "created_at", "expires_after[seconds]": "3600" }));
+  expect(sample.bodies).toEqual([{ expires_after: { anchor: "created_at", seconds: "3600" } }]);
+});
+
+test.each(["a[b][c]", "a[65]"])("a field named %s is refused", async (name) => {
+  expect((await upload(await startUploads(), formOf({ [name]: "x" }))).status).toBe(400);
+});
+
+test.each(["disk", "memory"])(
+  "a compressed form is read into %s, and refused where it would become too large",
+  async (place) => {
+    const sample = await startUploads(place === "disk" ? { uploadFolder: temporaryFolder() } : {});
+    const send = async (content: string): Promise<number> => {
+      const form = new Request("http://here", { method: "POST", body: formOf({ audio: new File([content], "a") }) });
+      const type = form.headers.get("content-type") ?? "";
+      const body = gzipSync(Buffer.from(await form.arrayBuffer()));
+      return (await upload(sample, body, { "content-type": type, "content-encoding": "gzip" })).status;
+    };
+    expect(await send("x".repeat(1000))).toBe(204);
+    expect(sample.bodies).toMatchObject([{ audio: { size: 1000, content: Buffer.alloc(1000, "x") } }]);
+    expect(await send("x".repeat(5 * 1024 * 1024))).toBe(413);
+  },
+);
+
+test("bytes that are not what their encoding says are refused", async () => {
+  const headers = { "content-type": "multipart/form-data; boundary=b", "content-encoding": "gzip" };
+  expect((await upload(await startUploads(), "not gzip", headers)).status).toBe(400);
+});
+
+test("files on disk are read as they came, and leave nothing behind", async () => {
+  const folder = temporaryFolder();
+  const sample = await startUploads({ uploadFolder: folder });
+  const form = formOf({ audio: new File(["one"], "a"), text: "t", empty: new File([], "e") });
+  expect((await upload(sample, form)).status).toBe(204);
+  expect(sample.bodies).toMatchObject([
+    { audio: { size: 3, content: Buffer.from("one") }, text: "t", empty: { size: 0, content: Buffer.alloc(0) } },
+  ]);
+  expect((await upload(sample, formOf({ audio: new File(["x".repeat(1001)], "a") }))).status).toBe(413);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test("of an upload whose sender leaves, nothing stays on disk", async () => {
+  const folder = temporaryFolder();
+  const sample = await startUploads({ uploadFolder: folder });
+  const socket = connectTo(sample);
+  socket.write("POST /v1/upload HTTP/1.1\r\nhost: h\r\ncontent-type: multipart/form-data; boundary=b\r\n");
+  socket.write("content-length: 900\r\n\r\n--b\r\ncontent-disposition: form-data; name=a; filename=a\r\n\r\nhalf");
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(readdirSync(folder)).toEqual([]); // It has no name while it comes in, either.
+  socket.destroy();
+  await until(() => sample.log.some(({ message }) => message === "request"));
+  expect((await upload(sample, formOf({ audio: new File(["next"], "a") }))).status).toBe(204);
 });

@@ -1,10 +1,11 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
-import multer, { type FormSource, MulterError, memoryStorage, type StoredFile } from "multer";
-import type { ApiError } from "../base/api-error.ts";
-import { collectBody } from "./collect-body.ts";
+import multer, { type FormSource, MulterError, type Storage, type StoredFile } from "multer";
+import { ApiError } from "../base/api-error.ts";
+import { decodeBody } from "./decode-body.ts";
 import type { Faults } from "./faults.ts";
 import type { UploadedFile } from "./handler.ts";
+import type { SpooledUpload, UploadSpool } from "./upload-spool.ts";
 
 export interface FormLimits {
   readonly fileBytesMax: number;
@@ -16,45 +17,50 @@ type FormFaults = Pick<Faults, "bodyTooLarge" | "bodyTimedOut" | "unsupportedEnc
 const PARTS_MAX = 64;
 const FILES_MAX = 8;
 const FIELD_BYTES_MAX = 1024 * 1024;
+/** `a[b]`. */
+const FIELD_NESTING_MAX = 1;
 
 /** Room for the fields and the lines between the parts, beside the largest file. */
 const FORM_OVERHEAD_BYTES = 1024 * 1024;
 
-/**
- * The parts of a form by name, texts and files; a name that comes twice makes a list. The body is collected first and parsed then, because
- * multer reads a form it has refused to its end, however long that takes.
- */
+/** A form of which nothing has been read, and where its files shall be kept. */
+export interface IncomingForm {
+  readonly request: IncomingMessage;
+  readonly spool: UploadSpool;
+}
+
+type Source = FormSource<SpooledUpload>;
+
+/** The parts of a form by name, texts and files; a name that comes twice makes a list. */
 export async function readForm(
-  request: IncomingMessage,
+  { request, spool }: IncomingForm,
   limits: FormLimits,
   faults: FormFaults,
 ): Promise<Record<string, unknown>> {
   const bytesMax = limits.fileBytesMax + FORM_OVERHEAD_BYTES;
-  const bytes = await collectBody(request, { bytesMax, idleTimeoutMs: limits.idleTimeoutMs }, faults);
-  const source = formSource(bytes, request.headers["content-type"]);
+  const body = decodeBody(request, { bytesMax, idleTimeoutMs: limits.idleTimeoutMs }, faults);
+  const source: Source = Object.assign(Readable.from(body, { objectMode: false }), {
+    headers: { "content-type": request.headers["content-type"], "transfer-encoding": "chunked" },
+  });
   try {
-    await parse(source, limits.fileBytesMax);
+    await parse(source, storageOf(spool), limits.fileBytesMax);
   } catch (error) {
     throw formFault(error, limits, faults);
   }
   return partsOf(source);
 }
 
-function formSource(bytes: Buffer, contentType: string | undefined): FormSource {
-  const headers = { "content-type": contentType, "content-length": String(bytes.length) };
-  return Object.assign(Readable.from([bytes], { objectMode: false }), { headers });
-}
-
-function parse(source: FormSource, fileBytesMax: number): Promise<void> {
+function parse(source: Source, storage: Storage<SpooledUpload>, fileBytesMax: number): Promise<void> {
   const form = multer({
-    storage: memoryStorage(),
+    storage,
     limits: {
       fileSize: fileBytesMax,
       files: FILES_MAX,
       fields: PARTS_MAX,
       parts: PARTS_MAX,
       fieldSize: FIELD_BYTES_MAX,
-      fieldNestingDepth: 0,
+      fieldNestingDepth: FIELD_NESTING_MAX,
+      fieldArrayIndexLimit: PARTS_MAX,
     },
     defParamCharset: "utf8",
   });
@@ -63,14 +69,23 @@ function parse(source: FormSource, fileBytesMax: number): Promise<void> {
   });
 }
 
+/** Multer's words for: keep what comes. Whoever owns the spool lets go of it, whatever becomes of the form. */
+function storageOf(spool: UploadSpool): Storage<SpooledUpload> {
+  return {
+    _handleFile: (_source, { stream }, done) => void spool.keep(stream).then((kept) => done(null, { kept }), done),
+    _removeFile: (_source, _file, done) => done(null),
+  };
+}
+
 function formFault(error: unknown, limits: FormLimits, faults: FormFaults): ApiError {
+  if (error instanceof ApiError) return error;
   if (!(error instanceof MulterError))
     return faults.invalidForm(error instanceof Error ? error.message : "broken", null);
   if (error.code === "LIMIT_FILE_SIZE") return faults.bodyTooLarge(limits.fileBytesMax);
   return faults.invalidForm(error.message, error.field ?? null);
 }
 
-function partsOf(source: FormSource): Record<string, unknown> {
+function partsOf(source: Source): Record<string, unknown> {
   const parts = new Map<string, unknown>(Object.entries(source.body ?? {}));
   for (const file of source.files ?? []) {
     const before = parts.get(file.fieldname);
@@ -81,6 +96,6 @@ function partsOf(source: FormSource): Record<string, unknown> {
   return Object.fromEntries(parts);
 }
 
-function uploadedFile({ originalname, mimetype, buffer, size }: StoredFile): UploadedFile {
-  return { filename: originalname, mimeType: mimetype, bytes: buffer, size };
+function uploadedFile({ originalname, mimetype, kept }: StoredFile<SpooledUpload>): UploadedFile {
+  return { filename: originalname, mimeType: mimetype, size: kept.size, read: () => kept.read() };
 }

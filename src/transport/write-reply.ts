@@ -6,6 +6,7 @@ import type { Reply } from "./handler.ts";
 import { ndjsonStream } from "./ndjson.ts";
 import type { TransportOptions } from "./options.ts";
 import { sseStream } from "./sse.ts";
+import { writeBytes } from "./write-bytes.ts";
 import { writeStream } from "./write-stream.ts";
 import { writeWhole } from "./write-whole.ts";
 
@@ -37,7 +38,10 @@ export async function writeReply(exchange: Exchange, reply: Reply, parts: ReplyP
     return writeWhole(exchange, status, { "content-type": contentType, ...headers }, reply.text);
   }
   if ("bytes" in reply) {
-    return writeWhole(exchange, status, { "content-type": reply.contentType, ...headers }, reply.bytes);
+    const { bytes, contentType } = reply;
+    const allHeaders = { "content-type": contentType, ...headers };
+    if (bytes instanceof Uint8Array) return writeWhole(exchange, status, allHeaders, bytes);
+    return writeBytes(exchange, status, allHeaders, bytes);
   }
   return writeWhole(exchange, status, headers ?? {}, null);
 }

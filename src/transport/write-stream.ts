@@ -19,8 +19,11 @@ export interface OutgoingStream<T extends object> {
   readonly onError: (error: ApiError, last: T | null) => readonly T[];
 }
 
+/** How long the head of a stream waits for the first value: a source that cannot begin mostly says so at once. */
+const HEAD_WAIT_MS = 100;
+
 /**
- * Writes values as they come. The head goes out with the first of them, so that a source that fails before can still be answered plainly.
+ * Writes values as they come. The head goes out with the first of them, so that a source that fails before can still be answered plainly, but does not wait for it long.
  * When the client leaves, the source is told to return and nothing more is pulled.
  */
 export async function writeStream<T extends object>(
@@ -43,13 +46,23 @@ export async function writeStream<T extends object>(
   }
   response.once("close", leave);
   const stopKeepAlive = keepAlive(out, stream.keepAlive);
+  const headTimer = setTimeout(() => openHead(out, exchange), HEAD_WAIT_MS);
   try {
     await Promise.race([pump(exchange, source, stream, out, faults), left.promise]);
   } finally {
+    clearTimeout(headTimer);
     stopKeepAlive();
     response.off("close", leave);
   }
   if (!out.closed && !(await discardBody(exchange.request))) exchange.request.destroy();
+}
+
+function openHead(out: FrameWriter, { log, requestId }: Exchange): void {
+  try {
+    out.open();
+  } catch (error) {
+    log.debug({ err: error, requestId }, "the head of a stream could not be written"); // The first value will tell.
+  }
 }
 
 async function pump<T extends object>(

@@ -5,6 +5,8 @@ export interface Voice {
   readonly name: string;
   /** A language tag, such as `en-us`; null where the engine does not tell. */
   readonly language: string | null;
+  /** The name of the voice whose sound this one changes; null for a voice of its own. */
+  readonly variantOf: string | null;
 }
 
 /** Why a voice does not speak. */

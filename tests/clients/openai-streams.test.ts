@@ -17,10 +17,10 @@ scenarios:
     events:
       - text: See the page.
       - annotation: { type: url_citation, start_index: 4, end_index: 12, url: "https://example.com", title: Page }
-  - when: { input_contains: refusal }
-    events: [{ refusal: I would rather not. }]
   - when: { input_contains: text and refusal }
     events: [{ text: Part of it. }, { refusal: Not the rest. }]
+  - when: { input_contains: refusal }
+    events: [{ refusal: I would rather not. }]
   - when: { input_contains: raw reasoning }
     events: [{ reasoning: Let me think. }, { text: Thought. }]
   - when: { input_contains: summarised reasoning }

@@ -180,3 +180,27 @@ describe("the input items of a response", () => {
     expect((await server.fetch("/v1/responses/resp_nowhere/input_items?after=msg_nowhere")).status).toBe(404);
   });
 });
+
+test("with history the items of earlier turns are listed too, and both cursors hold", async () => {
+  const server = await serve();
+  const ask = async (input: string, previous: string | null) =>
+    readResponse(
+      await server.post("/v1/responses", { model: "antiphon-built-in", input, previous_response_id: previous }),
+    );
+  const first = await ask("say one", null);
+  const second = await ask("say two", first.id);
+  const list = async (query: string) => {
+    const page: unknown = await (await server.fetch(`/v1/responses/${second.id}/input_items?${query}`)).json();
+    if (!validateItemList(page)) throw new Error(JSON.stringify(page));
+    return page;
+  };
+  const textsOf = (page: Awaited<ReturnType<typeof list>>) =>
+    page.data.map((item) => (item.type === "message" ? item.content.map((part) => "text" in part && part.text) : null));
+  const all = await list("history=true&order=asc");
+  expect(textsOf(all)).toEqual([["say one"], ["one"], ["say two"]]);
+  expect(textsOf(await list("history=true"))).toEqual([["say two"], ["one"], ["say one"]]);
+  expect(textsOf(await list(`history=true&order=asc&after=${all.first_id}&limit=1`))).toEqual([["one"]]);
+  expect(textsOf(await list(`history=true&order=asc&before=${all.last_id}`))).toEqual([["say one"], ["one"]]);
+  expect(textsOf(await list("order=asc"))).toEqual([["say two"]]);
+  expect((await server.fetch(`/v1/responses/${second.id}/input_items?history=true&after=msg_x`)).status).toBe(400);
+});

@@ -1,4 +1,4 @@
-import type { ModelDescription, ModelEngine, ModelRequest } from "../../runs/ports.ts";
+import type { ModelAbilities, ModelDescription, ModelEngine, ModelRequest } from "../../runs/ports.ts";
 import { inputTooLong, modelNotFound, noScene } from "./model-errors.ts";
 import { MODEL_NAME } from "./model-name.ts";
 import { planAnswer } from "./plan-answer.ts";
@@ -18,6 +18,9 @@ export interface BuiltInOptions {
   readonly now?: () => number;
 }
 
+/** It mentions pictures and never looks at them, so that none need be fetched. */
+const ABILITIES: ModelAbilities = { images: true, imageUrls: true, files: false, audioFormats: [] };
+
 /** Answers turns in process, from fixed rules and without a network: for first runs, tests and the making of clients. Not a language model. */
 export function createBuiltInEngine(options: BuiltInOptions = {}): ModelEngine {
   const { scenario = null, tokenDelayMs = 0, contextWindow = null, now = unixSeconds } = options;
@@ -27,6 +30,7 @@ export function createBuiltInEngine(options: BuiltInOptions = {}): ModelEngine {
   };
   return {
     name: "built-in",
+    abilities: ABILITIES,
     async sample(request, signal) {
       checkModel(request);
       if (contextWindow !== null && countInputTokens(request) > contextWindow) throw inputTooLong();

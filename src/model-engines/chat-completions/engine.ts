@@ -1,10 +1,13 @@
 import { Agent, type Dispatcher } from "undici";
 import { assert } from "../../base/assert.ts";
 import type { ModelEngine, ModelEvent, ModelRequest } from "../../runs/ports.ts";
+import type { ServerAddress } from "./ask-server.ts";
 import { ChunkReader } from "./chunk-reader.ts";
+import { ContextWindows } from "./context-windows.ts";
 import { ModelList } from "./list-models.ts";
 import { mapRequest } from "./map-request.ts";
 import { type BackendProfile, chooseProfile } from "./profile.ts";
+import { TokenCounter } from "./token-counter.ts";
 import { UpstreamTurn } from "./upstream-turn.ts";
 
 const CONNECTIONS_MAX = 512;
@@ -28,6 +31,8 @@ export interface ChatCompletionsOptions {
   readonly timeouts: ChatCompletionsTimeouts;
   /** Connections at once; each carries one turn, and further turns wait for a free one. */
   readonly connectionsMax?: number;
+  /** Tokens that input and answer may take together, where the operator knows better than the server tells; null otherwise. */
+  readonly contextWindow?: number | null;
   /** What the operator knows better than the host name tells. */
   readonly profile?: Partial<BackendProfile>;
   /** In place of the engine's own connections; `connectMs` is then the dispatcher's business. */
@@ -55,9 +60,13 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
     apiKey,
     timeoutMs: timeouts.connectMs + timeouts.idleMs,
   });
+  const server = addressOf(baseUrl, dispatcher, headers);
+  const tokens = new TokenCounter(server, profile);
+  const windows = new ContextWindows(server);
 
   return {
     name: options.name ?? `chat-completions at ${origin}`,
+    abilities: profile.abilities,
     async sample(request: ModelRequest, signal: AbortSignal): Promise<AsyncIterable<readonly ModelEvent[]>> {
       const { body, toolNames } = mapRequest(request, profile);
       const reader = new ChunkReader({
@@ -83,7 +92,15 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
       return await turn.accepted;
     },
     listModels: (signal) => models.read(signal),
+    countTokens: (request, signal) => tokens.count(request, signal),
+    contextWindow: async (model, signal) => options.contextWindow ?? (await windows.read(model, signal)),
   };
+}
+
+function addressOf(baseUrl: URL, dispatcher: Dispatcher, headers: ServerAddress["headers"]): ServerAddress {
+  const apiPath = baseUrl.pathname.replace(/\/+$/, "");
+  const { origin, search } = baseUrl;
+  return { dispatcher, origin, apiPath, rootPath: apiPath.replace(/\/v1$/, ""), search, headers };
 }
 
 function pathUnder(baseUrl: URL, name: string): string {

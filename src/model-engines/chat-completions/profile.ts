@@ -1,3 +1,5 @@
+import type { ModelAbilities } from "../../runs/ports.ts";
+
 /**
  * Where a server leaves the model's reasoning in `content`: `leading` if the content may begin with `<think>`, `already_open` if the
  * chat template has opened the tag before the model speaks, `off` if never.
@@ -14,6 +16,8 @@ export interface BackendProfile {
   /** Whether past reasoning is sent back as `reasoning_content`. */
   readonly acceptsReasoning: boolean;
   readonly reasoningTags: ReasoningTags;
+  /** What its models take beside text, unless the operator knows better. */
+  readonly abilities: ModelAbilities;
 }
 
 const GENERIC: BackendProfile = {
@@ -22,6 +26,7 @@ const GENERIC: BackendProfile = {
   knowsVendorFields: false,
   acceptsReasoning: true,
   reasoningTags: "leading",
+  abilities: { images: true, imageUrls: false, files: false, audioFormats: [] },
 };
 
 const OPENAI: BackendProfile = {
@@ -30,6 +35,7 @@ const OPENAI: BackendProfile = {
   knowsVendorFields: true,
   acceptsReasoning: false,
   reasoningTags: "off",
+  abilities: { images: true, imageUrls: true, files: true, audioFormats: ["mp3", "wav"] },
 };
 
 /** The families by name, for operators whose base URL does not tell. */

@@ -1,9 +1,14 @@
 import { ApiError } from "../../base/api-error.ts";
-import type { ModelError } from "../../runs/ports.ts";
+import { ModelError } from "../../runs/ports.ts";
 import { invalidRequest } from "./invalid-request.ts";
 
 export function modelUnknown(model: string): ApiError {
   return invalidRequest(404, "model_not_found", "model", `The model '${model}' does not exist.`);
+}
+
+/** Whatever was thrown, what a model said of it as HTTP. */
+export function refused(error: unknown): never {
+  throw error instanceof ModelError ? modelRefused(error) : error;
 }
 
 /** What the model server said before it began to answer, as HTTP. */

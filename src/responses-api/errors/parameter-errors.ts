@@ -86,9 +86,23 @@ export function unusableItem(param: string, type: string): ApiError {
   );
 }
 
+export function misplacedTrigger(param: string): ApiError {
+  return invalidRequest(
+    400,
+    "invalid_value",
+    param,
+    `Invalid '${param}': an item of type 'compaction_trigger' must be the last of the input.`,
+  );
+}
+
 /** A member or value this server does not act on yet, said by the field ledger. */
 export function unsupportedParameter(param: string, note: string): ApiError {
   return invalidRequest(400, "unsupported_parameter", param, `Unsupported parameter: '${param}'. ${note}`);
+}
+
+/** Nobody could hear it: it is neither streamed nor kept. */
+export function soundUnheard(): ApiError {
+  return unsupportedParameter("output_audio", "Sound travels in events; ask for it with `stream` or `store`.");
 }
 
 export function mutuallyExclusive(first: string, second: string): ApiError {

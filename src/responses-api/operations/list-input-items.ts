@@ -1,38 +1,45 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { ApiError } from "../../base/api-error.ts";
+import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import type { Owner } from "../../runs/ports.ts";
 import type { ApiContext } from "../context.ts";
-import { notImplemented } from "../errors/server-errors.ts";
 import { cursorNotFound, responseNotFound } from "../errors/state-errors.ts";
-import type { ResponseStore } from "../ports.ts";
+import { listEnvelope, pageOf } from "../page-items.ts";
+import type { PageRequest, ResponseStore } from "../ports.ts";
 
 const PAGE_ITEMS_DEFAULT = 20;
+/** More than any request can hold. */
+const ALL_ITEMS: PageRequest = { limit: 10_000_000, order: "asc", after: null };
 
-/** `GET /v1/responses/{response_id}/input_items`: the items supplied to that request, newest first unless asked otherwise. */
-export function listInputItems(
-  store: Pick<ResponseStore, "listInputItems" | "findResponse">,
-): ResponsesApiHandlers<ApiContext>["listInputItems"] {
-  const reasonForNone = async (id: string, after: string | undefined, owner: Owner): Promise<ApiError> => {
-    const isKnown = after !== undefined && (await store.findResponse(owner, id)) !== null;
-    return isKnown ? cursorNotFound(after) : responseNotFound(id);
-  };
-  return async ({ path, query }, { principal }) => {
-    if (query.history === true) throw notImplemented("listInputItems with history=true");
-    const page = await store.listInputItems(principal.owner, path.response_id, {
+type Store = Pick<ResponseStore, "listInputItems" | "findResponse" | "loadChain">;
+
+/** `GET /v1/responses/{response_id}/input_items`: the items supplied to that request, or with `history` all that its model was shown; newest first unless asked otherwise. */
+export function listInputItems(store: Store): ResponsesApiHandlers<ApiContext>["listInputItems"] {
+  return async ({ path: { response_id: id }, query }, { principal: { owner } }) => {
+    const request: PageRequest = {
       limit: query.limit ?? PAGE_ITEMS_DEFAULT,
       order: query.order ?? "desc",
       after: query.after ?? null,
-    });
-    if (page === null) throw await reasonForNone(path.response_id, query.after, principal.owner);
-    return {
-      status: 200,
-      body: {
-        object: "list",
-        data: [...page.items],
-        first_id: page.items[0]?.id ?? null,
-        has_more: page.hasMore,
-        last_id: page.items.at(-1)?.id ?? null,
-      },
     };
+    const before = query.before ?? null;
+    if (query.history !== true && before === null) {
+      const page = await store.listInputItems(owner, id, request);
+      if (page !== null) return { status: 200, body: listEnvelope(page) };
+    }
+    const response = await store.findResponse(owner, id);
+    if (response === null) throw responseNotFound(id);
+    const previousId = query.history === true ? response.previous_response_id : null;
+    const items = [...(await chainItems(store, owner, previousId)), ...(await ownItems(store, owner, id))];
+    const page = pageOf(items, request, before);
+    if (page === null) throw cursorNotFound(request.after ?? before ?? "");
+    return { status: 200, body: listEnvelope(page) };
   };
+}
+
+async function ownItems(store: Store, owner: Owner, id: string): Promise<readonly StoredItem[]> {
+  return (await store.listInputItems(owner, id, ALL_ITEMS))?.items ?? [];
+}
+
+async function chainItems(store: Store, owner: Owner, id: string | null): Promise<readonly StoredItem[]> {
+  const chain = id === null ? null : await store.loadChain(owner, id);
+  return (chain ?? []).flatMap((link) => link.items);
 }

@@ -6,8 +6,8 @@ type Item = ModelRequest["items"][number];
 /** Items that make sense only together, by their places in the context. */
 export interface Unit {
   readonly places: readonly number[];
-  /** Whether it begins a turn of the user. */
-  readonly isUserMessage: boolean;
+  /** Whether a context may begin with it: chat templates want a user to speak first, before anything of an answer. */
+  readonly mayLead: boolean;
 }
 
 /**
@@ -17,7 +17,7 @@ export interface Unit {
 export function droppableUnits(items: readonly Item[]): readonly Unit[] {
   const lastUser = items.findLastIndex((item) => roleOf(item) === "user" && !isSummary(item));
   const byCall = new Map<string, number[]>();
-  const units: { places: number[]; isUserMessage: boolean }[] = [];
+  const units: { places: number[]; mayLead: boolean }[] = [];
   let reasoning: number[] = [];
   for (const [place, item] of items.entries()) {
     if (place === lastUser || isPinned(item)) continue;
@@ -34,9 +34,9 @@ export function droppableUnits(items: readonly Item[]): readonly Unit[] {
     const places = [...reasoning, place];
     reasoning = [];
     if (callId !== null) byCall.set(callId, places);
-    units.push({ places, isUserMessage: roleOf(item) === "user" });
+    units.push({ places, mayLead: roleOf(item) === "user" || place > lastUser });
   }
-  if (reasoning.length > 0) units.push({ places: reasoning, isUserMessage: false });
+  if (reasoning.length > 0) units.push({ places: reasoning, mayLead: true });
   return units;
 }
 
@@ -51,8 +51,9 @@ function roleOf(item: Item): string | null {
 
 /** Calls and their outputs share it, and hosted calls that ask for approval share theirs. */
 function callIdOf(item: Item): string | null {
+  if (item.type === "local_shell_call" || item.type === "local_shell_call_output") return item.id ?? null;
   if ("call_id" in item && typeof item.call_id === "string") return item.call_id;
   if (item.type === "mcp_approval_request") return item.id ?? null;
   if ("approval_request_id" in item && typeof item.approval_request_id === "string") return item.approval_request_id;
-  return item.type === "local_shell_call_output" ? item.id : null;
+  return null;
 }

@@ -48,7 +48,7 @@ async function shortened(
   for (let round = 1; round <= ROUNDS_MAX && count < units.length; round += 1) {
     const surplus = round === ROUNDS_MAX ? Infinity : ((tokens - room) / tokens) * weight;
     let dropped = 0;
-    while (count < units.length && (dropped === 0 || dropped < surplus || !beginsWell(units, count))) {
+    while (count < units.length && (dropped === 0 || dropped < surplus || units[count]?.mayLead === false)) {
       dropped += units[count]?.places.reduce((sum, place) => sum + (weights[place] ?? 0), 0) ?? 0;
       count += 1;
     }
@@ -58,11 +58,6 @@ async function shortened(
     if (tokens <= room) return left;
   }
   throw inputTooLong();
-}
-
-/** Chat templates want a user to speak first; past the last of the droppable user messages comes the one that always stays. */
-function beginsWell(units: ReturnType<typeof droppableUnits>, count: number): boolean {
-  return units[count]?.isUserMessage === true || !units.slice(count).some((unit) => unit.isUserMessage);
 }
 
 function without(request: ModelRequest, units: ReturnType<typeof droppableUnits>): ModelRequest {

@@ -4,6 +4,8 @@ type Item = ModelRequest["items"][number];
 
 /** What a picture, a file or a recording takes at most, where it is only a reference. */
 const REFERENCE_TOKENS_MAX = 3000;
+/** A shorter text under the name of `data` is taken for a text. */
+const DATA_MIN = 256;
 const REFERENCES = /"(?:input_image|input_file|input_audio)"/g;
 
 /** More tokens than the turn can take: no token is shorter than a byte, and JSON says more around a text than a chat template does. */
@@ -15,8 +17,8 @@ export function tokensAtMost({ instructions, items, tools }: ModelRequest): numb
 /** In no unit of its own: only good for comparing items of one request. Data in base 64 weighs as much as what it shows, not as its text. */
 export function weigh(item: Item): number {
   let pictures = 0;
-  const json = JSON.stringify(item, (_key, value: unknown) => {
-    if (typeof value !== "string" || !value.startsWith("data:")) return value;
+  const json = JSON.stringify(item, (key, value: unknown) => {
+    if (typeof value !== "string" || !(value.startsWith("data:") || (key === "data" && value.length > DATA_MIN))) return value;
     pictures += 1;
     return "";
   });

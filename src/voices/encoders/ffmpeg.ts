@@ -1,5 +1,5 @@
 import { pcmBytes } from "../../audio/pcm.ts";
-import { runProgram } from "../child-program.ts";
+import { ProgramFailed, ProgramMissing, runProgram } from "../child-program.ts";
 import type { Encoder } from "../ports.ts";
 import { Slots } from "../slots.ts";
 
@@ -10,35 +10,81 @@ const ENCODING_TIMEOUT_MS = 60 * 60_000;
 /** More than the longest recording in either format. */
 const ENCODED_BYTES_MAX = 64 * 1024 * 1024;
 
-const OUTPUT: Readonly<Record<"mp3" | "opus", readonly string[]>> = {
-  mp3: ["-codec:a", "libmp3lame", "-b:a", "64k", "-id3v2_version", "0", "-write_xing", "0", "-f", "mp3"],
-  opus: ["-codec:a", "libopus", "-application", "voip", "-b:a", "32k", "-page_duration", "100000", "-f", "ogg"],
+const LIST_TIMEOUT_MS = 10_000;
+const LIST_BYTES_MAX = 256 * 1024;
+
+const LIBRARY: Readonly<Record<CompressedFormat, string>> = { mp3: "libmp3lame", opus: "libopus" };
+const OUTPUT: Readonly<Record<CompressedFormat, readonly string[]>> = {
+  mp3: ["-codec:a", LIBRARY.mp3, "-b:a", "64k", "-id3v2_version", "0", "-write_xing", "0", "-f", "mp3"],
+  opus: ["-codec:a", LIBRARY.opus, "-application", "voip", "-b:a", "32k", "-page_duration", "100000", "-f", "ogg"],
 };
 
-/** Encoders that run ffmpeg, one for each recording: the sound of all sentences is one continuous stream. */
-export function createFfmpegEncoders(program: string): Readonly<Record<"mp3" | "opus", Encoder>> {
+export type CompressedFormat = "mp3" | "opus";
+
+export interface FfmpegEncoders {
+  readonly encoders: Readonly<Record<CompressedFormat, Encoder>>;
+  /** Whether ffmpeg is there and was built with that encoder. */
+  canEncode(format: CompressedFormat, signal: AbortSignal): Promise<boolean>;
+}
+
+export function isCompressed(format: string): format is CompressedFormat {
+  return format === "mp3" || format === "opus";
+}
+
+/** Encoders that run ffmpeg, one for each recording: the sound of all sentences is one continuous stream. `program` is a path, or a name on PATH. */
+export function createFfmpegEncoders(program: string): FfmpegEncoders {
   const slots = new Slots(ENCODERS_AT_ONCE_MAX);
-  const encoder = (format: "mp3" | "opus"): Encoder =>
-    async function* (pcm, sampleRateHz, signal) {
-      const samples = pcm[Symbol.asyncIterator]();
-      const first = await samples.next();
-      if (first.done === true || signal.aborted) return;
-      const giveBack = await slots.take(signal);
-      try {
-        yield* runProgram({
-          program,
-          args: [...QUIETLY, ...inputArguments(sampleRateHz), ...OUTPUT[format], "-flush_packets", "1", "pipe:1"],
-          input: bytesOf(first.value, samples),
-          signal,
-          timeoutMs: ENCODING_TIMEOUT_MS,
-          outputBytesMax: ENCODED_BYTES_MAX,
-        });
-      } finally {
-        giveBack();
-        await samples.return?.();
-      }
-    };
-  return { mp3: encoder("mp3"), opus: encoder("opus") };
+  let listed: string | null = null;
+  return {
+    encoders: { mp3: encoder(program, "mp3", slots), opus: encoder(program, "opus", slots) },
+    canEncode: async (format, signal) => {
+      listed ??= await listEncoders(program, signal);
+      return new RegExp(`\\s${LIBRARY[format]}\\s`).test(listed ?? "");
+    },
+  };
+}
+
+/** What ffmpeg says it can encode; null if it cannot be asked. */
+async function listEncoders(program: string, signal: AbortSignal): Promise<string | null> {
+  const pieces: Uint8Array[] = [];
+  const limits = { timeoutMs: LIST_TIMEOUT_MS, outputBytesMax: LIST_BYTES_MAX };
+  try {
+    for await (const piece of runProgram({
+      program,
+      args: ["-hide_banner", "-encoders"],
+      input: [],
+      signal,
+      ...limits,
+    }))
+      pieces.push(piece);
+  } catch (error) {
+    if (error instanceof ProgramMissing || error instanceof ProgramFailed) return null;
+    throw error;
+  }
+  signal.throwIfAborted();
+  return Buffer.concat(pieces).toString("utf8");
+}
+
+function encoder(program: string, format: CompressedFormat, slots: Slots): Encoder {
+  return async function* (pcm, sampleRateHz, signal) {
+    const samples = pcm[Symbol.asyncIterator]();
+    const first = await samples.next();
+    if (first.done === true || signal.aborted) return;
+    const giveBack = await slots.take(signal);
+    try {
+      yield* runProgram({
+        program,
+        args: [...QUIETLY, ...inputArguments(sampleRateHz), ...OUTPUT[format], "-flush_packets", "1", "pipe:1"],
+        input: bytesOf(first.value, samples),
+        signal,
+        timeoutMs: ENCODING_TIMEOUT_MS,
+        outputBytesMax: ENCODED_BYTES_MAX,
+      });
+    } finally {
+      giveBack();
+      await samples.return?.();
+    }
+  };
 }
 
 const QUIETLY = ["-hide_banner", "-loglevel", "error", "-nostdin"];

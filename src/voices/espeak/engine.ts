@@ -37,7 +37,7 @@ class EspeakEngine implements VoiceEngine {
     const variants = readVariants(await this.#table("--voices=variant", signal));
     if (plain.length === 0) throw new VoiceError(`${this.#program} lists no voices`);
     const varied = plain.flatMap(({ name, language }) =>
-      variants.map((variant) => ({ name: `${name}+${variant}`, language })),
+      variants.map((variant) => ({ name: `${name}+${variant}`, language, variantOf: name })),
     );
     this.#voices = [...plain, ...varied];
     return this.#voices;

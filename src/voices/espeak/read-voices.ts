@@ -9,7 +9,7 @@ const VARIANT_FILE = /^!v\/(?<variant>\S+)$/;
 export function readVoices(table: string): readonly Voice[] {
   const voices: Voice[] = [];
   for (const { language, file } of rowsOf(table)) {
-    if (!MBROLA_FILE.test(file)) voices.push({ name: language, language });
+    if (!MBROLA_FILE.test(file)) voices.push({ name: language, language, variantOf: null });
   }
   return voices;
 }

@@ -127,6 +127,7 @@ describe("the scene", () => {
 models: [m]
 scenarios:
   - { when: { input_contains: Weather, has_tool_output: false }, events: [{ text: asks }] }
+  - { when: { tool_outputs: 2 }, events: [{ text: compares }] }
   - { when: { has_tool_output: true }, events: [{ text: reports }] }
   - { when: { turn: 2 }, events: [{ text: second }] }
   - { when: { model: m }, events: [{ text: other }] }
@@ -137,6 +138,7 @@ scenarios:
   test.each([
     ["asks", aRequest("the weather?")],
     ["reports", aRequest(["the weather?", output])],
+    ["compares", aRequest(["the weather?", output, output])],
     ["second", aRequest(["one", "two"])],
     ["other", aRequest("one", { model: "m" })],
     [null, aRequest("one")],
@@ -168,7 +170,7 @@ describe("a file that does not fit", () => {
     ],
     [
       "scenarios: [{ when: { input: x }, events: [] }]",
-      "s.yaml: scenarios[0].when.input is not known here; known are input_contains, turn, model, has_tool_output.",
+      "s.yaml: scenarios[0].when.input is not known here; known are input_contains, turn, model, has_tool_output, tool_outputs.",
     ],
     [
       "scenarios: [{ events: [{ text: a }, { call: { arguments: {} } }] }]",

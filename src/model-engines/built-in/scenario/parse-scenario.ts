@@ -46,12 +46,13 @@ function readScene(value: unknown, place: Place, models: readonly string[]): Sce
 }
 
 function readConditions(value: unknown, place: Place, models: readonly string[]): Conditions {
-  const when: Mapping = readMapping(value, place, ["input_contains", "turn", "model", "has_tool_output"]);
+  const when: Mapping = readMapping(value, place, ["input_contains", "turn", "model", "has_tool_output", "tool_outputs"]);
   return {
     inputContains: readOptional(when["input_contains"], (text) => readName(text, place.member("input_contains"))),
     turn: readOptional(when["turn"], (turn) => readInteger(turn, place.member("turn"), 1)),
     model: readOptional(when["model"], (model) => readChoice(model, place.member("model"), models)),
     hasToolOutput: readOptional(when["has_tool_output"], (flag) => readFlag(flag, place.member("has_tool_output"))),
+    toolOutputs: readOptional(when["tool_outputs"], (count) => readInteger(count, place.member("tool_outputs"), 0)),
   };
 }
 

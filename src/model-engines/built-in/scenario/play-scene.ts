@@ -8,13 +8,14 @@ import type { Conditions, Line, Scenario, Scene } from "./scenario.ts";
 
 /** The first scene whose conditions all hold, or null. */
 export function findScene(scenario: Scenario, request: ModelRequest): Scene | null {
-  const { text, userTexts, toolOutputs } = readConversation(request.items);
+  const { text, userTexts, toolOutputs: outputs } = readConversation(request.items);
   const spoken = text.toLowerCase();
-  const holds = ({ inputContains, turn, model, hasToolOutput }: Conditions): boolean =>
+  const holds = ({ inputContains, turn, model, hasToolOutput, toolOutputs }: Conditions): boolean =>
     (inputContains === null || spoken.includes(inputContains.toLowerCase())) &&
     (turn === null || turn === userTexts.length) &&
     (model === null || model === request.model) &&
-    (hasToolOutput === null || hasToolOutput === toolOutputs.length > 0);
+    (hasToolOutput === null || hasToolOutput === outputs.length > 0) &&
+    (toolOutputs === null || toolOutputs === outputs.length);
   return scenario.scenes.find((scene) => holds(scene.when)) ?? null;
 }
 

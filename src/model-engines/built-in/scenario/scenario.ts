@@ -27,6 +27,8 @@ export interface Conditions {
   readonly turn: number | null;
   readonly model: string | null;
   readonly hasToolOutput: boolean | null;
+  /** How many tools returned something since the user or the model last spoke. */
+  readonly toolOutputs: number | null;
 }
 
 /** One event of the file. Texts become deltas only when played, because the request decides on log probabilities. */

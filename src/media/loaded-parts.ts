@@ -1,0 +1,64 @@
+import { Slots } from "../base/slots.ts";
+import type { Fetched } from "../egress/egress.ts";
+import { EgressError } from "../egress/egress-error.ts";
+import type { FileContent, StoredFile } from "../responses-api/ports.ts";
+import type { Owner } from "../runs/ports.ts";
+import { type DownloadCodes, notDownloaded, tooMuchMedia } from "./media-errors.ts";
+import type { MediaOptions } from "./media-options.ts";
+
+/** Fetched and loaded at the same time for one request. */
+const LOADS_MAX = 4;
+
+export interface DownloadPlan {
+  /** The member of the part that holds the URL. */
+  readonly member: string;
+  readonly bytesMax: number;
+  readonly accept: readonly string[] | null;
+  readonly codes: DownloadCodes;
+}
+
+/** What the parts of one request refer to: brought here a few at a time, and no more of it than one request may have. */
+export class LoadedParts {
+  readonly #options: MediaOptions;
+  readonly #owner: Owner;
+  readonly signal: AbortSignal;
+  readonly #slots = new Slots(LOADS_MAX);
+  #bytes = 0;
+
+  constructor(options: MediaOptions, owner: Owner, signal: AbortSignal) {
+    this.#options = options;
+    this.#owner = owner;
+    this.signal = signal;
+  }
+
+  async download(url: string, { member, bytesMax, accept, codes }: DownloadPlan): Promise<Fetched> {
+    const { egress } = this.#options;
+    try {
+      return await this.#load(() => egress.fetchGuarded(url, { bytesMax, accept, signal: this.signal }));
+    } catch (error) {
+      throw error instanceof EgressError ? notDownloaded(error, codes, member) : error;
+    }
+  }
+
+  /** Null for an unknown file, and for a foreign one. `check` sees what is known of it before it is read. */
+  async readUpload(fileId: string, check: (file: StoredFile) => void): Promise<FileContent | null> {
+    const { files } = this.#options;
+    const file = await files.findFile(this.#owner, fileId);
+    if (file === null) return null;
+    check(file);
+    return this.#load(() => files.readFile(this.#owner, fileId));
+  }
+
+  async #load<T extends { readonly bytes: Uint8Array } | null>(load: () => Promise<T>): Promise<T> {
+    const { requestBytesMax } = this.#options.limits;
+    const giveBack = await this.#slots.take(this.signal);
+    try {
+      const loaded = await load();
+      this.#bytes += loaded?.bytes.length ?? 0;
+      if (this.#bytes > requestBytesMax) throw tooMuchMedia(requestBytesMax);
+      return loaded;
+    } finally {
+      giveBack();
+    }
+  }
+}

@@ -1,0 +1,25 @@
+import type { Egress } from "../egress/egress.ts";
+import type { FileStore } from "../responses-api/ports.ts";
+import type { ModelAbilities } from "../runs/ports.ts";
+import type { SpeechEngine } from "../speech/speech-engine.ts";
+
+export interface MediaLimits {
+  readonly imageBytesMax: number;
+  readonly fileBytesMax: number;
+  readonly audioBytesMax: number;
+  /** What all parts of one request may have fetched and loaded for them. */
+  readonly requestBytesMax: number;
+  /** Of the text of one file. */
+  readonly charactersMax: number;
+  readonly pdfPagesMax: number;
+  readonly pdfTimeoutMs: number;
+}
+
+export interface MediaOptions {
+  readonly abilities: ModelAbilities;
+  readonly egress: Egress;
+  readonly files: Pick<FileStore, "findFile" | "readFile">;
+  /** Null: no recording can be turned into text. */
+  readonly speech: SpeechEngine | null;
+  readonly limits: MediaLimits;
+}

@@ -1,0 +1,27 @@
+import type { MediaReader } from "../responses-api/ports.ts";
+import { LoadedParts } from "./loaded-parts.ts";
+import type { MediaOptions } from "./media-options.ts";
+import { PdfReader } from "./pdf-reader.ts";
+import { readAudio } from "./read-audio.ts";
+import { readFile } from "./read-file.ts";
+import { readImage } from "./read-image.ts";
+import { TextCache } from "./text-cache.ts";
+
+/** Of the texts of files and recordings that are kept in memory, so that a chain does not have them read again each turn. */
+const CACHED_CHARACTERS_MAX = 16 * 1024 * 1024;
+
+export function createMediaReader(options: MediaOptions): MediaReader {
+  const { charactersMax, pdfPagesMax, pdfTimeoutMs } = options.limits;
+  const pdfs = new PdfReader({ pagesMax: pdfPagesMax, charactersMax, timeoutMs: pdfTimeoutMs });
+  const tools = { ...options, pdfs, texts: new TextCache(CACHED_CHARACTERS_MAX) };
+  return {
+    forRequest(owner, signal) {
+      const loaded = new LoadedParts(options, owner, signal);
+      return {
+        readImage: (image) => readImage(options, loaded, image),
+        readFile: (file) => readFile(tools, loaded, file),
+        readAudio: (audio, isAlone) => readAudio(tools, audio, isAlone, signal),
+      };
+    },
+  };
+}

@@ -1,0 +1,144 @@
+import { createHash } from "node:crypto";
+import type { StoredInputFile, StoredInputText } from "../../generated/responses-api/types.ts";
+import { assertNever } from "../base/assert.ts";
+import { dataUrl, isBase64, parseDataUrl } from "./data-url.ts";
+import { decodeText } from "./decode-text.ts";
+import type { LoadedParts } from "./loaded-parts.ts";
+import {
+  emptyFile,
+  FILE_DOWNLOAD,
+  fileNotFound,
+  fileTooLarge,
+  invalidFileData,
+  missingMember,
+  unsupportedFile,
+} from "./media-errors.ts";
+import type { MediaOptions } from "./media-options.ts";
+import type { PdfReader } from "./pdf-reader.ts";
+import { sniffType } from "./sniff-type.ts";
+import type { TextCache } from "./text-cache.ts";
+
+export interface FileTools extends MediaOptions {
+  readonly pdfs: PdfReader;
+  readonly texts: TextCache;
+}
+
+interface LoadedFile {
+  readonly filename: string;
+  /** As it is declared; empty where it is not. */
+  readonly mimeType: string;
+  readonly charset: string | null;
+  readonly bytes: Uint8Array;
+}
+
+const PDF = "application/pdf";
+const SVG = "image/svg+xml";
+const READABLE = "PDFs and text of any kind can be";
+const TEXT_TYPES = /^(?:text\/|application\/(?:json|[\w.-]+\+json|xml|[\w.-]+\+xml|yaml|toml|javascript|sql|csv)$)/;
+
+/** The file for a model that reads files, and for every other one its text under its name. */
+export async function readFile(
+  tools: FileTools,
+  loaded: LoadedParts,
+  part: StoredInputFile,
+): Promise<StoredInputFile | StoredInputText> {
+  const file = await loadFile(tools, loaded, part);
+  if (file.bytes.length === 0) throw emptyFile(file.filename);
+  const real = sniffType(file.bytes);
+  if (real !== PDF && file.mimeType === PDF) throw unsupportedFile(file.filename, "is called a PDF, but is none");
+  const text =
+    real === null || real === SVG ? decodeText(file.bytes, file.charset, TEXT_TYPES.test(file.mimeType)) : null;
+  if (text !== null) return textPart(file, limited(tools, file, text));
+  if (tools.abilities.files) return passedOn(part, file, real);
+  if (real !== PDF) throw unsupportedFile(file.filename, `is of a type that cannot be read. ${READABLE}`);
+  return textPart(file, await pdfText(tools, file, loaded.signal));
+}
+
+async function loadFile(tools: FileTools, loaded: LoadedParts, part: StoredInputFile): Promise<LoadedFile> {
+  const bytesMax = tools.limits.fileBytesMax;
+  if (part.file_data !== undefined) return sentFile(part.file_data, part.filename, bytesMax);
+  if (part.file_id !== null) return uploadedFile(loaded, part.file_id, part.filename, bytesMax);
+  if (part.file_url === undefined) throw missingMember("file_data");
+  const plan = { member: "file_url", bytesMax, accept: null, codes: FILE_DOWNLOAD };
+  const { bytes, mimeType, charset, filename } = await loaded.download(part.file_url, plan);
+  return { filename: shownName(part.filename ?? filename), mimeType: mimeType ?? "", charset, bytes };
+}
+
+function sentFile(fileData: string, filename: string | undefined, bytesMax: number): LoadedFile {
+  const parsed = parseDataUrl(fileData);
+  if (parsed === null || !isBase64(parsed.base64)) throw invalidFileData();
+  const name = shownName(filename);
+  const bytes = Buffer.from(parsed.base64, "base64");
+  if (bytes.length > bytesMax) throw fileTooLarge(name, `is larger than ${bytesMax} bytes`);
+  return { filename: name, mimeType: parsed.mimeType, charset: parsed.charset, bytes };
+}
+
+async function uploadedFile(
+  loaded: LoadedParts,
+  fileId: string,
+  filename: string | undefined,
+  bytesMax: number,
+): Promise<LoadedFile> {
+  const file = await loaded.readUpload(fileId, (known) => {
+    if (known.bytes > bytesMax) throw fileTooLarge(shownName(known.filename), `is larger than ${bytesMax} bytes`);
+  });
+  if (file === null) throw fileNotFound(fileId);
+  const mimeType = file.mimeType.split(";")[0]?.trim().toLowerCase() ?? "";
+  return { filename: shownName(filename ?? file.filename), mimeType, charset: null, bytes: file.bytes };
+}
+
+function passedOn(part: StoredInputFile, file: LoadedFile, real: string | null): StoredInputFile {
+  const { file_url: _url, ...kept } = part;
+  const fileData = part.file_data ?? dataUrl(real ?? (file.mimeType || "application/octet-stream"), file.bytes);
+  return { ...kept, file_id: null, file_data: fileData, filename: file.filename };
+}
+
+function textPart({ filename }: LoadedFile, text: string): StoredInputText {
+  return { type: "input_text", text: `File ${filename}:\n${text}` };
+}
+
+function limited(tools: FileTools, { filename }: LoadedFile, text: string): string {
+  const { charactersMax } = tools.limits;
+  if (text.length > charactersMax) throw fileTooLarge(filename, `has more than ${charactersMax} characters`);
+  return text;
+}
+
+function pdfText(tools: FileTools, file: LoadedFile, signal: AbortSignal): Promise<string> {
+  const key = `pdf ${createHash("sha256").update(file.bytes).digest("base64")}`;
+  return tools.texts.get(key, () => extractText(tools, file, signal));
+}
+
+async function extractText({ pdfs, limits }: FileTools, file: LoadedFile, signal: AbortSignal): Promise<string> {
+  const { filename } = file;
+  const outcome = await pdfs.read(file.bytes, signal);
+  switch (outcome.type) {
+    case "text":
+      if (outcome.text !== "") return outcome.text;
+      throw unsupportedFile(
+        filename,
+        "holds no text, only pictures of it, and the model of this server reads no files",
+      );
+    case "too_many_pages":
+      throw fileTooLarge(filename, `has ${outcome.pages} pages, and no more than ${limits.pdfPagesMax} are read`);
+    case "too_many_characters":
+      throw fileTooLarge(filename, `has more than ${limits.charactersMax} characters`);
+    case "too_costly":
+      throw fileTooLarge(filename, "takes too much time or memory to read");
+    case "encrypted":
+      throw unsupportedFile(filename, "is protected by a password");
+    case "unmapped":
+      throw unsupportedFile(
+        filename,
+        "has fonts whose letters cannot be told: they rest on character maps that are not in the file",
+      );
+    case "broken":
+      throw unsupportedFile(filename, "is a PDF that cannot be read");
+    default:
+      return assertNever(outcome);
+  }
+}
+
+function shownName(name: string | null | undefined): string {
+  const shown = (name ?? "").replaceAll(/[\p{Cc}\u2028\u2029]+/gu, " ").trim();
+  return shown === "" ? "file" : shown.slice(0, 255);
+}

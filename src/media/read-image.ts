@@ -1,0 +1,71 @@
+import type { ImageSource } from "../responses-api/ports.ts";
+import { dataUrl, isBase64, parseDataUrl } from "./data-url.ts";
+import type { DownloadPlan, LoadedParts } from "./loaded-parts.ts";
+import {
+  emptyImage,
+  IMAGE_DOWNLOAD,
+  imageFileNotFound,
+  imagesNotTaken,
+  imageTooLarge,
+  invalidBase64Image,
+  invalidImageUrl,
+  missingMember,
+  unsupportedImage,
+} from "./media-errors.ts";
+import type { MediaOptions } from "./media-options.ts";
+import { IMAGE_TYPES, sniffBase64, sniffType } from "./sniff-type.ts";
+
+/** Beside pictures, what servers call files whose type they do not know. */
+const ACCEPTED = ["image/*", "application/octet-stream", "binary/octet-stream"];
+
+/** The URL under which the model can see a picture. */
+export async function readImage(options: MediaOptions, loaded: LoadedParts, image: ImageSource): Promise<string> {
+  const { abilities, limits } = options;
+  if (!abilities.images) throw imagesNotTaken();
+  const { image_url: url, file_id: fileId } = image;
+  if (url == null) {
+    if (fileId == null) throw missingMember("image_url");
+    return readUpload(loaded, fileId, limits.imageBytesMax);
+  }
+  if (/^data:/i.test(url)) return checkedDataUrl(url, limits.imageBytesMax);
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) throw invalidImageUrl();
+  if (abilities.imageUrls) return url;
+  const member = "image_url";
+  const plan: DownloadPlan = { member, bytesMax: limits.imageBytesMax, accept: ACCEPTED, codes: IMAGE_DOWNLOAD };
+  const { bytes } = await loaded.download(url, plan);
+  return inlined(bytes, member);
+}
+
+async function readUpload(loaded: LoadedParts, fileId: string, bytesMax: number): Promise<string> {
+  const member = "file_id";
+  const file = await loaded.readUpload(fileId, ({ bytes }) => {
+    if (bytes > bytesMax) throw imageTooLarge(member, bytesMax);
+  });
+  if (file === null) throw imageFileNotFound(fileId);
+  return inlined(file.bytes, member);
+}
+
+function inlined(bytes: Uint8Array, member: string): string {
+  if (bytes.length === 0) throw emptyImage(member);
+  return dataUrl(checkedType(sniffType(bytes), member), bytes);
+}
+
+/** The same URL, unless what it says of itself is not what model servers rely on. */
+function checkedDataUrl(url: string, bytesMax: number): string {
+  const member = "image_url";
+  const parsed = parseDataUrl(url);
+  if (parsed === null) throw invalidBase64Image();
+  const { base64, mimeType } = parsed;
+  if (base64.trim() === "") throw emptyImage(member);
+  if (!isBase64(base64)) throw invalidBase64Image();
+  if ((base64.length / 4) * 3 > bytesMax + 2) throw imageTooLarge(member, bytesMax);
+  const real = checkedType(sniffBase64(base64), member);
+  const isPlain = real === mimeType && !/[\s_-]/.test(base64);
+  return isPlain ? url : dataUrl(real, Buffer.from(base64, "base64"));
+}
+
+function checkedType(type: string | null, member: string): string {
+  const known = IMAGE_TYPES.find((supported) => supported === type);
+  if (known === undefined) throw unsupportedImage(member, type);
+  return known;
+}

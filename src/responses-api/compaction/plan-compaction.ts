@@ -1,0 +1,40 @@
+import type { CreateResponseRequest } from "../../../generated/responses-api/types.ts";
+import type { ModelEngine } from "../../runs/ports.ts";
+import { invalidValue, misplacedTrigger } from "../errors/parameter-errors.ts";
+
+/** After an answer with which the context has grown to `threshold` tokens, or in place of an answer. */
+export type CompactionPlan = { readonly type: "after"; readonly threshold: number } | { readonly type: "instead" };
+
+type AskedInput = CreateResponseRequest["input"];
+
+/** Of the model's window, where the request names no threshold: what is left must hold the next question and its answer. */
+const WINDOW_SHARE = 0.8;
+
+/** Refuses rules that are not known, and a trigger that is not the last element. */
+export function checkCompaction({ context_management: rules, input }: CreateResponseRequest): void {
+  for (const [index, { type }] of (rules ?? []).entries())
+    if (type !== "compaction") throw invalidValue(`context_management[${index}].type`, type, ["compaction"]);
+  if (!Array.isArray(input)) return;
+  const early = input.findIndex(({ type }, index) => type === "compaction_trigger" && index < input.length - 1);
+  if (early !== -1) throw misplacedTrigger(`input[${early}]`);
+}
+
+/** Whether the request wants its context compacted and no answer. */
+export function asksForCompaction(input: AskedInput): boolean {
+  return Array.isArray(input) && input.at(-1)?.type === "compaction_trigger";
+}
+
+/** Null where nothing is to be compacted, and where no threshold is named and nobody tells the model's window. */
+export async function planCompaction(
+  engine: Pick<ModelEngine, "contextWindow">,
+  request: CreateResponseRequest,
+  signal: AbortSignal,
+): Promise<CompactionPlan | null> {
+  if (asksForCompaction(request.input)) return { type: "instead" };
+  const rules = request.context_management ?? [];
+  if (rules.length === 0) return null;
+  const named = rules.flatMap((rule) => rule.compact_threshold ?? []);
+  if (named.length > 0) return { type: "after", threshold: Math.min(...named) };
+  const window = await engine.contextWindow(request.model ?? "", signal);
+  return window === null ? null : { type: "after", threshold: Math.floor(window * WINDOW_SHARE) };
+}

@@ -1,0 +1,11 @@
+import { ApiError } from "../../base/api-error.ts";
+import type { MediaError } from "../ports.ts";
+import { invalidRequest } from "./invalid-request.ts";
+
+/** A picture, a file or a recording that cannot be shown to the model. `part` is its path; null where it came with an earlier request. */
+export function mediaRefused(error: MediaError, part: string | null): ApiError {
+  const { member, message, code } = error;
+  if (error.isOurs) return new ApiError({ status: 502, type: "server_error", code, message, cause: error });
+  const param = part === null || member === null ? "input" : `${part}.${member}`;
+  return invalidRequest(400, code, param, message);
+}

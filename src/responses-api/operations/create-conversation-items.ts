@@ -1,0 +1,17 @@
+import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { ApiContext } from "../context.ts";
+import { conversationRefused } from "../errors/conversation-errors.ts";
+import { itemList } from "../item-list.ts";
+import { type AddItemsParts, placeConversationItems } from "../place-conversation-items.ts";
+
+/** `POST /v1/conversations/{conversation_id}/items`: appends all of the items or none, and not while a response is being made. */
+export function createConversationItems(
+  parts: AddItemsParts,
+): ResponsesApiHandlers<ApiContext>["createConversationItems"] {
+  return async ({ path: { conversation_id: id }, body }, { principal: { owner } }) => {
+    const items = await placeConversationItems(parts, owner, { conversationId: id, items: body.items });
+    const refusal = await parts.conversations.addItems(owner, id, items);
+    if (refusal !== null) throw conversationRefused(refusal, id);
+    return { status: 200, body: itemList(items, false) };
+  };
+}

@@ -1,0 +1,12 @@
+import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { ApiContext } from "../context.ts";
+import { fileNotFound } from "../errors/file-errors.ts";
+import type { FileStore } from "../ports.ts";
+
+/** `DELETE /v1/files/{file_id}`: removes a file and its bytes. */
+export function deleteFile(files: Pick<FileStore, "deleteFile">): ResponsesApiHandlers<ApiContext>["deleteFile"] {
+  return async ({ path: { file_id: id } }, { principal }) => {
+    if (!(await files.deleteFile(principal.owner, id))) throw fileNotFound(id);
+    return { status: 200, body: { id, object: "file", deleted: true } };
+  };
+}

@@ -1,0 +1,29 @@
+import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { ApiContext } from "../context.ts";
+import { fileNotFound } from "../errors/file-errors.ts";
+import type { FileStore } from "../ports.ts";
+
+/** `GET /v1/files/{file_id}/content`: the bytes as they were uploaded, never as something that a browser would show. */
+export function downloadFile(files: Pick<FileStore, "streamFile">): ResponsesApiHandlers<ApiContext>["downloadFile"] {
+  return async ({ path: { file_id: id } }, { principal }) => {
+    const found = await files.streamFile(principal.owner, id);
+    if (found === null) throw fileNotFound(id);
+    return {
+      status: 200,
+      headers: { "content-disposition": attachment(found.file.filename), "x-content-type-options": "nosniff" },
+      contentType: "application/octet-stream",
+      bytes: { size: found.file.bytes, chunks: found.content },
+    };
+  };
+}
+
+/** The name in both forms of RFC 6266: for old readers with `_` in place of what they cannot read. */
+function attachment(filename: string): string {
+  const plain = filename.replaceAll(/[^\x20-\x7e]|["\\%]/g, "_");
+  const extended = encodeURIComponent(filename.toWellFormed()).replaceAll(/['()*!]/g, percentEncoded);
+  return `attachment; filename="${plain}"; filename*=UTF-8''${extended}`;
+}
+
+function percentEncoded(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+}

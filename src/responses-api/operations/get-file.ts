@@ -1,0 +1,14 @@
+import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { ApiContext } from "../context.ts";
+import { fileNotFound } from "../errors/file-errors.ts";
+import type { FileStore } from "../ports.ts";
+import { showFile } from "../show-file.ts";
+
+/** `GET /v1/files/{file_id}`. */
+export function getFile(files: Pick<FileStore, "findFile">): ResponsesApiHandlers<ApiContext>["getFile"] {
+  return async ({ path: { file_id: id } }, { principal }) => {
+    const file = await files.findFile(principal.owner, id);
+    if (file === null) throw fileNotFound(id);
+    return { status: 200, body: showFile(file) };
+  };
+}

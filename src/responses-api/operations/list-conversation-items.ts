@@ -1,0 +1,29 @@
+import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { ApiError } from "../../base/api-error.ts";
+import type { Owner } from "../../runs/ports.ts";
+import type { ApiContext } from "../context.ts";
+import { conversationNotFound } from "../errors/conversation-errors.ts";
+import { cursorNotFound } from "../errors/state-errors.ts";
+import { itemList } from "../item-list.ts";
+import type { ConversationStore } from "../ports.ts";
+
+const PAGE_ITEMS_DEFAULT = 20;
+
+/** `GET /v1/conversations/{conversation_id}/items`: newest first unless asked otherwise. */
+export function listConversationItems(
+  conversations: Pick<ConversationStore, "listItems" | "findConversation">,
+): ResponsesApiHandlers<ApiContext>["listConversationItems"] {
+  const reasonForNone = async (id: string, after: string | undefined, owner: Owner): Promise<ApiError> => {
+    const isKnown = after !== undefined && (await conversations.findConversation(owner, id)) !== null;
+    return isKnown ? cursorNotFound(after) : conversationNotFound(id);
+  };
+  return async ({ path: { conversation_id: id }, query }, { principal: { owner } }) => {
+    const page = await conversations.listItems(owner, id, {
+      limit: query.limit ?? PAGE_ITEMS_DEFAULT,
+      order: query.order ?? "desc",
+      after: query.after ?? null,
+    });
+    if (page === null) throw await reasonForNone(id, query.after, owner);
+    return { status: 200, body: itemList(page.items, page.hasMore) };
+  };
+}

@@ -1,0 +1,26 @@
+import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { ApiContext } from "../context.ts";
+import { cursorNotFound } from "../errors/state-errors.ts";
+import type { FileStore } from "../ports.ts";
+import { showFile } from "../show-file.ts";
+
+const PAGE_FILES_DEFAULT = 10_000;
+
+/** `GET /v1/files`: the files of the owner, newest first unless asked otherwise. */
+export function listFiles(files: Pick<FileStore, "listFiles">): ResponsesApiHandlers<ApiContext>["listFiles"] {
+  return async ({ query }, { principal }) => {
+    const { purpose = null, limit = PAGE_FILES_DEFAULT, order = "desc", after = null } = query;
+    const page = await files.listFiles(principal.owner, { purpose, limit, order, after });
+    if (page === null) throw cursorNotFound(after ?? "");
+    return {
+      status: 200,
+      body: {
+        object: "list",
+        data: page.files.map(showFile),
+        first_id: page.files[0]?.id ?? null,
+        has_more: page.hasMore,
+        last_id: page.files.at(-1)?.id ?? null,
+      },
+    };
+  };
+}

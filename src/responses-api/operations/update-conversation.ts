@@ -1,0 +1,17 @@
+import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { ApiContext } from "../context.ts";
+import { conversationNotFound, conversationRefused } from "../errors/conversation-errors.ts";
+import type { ConversationStore } from "../ports.ts";
+
+/** `POST /v1/conversations/{conversation_id}`: replaces the metadata, also while a response is being made. */
+export function updateConversation(
+  conversations: Pick<ConversationStore, "replaceMetadata" | "findConversation">,
+): ResponsesApiHandlers<ApiContext>["updateConversation"] {
+  return async ({ path: { conversation_id: id }, body: { metadata } }, { principal: { owner } }) => {
+    const refusal = await conversations.replaceMetadata(owner, id, metadata ?? {});
+    if (refusal !== null) throw conversationRefused(refusal, id);
+    const body = await conversations.findConversation(owner, id);
+    if (body === null) throw conversationNotFound(id); // It was deleted meanwhile.
+    return { status: 200, body };
+  };
+}

@@ -1,0 +1,100 @@
+import { Agent, FormData, fetch, type Response } from "undici";
+import { isRecord } from "../base/records.ts";
+import { type SpeechEngine, SpeechError, type TranscriptionRequest } from "./speech-engine.ts";
+
+export interface TranscriptionServerOptions {
+  /** Such as `http://127.0.0.1:8000/v1`. */
+  readonly baseUrl: string;
+  readonly apiKey: string | null;
+  readonly model: string;
+  /** For the whole of one call. */
+  readonly timeoutMs: number;
+}
+
+const REPLY_BYTES_MAX = 8 * 1024 * 1024;
+const CONNECTIONS_MAX = 32;
+const MESSAGE_CHARACTERS_MAX = 300;
+/** Statuses that speak of the recording; every other one speaks of the server, or of how it is set up. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 413, 415, 422]);
+
+/** File names by which servers tell the type of a recording. */
+const FILENAMES: Readonly<Record<string, string>> = {
+  "audio/wav": "recording.wav",
+  "audio/mpeg": "recording.mp3",
+  "audio/ogg": "recording.ogg",
+};
+
+/** Transcribes through `POST /audio/transcriptions` of an OpenAI-compatible server. */
+export function createTranscriptionServer(options: TranscriptionServerOptions): SpeechEngine {
+  const url = new URL(options.baseUrl);
+  url.pathname = `${url.pathname.replace(/\/+$/, "")}/audio/transcriptions`;
+  const headers = options.apiKey === null ? {} : { authorization: `Bearer ${options.apiKey}` };
+  const dispatcher = new Agent({
+    connections: CONNECTIONS_MAX,
+    headersTimeout: options.timeoutMs,
+    bodyTimeout: options.timeoutMs,
+  });
+  return {
+    name: `the transcription server at ${url.origin}`,
+    async transcribe(audio, request) {
+      const signal = AbortSignal.any([request.signal, AbortSignal.timeout(options.timeoutMs)]);
+      try {
+        const body = formOf(audio, request, options.model);
+        const reply = await fetch(url, { method: "POST", headers, body, signal, dispatcher, redirect: "error" });
+        return { text: readText(reply, await readReply(reply), options.apiKey) };
+      } catch (error) {
+        request.signal.throwIfAborted();
+        if (error instanceof SpeechError) throw error;
+        const deed = signal.aborted ? "did not answer in time" : "could not be reached";
+        throw new SpeechError("unavailable", `The transcription server ${deed}`, error);
+      }
+    },
+  };
+}
+
+function formOf(audio: Uint8Array, { mimeType, language }: TranscriptionRequest, model: string): FormData {
+  const form = new FormData();
+  form.set("file", new Blob([Uint8Array.from(audio)], { type: mimeType }), FILENAMES[mimeType] ?? "recording");
+  form.set("model", model);
+  form.set("response_format", "json");
+  const [primary] = language?.split("-") ?? []; // These servers know languages, and no regions.
+  if (primary !== undefined) form.set("language", primary.toLowerCase());
+  return form;
+}
+
+async function readReply(reply: Response): Promise<unknown> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of reply.body ?? []) {
+    bytes += piece.length;
+    if (bytes > REPLY_BYTES_MAX) throw new SpeechError("unavailable", "The transcription server sent too much");
+    pieces.push(piece);
+  }
+  const text = Buffer.concat(pieces).toString("utf8");
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text; // Some servers say in plain text what is wrong.
+  }
+}
+
+function readText(reply: Response, body: unknown, apiKey: string | null): string {
+  if (reply.ok) {
+    if (isRecord(body) && typeof body["text"] === "string") return body["text"].trim();
+    throw new SpeechError("unavailable", "The transcription server sent an answer that holds no text");
+  }
+  if (!REFUSALS.has(reply.status))
+    throw new SpeechError("unavailable", `The transcription server answered with status ${reply.status}`);
+  const said = redacted(messageOf(body), apiKey).slice(0, MESSAGE_CHARACTERS_MAX);
+  throw new SpeechError("refused", `The transcription server refused the recording${said === "" ? "" : `: ${said}`}`);
+}
+
+function messageOf(body: unknown): string {
+  const error = isRecord(body) ? (body["error"] ?? body["detail"] ?? body["message"]) : "";
+  const message = isRecord(error) ? error["message"] : error;
+  return typeof message === "string" ? message.trim().replace(/\.$/, "") : "";
+}
+
+function redacted(message: string, apiKey: string | null): string {
+  return apiKey === null ? message : message.replaceAll(apiKey, "***");
+}

@@ -1,0 +1,60 @@
+import { type FileHandle, mkdir, open, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { randomHex } from "../base/ids.ts";
+
+/** What arrived, and the way to have it again. */
+export interface SpooledUpload {
+  readonly size: number;
+  read(): AsyncIterable<Uint8Array>;
+}
+
+const READ_BYTES = 256 * 1024;
+
+/** Keeps the files of one form while its request is served: in memory, or in files of a folder that have no name and so cannot outlive this process. */
+export class UploadSpool {
+  readonly #folder: string | null;
+  readonly #handles: FileHandle[] = [];
+
+  /** `folder` null: in memory. It is made when it is needed. */
+  constructor(folder: string | null) {
+    this.#folder = folder;
+  }
+
+  async keep(content: AsyncIterable<Uint8Array>): Promise<SpooledUpload> {
+    return this.#folder === null ? keepInMemory(content) : this.#keepOnDisk(this.#folder, content);
+  }
+
+  /** Nothing that was kept can be read afterwards. */
+  async release(): Promise<void> {
+    await Promise.all(this.#handles.splice(0).map((handle) => handle.close()));
+  }
+
+  async #keepOnDisk(folder: string, content: AsyncIterable<Uint8Array>): Promise<SpooledUpload> {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const path = join(folder, `upload-${randomHex(32)}`);
+    const handle = await open(path, "wx+", 0o600);
+    this.#handles.push(handle);
+    await unlink(path);
+    await handle.writeFile(content);
+    const { size } = await handle.stat();
+    return { size, read: () => readHandle(handle) };
+  }
+}
+
+async function keepInMemory(content: AsyncIterable<Uint8Array>): Promise<SpooledUpload> {
+  const bytes = Buffer.concat(await Array.fromAsync(content));
+  return { size: bytes.length, read: () => once(bytes) };
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+async function* readHandle(handle: FileHandle): AsyncGenerator<Uint8Array> {
+  for (let position = 0; ; ) {
+    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(READ_BYTES), 0, READ_BYTES, position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}

@@ -1,0 +1,88 @@
+import type { OutputAudio } from "../../generated/responses-api/types.ts";
+import type { Logger } from "../base/logger.ts";
+import type { SettledSpeech, Speech, SpokenOutput } from "../responses-api/ports.ts";
+import { encodePcm16, encodeWav } from "./encoders/encoders.ts";
+import { type CompressedFormat, type FfmpegEncoders, isCompressed } from "./encoders/ffmpeg.ts";
+import { type Encoder, type VoiceEngine, VoiceError } from "./ports.ts";
+import { Slots } from "./slots.ts";
+import { speakTurn } from "./speak-turn.ts";
+import { createSpeaker } from "./speaker.ts";
+
+/** Sentences spoken at once, by all answers together; each is a program or a call. */
+export const SENTENCES_AT_ONCE_MAX = 8;
+
+const FORMAT_DEFAULT = "pcm16";
+const SAMPLE_RATE_HZ_DEFAULT = 24_000;
+
+export interface SpokenOutputOptions {
+  readonly engine: VoiceEngine;
+  /** The voice where a request names none; null: the engine's own choice. */
+  readonly voice: string | null;
+  readonly compressed: FfmpegEncoders;
+  readonly log: Logger;
+}
+
+export function createSpokenOutput(options: SpokenOutputOptions): SpokenOutput {
+  const { engine, compressed, log } = options;
+  const slots = new Slots(SENTENCES_AT_ONCE_MAX);
+  return {
+    settle: async (asked, signal) => (await refusal(options, asked, signal)) ?? settled(options, asked),
+    speak: (turn, { responseId, speech, signal }) => {
+      const { voice, sampleRateHz } = speech;
+      const speak = createSpeaker({
+        engine,
+        voice,
+        encode: encoderOf(speech.format, compressed),
+        sampleRateHz,
+        slots,
+        onFault: (fault) => log.warn({ err: fault, responseId, voiceEngine: engine.name }, "a voice fell silent"),
+      });
+      return speakTurn(turn, speak, signal);
+    },
+  };
+}
+
+function settled({ voice }: SpokenOutputOptions, asked: OutputAudio): SettledSpeech {
+  return {
+    type: "settled",
+    speech: {
+      format: asked.format ?? FORMAT_DEFAULT,
+      voice: asked.voice ?? voice,
+      sampleRateHz: asked.sample_rate_hz ?? SAMPLE_RATE_HZ_DEFAULT,
+    },
+  };
+}
+
+async function refusal(
+  { engine, voice: usual, compressed }: SpokenOutputOptions,
+  asked: OutputAudio,
+  signal: AbortSignal,
+): Promise<SettledSpeech | null> {
+  const format = asked.format ?? FORMAT_DEFAULT;
+  const voice = asked.voice ?? usual;
+  try {
+    const voices = await engine.listVoices(signal);
+    if (voice !== null && voices?.some(({ name }) => name === voice) === false) {
+      const own = voices.filter(({ variantOf }) => variantOf === null);
+      return { type: "unknown_voice", voice, voices: own.map(({ name }) => name) };
+    }
+  } catch (error) {
+    if (error instanceof VoiceError) return { type: "refused", param: "output_audio", reason: NO_VOICE };
+    throw error;
+  }
+  if (isCompressed(format) && !(await compressed.canEncode(format, signal)))
+    return { type: "refused", param: "output_audio.format", reason: noEncoder(format) };
+  return null;
+}
+
+const NO_VOICE =
+  "This server has no voice: install espeak-ng, or set ESPEAK_PATH to where it is, or VOICE_BASE_URL to a server that speaks /v1/audio/speech.";
+
+function noEncoder(format: CompressedFormat): string {
+  return `This server has no encoder for '${format}': install ffmpeg, or set FFMPEG_PATH to where it is. 'pcm16' and 'wav' need none.`;
+}
+
+function encoderOf(format: Speech["format"], compressed: FfmpegEncoders): Encoder {
+  if (isCompressed(format)) return compressed.encoders[format];
+  return format === "wav" ? encodeWav : encodePcm16;
+}

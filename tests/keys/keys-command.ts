@@ -1,0 +1,30 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+
+const MAIN = join(import.meta.dirname, "../../src/main.ts");
+
+export interface Outcome {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs `antiphon keys …` in a process of its own, on the data of a server. */
+export function runKeys(dataDir: string, ...words: readonly string[]): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const env = { PATH: process.env["PATH"] ?? "", DATA_DIR: dataDir };
+    const child = execFile(
+      process.execPath,
+      [MAIN, "keys", ...words],
+      { env, cwd: join(dataDir, ".."), timeout: 15_000 },
+      (_error, out, err) => resolve({ code: child.exitCode, out, err }),
+    );
+  });
+}
+
+/** The key that `keys create` prints. */
+export async function makeKey(dataDir: string, ...words: readonly string[]): Promise<string> {
+  const { code, out, err } = await runKeys(dataDir, "create", "--name", "test", ...words);
+  if (code !== 0) throw new Error(err);
+  return out.trim();
+}

@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, type TestContext, test } from "vitest";
+import { MODEL } from "../responses/check-refusal.ts";
+import { startTestServer, type TestServer } from "../test-server.ts";
+import { verifies } from "../verifies.ts";
+
+/** The shortest that is looked after at every second. */
+const TTL = "3s";
+const GONE_WITHIN_MS = 8_000;
+const YOUNG_MS = 2_000;
+
+const SCENARIO = `
+models: [${MODEL}]
+fallback: planner
+scenarios:
+  - when: { input_contains: slowly }
+    events:
+      - text: so
+      - delay_ms: 7000
+      - text: slow
+`;
+
+async function serve(ttl: string, { onTestFinished }: TestContext): Promise<TestServer> {
+  const server = await startTestServer({ env: { RESPONSES_TTL: ttl }, scenario: SCENARIO });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+async function make(server: TestServer, members: object = {}): Promise<string> {
+  const reply = await server.post("/v1/responses", { model: MODEL, input: "Hi", ...members });
+  const { id } = JSON.parse(await reply.text());
+  return String(id);
+}
+
+async function statusOf(server: TestServer, path: string): Promise<number> {
+  const reply = await server.fetch(path);
+  await reply.text();
+  return reply.status;
+}
+
+async function untilGone(server: TestServer, id: string): Promise<void> {
+  const startedAt = performance.now();
+  while ((await statusOf(server, `/v1/responses/${id}`)) !== 404) {
+    expect(performance.now() - startedAt).toBeLessThan(GONE_WITHIN_MS);
+    await sleep(100);
+  }
+}
+
+describe.concurrent("a response that is older than RESPONSES_TTL", () => {
+  test("is gone on every path, while younger ones stay", async (context) => {
+    verifies("state.store.expiry");
+    const server = await serve(TTL, context);
+    const old = await make(server);
+    await sleep(YOUNG_MS);
+    const young = await make(server);
+    await untilGone(server, old);
+    expect(await statusOf(server, `/v1/responses/${old}/events`)).toBe(404);
+    expect(await statusOf(server, `/v1/responses/${old}/input_items`)).toBe(404);
+    const chained = { model: MODEL, input: "And?", previous_response_id: old };
+    expect((await server.post("/v1/responses", chained)).status).toBe(400);
+    expect(await statusOf(server, `/v1/responses/${young}`)).toBe(200);
+  });
+
+  test("stays for as long as a younger one continues it", async (context) => {
+    verifies("state.store.expiry-keeps-chains");
+    const server = await serve(TTL, context);
+    const alone = await make(server);
+    const first = await make(server, { input: "My name is Ada." });
+    await sleep(YOUNG_MS);
+    const second = await make(server, { input: "Well?", previous_response_id: first });
+    await untilGone(server, alone);
+    expect(await statusOf(server, `/v1/responses/${first}`)).toBe(200);
+    await make(server, { input: "What is my name?", previous_response_id: second });
+    expect(await statusOf(server, `/v1/responses/${second}`)).toBe(200);
+  });
+
+  test("stays while it is being made", async (context) => {
+    verifies("state.store.expiry");
+    const server = await serve(TTL, context);
+    const id = await make(server, { input: "slowly", background: true });
+    await sleep(5_500);
+    const reply = await server.fetch(`/v1/responses/${id}`);
+    expect(JSON.parse(await reply.text())).toMatchObject({ status: "in_progress" });
+    await untilGone(server, id);
+  });
+
+  test("leaves the items of its conversation", async (context) => {
+    verifies("state.store.expiry-keeps-conversations");
+    const server = await serve(TTL, context);
+    const made = await server.post("/v1/conversations", {});
+    const conversation: unknown = JSON.parse(await made.text()).id;
+    const id = await make(server, { conversation });
+    const items = async (): Promise<unknown> =>
+      JSON.parse(await (await server.fetch(`/v1/conversations/${conversation}/items`)).text());
+    const before = await items();
+    expect(before).toMatchObject({ data: [{ role: "assistant" }, { role: "user" }] });
+    await untilGone(server, id);
+    expect(await items()).toEqual(before);
+  });
+
+  test("stays for ever if RESPONSES_TTL is 0", async (context) => {
+    const server = await serve("0", context);
+    const id = await make(server);
+    await sleep(5_000);
+    expect(await statusOf(server, `/v1/responses/${id}`)).toBe(200);
+  });
+});
+
+test("a RESPONSES_TTL without its unit stops the start: it might be meant as days", async () => {
+  await expect(startTestServer({ env: { RESPONSES_TTL: "30" } })).rejects.toThrow("RESPONSES_TTL is '30'");
+});

@@ -1,0 +1,19 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
+import { readResponse } from "../responses/read-stream.ts";
+import type { TestServer } from "../test-server.ts";
+
+const POLL_INTERVAL_MS = 20;
+
+/** Fetches a response until its status is one of these. The test's own time limit ends a wait in vain. */
+export async function pollUntil(
+  server: TestServer,
+  id: string,
+  ...statuses: readonly ResponseBody["status"][]
+): Promise<ResponseBody> {
+  for (;;) {
+    const response = await readResponse(await server.fetch(`/v1/responses/${id}`));
+    if (statuses.includes(response.status)) return response;
+    await sleep(POLL_INTERVAL_MS);
+  }
+}

@@ -1,0 +1,50 @@
+import type { ServerResponse } from "node:http";
+import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { type BehindUpstream, serveBehind } from "../responses/behind-upstream.ts";
+
+/** A model server that says a word only when it is told to. */
+export interface SlowModel extends BehindUpstream {
+  /** Waits until the `index`-th call (from 0) has come in. */
+  readonly call: (index: number) => Promise<SlowCall>;
+  /** How many calls there were. */
+  readonly count: () => number;
+}
+
+export interface SlowCall {
+  say(text: string): void;
+  finish(): void;
+  /** Resolves when the server has hung up. */
+  readonly aborted: Promise<void>;
+}
+
+export async function serveSlowModel(env: Readonly<Record<string, string>> = {}): Promise<SlowModel> {
+  const calls: SlowCall[] = [];
+  const waiting: { readonly index: number; readonly resolve: (call: SlowCall) => void }[] = [];
+  const behind = await serveBehind((response) => {
+    calls.push(slowCall(response));
+    for (const { index, resolve } of waiting) {
+      const call = calls[index];
+      if (call !== undefined) resolve(call);
+    }
+  }, env);
+  const call = (index: number): Promise<SlowCall> => {
+    const known = calls[index];
+    if (known !== undefined) return Promise.resolve(known);
+    const { promise, resolve } = Promise.withResolvers<SlowCall>();
+    waiting.push({ index, resolve });
+    return promise;
+  };
+  return { ...behind, call, count: () => calls.length };
+}
+
+function slowCall(response: ServerResponse): SlowCall {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  response.flushHeaders();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  response.once("close", resolve);
+  return {
+    say: (text) => void response.write(sse(textChunk(text))),
+    finish: () => void response.end(sse(lastChunk("stop"), "[DONE]")),
+    aborted: promise,
+  };
+}
