@@ -3,7 +3,7 @@ import pino from "pino";
 import { readCommandLine } from "./config/command-line.ts";
 import { ConfigError } from "./config/config-error.ts";
 import { helpText } from "./config/describe-settings.ts";
-import { type Config, loadConfig } from "./config/load-config.ts";
+import { loadConfig } from "./config/load-config.ts";
 import { readEnvironment } from "./config/read-environment.ts";
 import { ScenarioError } from "./model-engines/built-in/scenario/scenario-error.ts";
 import { KeysCommandError, runKeysCommand } from "./servers/keys-command.ts";
@@ -14,29 +14,17 @@ import { rotateSealKey } from "./servers/seal-keys.ts";
 const FAILURE_EXIT_CODE = 1;
 const USAGE_EXIT_CODE = 2;
 
-/** What the program does when its first argument says so, in place of serving; the arguments after it are settings. */
-const COMMANDS: ReadonlyMap<string, (config: Config) => void> = new Map([["rotate-seal-key", rotate]]);
-
 /** Keys and lists go where scripts read them. */
 const OUTPUTS = { print: console.log, note: console.error };
 
 const [first = "", ...others] = process.argv.slice(2);
-const command = COMMANDS.get(first);
 if (first === "keys") await runKeysCommand(others, readEnvironment(), OUTPUTS).catch(giveUp);
 else if (readCommandLine(process.argv.slice(2)).wantsHelp) console.log(helpText());
-else if (command === undefined) await serve().catch(giveUp);
-else carryOut(command);
+else if (first === "rotate-seal-key") await rotate().catch(giveUp);
+else await serve().catch(giveUp);
 
-function carryOut(work: (config: Config) => void): void {
-  try {
-    work(loadConfig(readEnvironment(), others));
-  } catch (error) {
-    giveUp(error);
-  }
-}
-
-function rotate({ dataDir }: Config): void {
-  const count = rotateSealKey(dataDir);
+async function rotate(): Promise<void> {
+  const count = rotateSealKey(loadConfig(readEnvironment(), others).dataDir);
   console.log(
     `A new key seals from the next start on; ${count - 1} older open what they sealed. Running servers learn to open it by themselves.`,
   );

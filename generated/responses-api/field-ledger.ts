@@ -32,24 +32,28 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
     "server": "honoured",
     "note": "with store false it is read only; a list of items is placed before the input"
   },
+  "conversation.id": {
+    "server": "honoured"
+  },
   "prompt": {
     "server": "refused",
     "note": "not available yet"
   },
   "context_management": {
-    "server": "refused",
-    "note": "not available yet"
+    "server": "honoured",
+    "note": "the compaction is made after the answer, by the same model; its tokens are not in usage"
   },
   "truncation": {
     "server": "honoured",
     "note": "see its members"
   },
   "truncation.disabled": {
-    "server": "honoured"
+    "server": "honoured",
+    "note": "what is too long is refused as far as the model server refuses it"
   },
   "truncation.auto": {
-    "server": "refused",
-    "note": "not available yet"
+    "server": "honoured",
+    "note": "as far as the model server or MODEL_CONTEXT_WINDOW tells the window; otherwise what is too long is refused"
   },
   "stream": {
     "server": "honoured"
@@ -657,14 +661,14 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
     "note": "told as a message of the user that names author and recipient; encrypted parts are refused"
   },
   "input.compaction": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet"
+    "chat-completions": "honoured",
+    "built-in": "honoured",
+    "note": "this server's own; the summary is shown to the model as a user message"
   },
   "input.compaction_trigger": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet"
+    "chat-completions": "honoured",
+    "built-in": "honoured",
+    "note": "the output is one compaction item"
   },
   "input.configuration_update": {
     "chat-completions": "refused",

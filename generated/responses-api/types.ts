@@ -57,7 +57,7 @@ export interface paths {
         put?: never;
         /**
          * Count the tokens of an input
-         * @description Nothing is generated or stored.
+         * @description Nothing is generated or stored. The count is the model's own where the model server tells it; otherwise it is an estimate, and the header x-token-count says so.
          */
         post: operations["countInputTokens"];
         delete?: never;
@@ -88,7 +88,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Shorten a context */
+        /**
+         * Shorten a context
+         * @description The model sums up everything but the user's own messages; what it wrote is sealed in the compaction item, for the same owner only. Nothing is stored.
+         */
         post: operations["compactResponse"];
         delete?: never;
         options?: never;
@@ -287,7 +290,10 @@ export interface paths {
         put?: never;
         /** Replace the metadata of a conversation */
         post: operations["updateConversation"];
-        /** Remove a conversation */
+        /**
+         * Remove a conversation
+         * @description Its items are not removed; they can still be referred to by their ids. Delete them first if they are to go.
+         */
         delete: operations["deleteConversation"];
         options?: never;
         head?: never;
@@ -317,7 +323,10 @@ export interface paths {
         /** List the items of a conversation */
         get: operations["listConversationItems"];
         put?: never;
-        /** Append items to a conversation */
+        /**
+         * Append items to a conversation
+         * @description All of them or none. A conversation holds an id once, and takes no items while a response is being made in it, so that a response always follows what it answers.
+         */
         post: operations["createConversationItems"];
         delete?: never;
         options?: never;
@@ -955,7 +964,7 @@ export interface components {
             image_url?: string | null;
             prompt_cache_breakpoint?: components["schemas"]["PromptCacheBreakpoint"] | null;
         };
-        /** @description A file for the model; exactly one of `file_id`, `file_data` and `file_url` is needed (checked in code). */
+        /** @description A file for the model; PDFs and text of any kind are read, other kinds need a model that reads them. Exactly one of `file_id`, `file_data` and `file_url` is needed (checked in code). */
         InputFile: {
             /** @constant */
             type: "input_file";
@@ -967,7 +976,9 @@ export interface components {
             detail?: "auto" | "low" | "high" | null;
             /** @description The content as a base64 data URL. */
             file_data?: string | null;
+            /** @description An uploaded file. */
             file_id?: string | null;
+            /** @description An http(s) URL, fetched by this server if its guard of outgoing calls lets it. */
             file_url?: string | null;
             filename?: string | null;
             prompt_cache_breakpoint?: components["schemas"]["PromptCacheBreakpoint"] | null;
@@ -2128,7 +2139,7 @@ export interface components {
             created_by?: string | null;
             encrypted_content: string;
         };
-        /** @description Asks for a compaction. Must be the last element (checked in code). */
+        /** @description Asks for a compaction in place of an answer: the output is one compaction item. Must be the last element (checked in code). It is a signal, and is not stored. */
         CompactionTriggerInput: {
             id?: string | null;
             /** @constant */
@@ -3026,7 +3037,7 @@ export interface components {
             /** @description Begins with conv_. */
             id: string;
         };
-        /** @description The conversation to read first and to append to afterwards, by its id. Not together with `previous_response_id` (checked in code). */
+        /** @description The conversation to read first and to append to afterwards, by its id. Not together with `previous_response_id` (checked in code). Input and output are appended in one step when the response is completed or incomplete, nothing if it failed or was cancelled. Until it ends nobody else changes the items. With `store` false the conversation is only read, whoever else writes to it. */
         ConversationParam: string | components["schemas"]["ConversationRef"] | components["schemas"]["InputItem"][];
         /** @description A value for a variable of a prompt template. */
         PromptVariable: string | components["schemas"]["PromptVariablePartInput"];
@@ -3087,7 +3098,7 @@ export interface components {
             model: string;
             policy?: components["schemas"]["ModerationPolicyInput"] | null;
         };
-        /** @description A rule for keeping the context short. */
+        /** @description A rule for keeping the context short: where the context and its answer have grown to the threshold, the answer is followed by a compaction item, and what is continued from the response begins there. An answer that was cut short is not followed by one. */
         ContextManagement: {
             /** @description The only rule is compaction; another name is refused (checked in code, because the official SDK leaves the type open). */
             type: string;
@@ -5040,6 +5051,8 @@ export interface components {
         RateLimitResetRequests: string;
         /** @description When all tokens are there again, as a duration such as 2ms or 1m30s. */
         RateLimitResetTokens: string;
+        /** @description Whether the model's own tokenizer counted. */
+        TokenCount: "exact" | "estimate";
         /** @description Seconds to wait. */
         RetryAfter: number;
         /** @description Names the scheme. */
@@ -5518,6 +5531,7 @@ export type HeaderRateLimitRemainingRequests = components['headers']['RateLimitR
 export type HeaderRateLimitRemainingTokens = components['headers']['RateLimitRemainingTokens'];
 export type HeaderRateLimitResetRequests = components['headers']['RateLimitResetRequests'];
 export type HeaderRateLimitResetTokens = components['headers']['RateLimitResetTokens'];
+export type HeaderTokenCount = components['headers']['TokenCount'];
 export type HeaderRetryAfter = components['headers']['RetryAfter'];
 export type HeaderAuthenticate = components['headers']['Authenticate'];
 export type $defs = Record<string, never>;
@@ -5571,7 +5585,7 @@ export interface operations {
                     "text/event-stream": components["schemas"]["AnyStreamEvent"];
                 };
             };
-            /** @description The request cannot be served. Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, unsupported_parameter, integer_below_min_value, integer_above_max_value, decimal_below_min_value, decimal_above_max_value, object_above_max_properties, string_above_max_length, string_below_min_length, array_above_max_length, array_below_min_length, model_not_found, unsupported_value, invalid_parameter, previous_response_not_found, mutually_exclusive_parameters, conversation_locked, invalid_encrypted_content, context_length_exceeded, invalid_json_schema, invalid_function_parameters, unsupported_file, invalid_request_error. */
+            /** @description The request cannot be served. Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, unsupported_parameter, integer_below_min_value, integer_above_max_value, decimal_below_min_value, decimal_above_max_value, object_above_max_properties, string_above_max_length, string_below_min_length, array_above_max_length, array_below_min_length, model_not_found, unsupported_value, invalid_parameter, previous_response_not_found, mutually_exclusive_parameters, conversation_locked, invalid_encrypted_content, context_length_exceeded, invalid_json_schema, invalid_function_parameters, unsupported_file, invalid_request_error. Of images: invalid_image_url, failed_to_download_image, invalid_base64_image, invalid_image_format, unsupported_image_media_type, image_too_large, image_file_too_large, empty_image_file, image_file_not_found. Of files: invalid_file_url, failed_to_download_file, file_too_large, empty_file, file_not_found. */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -5656,13 +5670,14 @@ export interface operations {
                     "openai-version": components["headers"]["Version"];
                     "openai-organization": components["headers"]["Organization"];
                     "openai-project": components["headers"]["Project"];
+                    "x-token-count": components["headers"]["TokenCount"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["InputTokens"];
                 };
             };
-            /** @description Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, string_above_max_length, model_not_found, previous_response_not_found, mutually_exclusive_parameters, unsupported_file, invalid_request_error. */
+            /** @description Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, string_above_max_length, model_not_found, unsupported_parameter, previous_response_not_found, mutually_exclusive_parameters, invalid_encrypted_content, context_length_exceeded, unsupported_file, invalid_request_error. */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -5745,7 +5760,7 @@ export interface operations {
                     "application/json": components["schemas"]["CompactedResponse"];
                 };
             };
-            /** @description Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, string_above_max_length, model_not_found, previous_response_not_found, invalid_encrypted_content, context_length_exceeded, invalid_request_error. */
+            /** @description Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, string_above_max_length, model_not_found, unsupported_parameter, previous_response_not_found, invalid_encrypted_content, context_length_exceeded, invalid_request_error. */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];

@@ -46,9 +46,9 @@ describe("the rates of a minute", () => {
   test("are charged for what was used beyond the estimate, and get back what was not used", async () => {
     const all = rates();
     const [one, other] = [await all.take(KEY, "tokens", 40), await all.take(KEY, "tokens", 40)];
-    await one.correct(10);
+    one.correct(10);
     expect(await all.standing(KEY, "tokens")).toMatchObject({ remaining: 50 });
-    await other.correct(100);
+    other.correct(100);
     expect(await all.standing(KEY, "tokens")).toMatchObject({ remaining: 0 });
   });
 
@@ -56,7 +56,7 @@ describe("the rates of a minute", () => {
     const all = rates();
     const taking = await all.take(KEY, "tokens", 100);
     vi.advanceTimersByTime(60_000);
-    await taking.correct(0);
+    taking.correct(0);
     await all.take(KEY, "tokens", 1);
     expect(await all.standing(KEY, "tokens")).toMatchObject({ remaining: 99 });
   });

@@ -27,7 +27,7 @@ const MOVED: ReadonlyMap<string, string> = new Map([
  */
 export function checkCreateBody(body: unknown): CreateResponseRequest {
   if (!isRecord(body)) throw bodyNotAnObject(gotWords(body));
-  const request = withReferences(withReferences(withoutNulls(body), "input"), "conversation");
+  const request = withReferences(withReferences(withoutNotes(withoutNulls(body)), "input"), "conversation");
   checkPresence(body);
   checkNames(body);
   checkMembers(request);
@@ -49,6 +49,22 @@ function withoutNulls(body: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
 }
 
+/** Codex writes a note of its own on each item that it sends to what it takes for the reference; the reference takes it and shows it nowhere. */
+const NOTE = "internal_chat_message_metadata_passthrough";
+
+function withoutNotes(body: Record<string, unknown>): Record<string, unknown> {
+  const { input } = body;
+  if (!Array.isArray(input) || !input.some((item: unknown) => isRecord(item) && NOTE in item)) return body;
+  return {
+    ...body,
+    input: input.map((item: unknown) => {
+      if (!isRecord(item)) return item;
+      const { [NOTE]: _note, ...rest } = item;
+      return rest;
+    }),
+  };
+}
+
 /** An element of a list of items that has an id and no role is a reference, even without its type. */
 function withReferences(body: Record<string, unknown>, list: string): Record<string, unknown> {
   const items = body[list];
@@ -63,6 +79,15 @@ function withReferences(body: Record<string, unknown>, list: string): Record<str
 export function checkItemsBody<T>(body: unknown, validate: Validate<T>): T {
   const request = isRecord(body) ? withReferences(body, "items") : body;
   if (!validate(request)) throw validationError(validate.errors ?? [], "");
+  return request;
+}
+
+/** The body of a call that takes a context as a create call does, and needs not all of its members. */
+export function checkContextBody<T>(body: unknown, validate: Validate<T>): T {
+  if (!isRecord(body)) throw bodyNotAnObject(gotWords(body));
+  const request = withReferences(withReferences(withoutNotes(body), "input"), "conversation");
+  if (!validate(request)) throw validationError(validate.errors ?? [], "");
+  checkExclusion(request);
   return request;
 }
 
@@ -98,9 +123,9 @@ function checkNames(body: Record<string, unknown>): void {
   }
 }
 
-function checkExclusion(request: CreateResponseRequest): void {
+function checkExclusion(request: { readonly previous_response_id?: unknown; readonly conversation?: unknown }): void {
   const previous = request.previous_response_id;
-  if (previous == null) return;
+  if (typeof previous !== "string") return;
   if (request.conversation != null) throw mutuallyExclusive("previous_response_id", "conversation");
   if (!previous.startsWith("resp")) throw illFormedId("previous_response_id", previous, "resp");
   if (!/^[\w-]+$/.test(previous)) throw illFormedItemId("previous_response_id", previous);

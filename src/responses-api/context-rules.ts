@@ -17,6 +17,13 @@ export function checkIdsOnce(items: readonly StoredItem[], list = "input"): void
   }
 }
 
+/** A conversation holds an item once. */
+export function checkNotRepeated(conversation: readonly StoredItem[], input: readonly StoredItem[]): void {
+  const sent = new Set(input.map(({ id }) => id));
+  const repeated = conversation.find(({ id }) => sent.has(id));
+  if (repeated !== undefined) throw duplicateItem(repeated.id);
+}
+
 /** A reasoning item belongs to what it led to: both are sent, or neither. */
 function checkReasoning(input: readonly StoredItem[]): void {
   for (const [index, item] of input.entries()) {

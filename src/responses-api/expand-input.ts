@@ -1,4 +1,10 @@
-import type { InputItem, MessageInput } from "../../generated/responses-api/types.ts";
+import type { InputItem, MessageInput, ToolOutputContentPart } from "../../generated/responses-api/types.ts";
+import {
+  validateToolOutputContentPart,
+  validateTopLevelInputFile,
+  validateTopLevelInputImage,
+  validateTopLevelInputText,
+} from "../../generated/responses-api/validators.js";
 import { assertNever } from "../base/assert.ts";
 import { missingParameter } from "./errors/parameter-errors.ts";
 
@@ -31,7 +37,7 @@ export function expandInput(
       continue;
     }
     flush();
-    expanded.push(item.type === "tool_result" ? outputOf(item, input, callTypes) : item);
+    expanded.push(item.type === "tool_result" ? outputOf(item, `${list}[${index}]`, input, callTypes) : item);
   }
   flush();
   return expanded;
@@ -100,6 +106,7 @@ function dataUrl(base64: string | null | undefined, mimeType: string): string | 
 
 function outputOf(
   result: InputOf<"tool_result">,
+  param: string,
   input: readonly InputItem[],
   callTypes: ReadonlyMap<string, string>,
 ): CanonicalItem {
@@ -107,7 +114,27 @@ function outputOf(
     (item) => "call_id" in item && item.call_id === result.call_id && item.type?.endsWith("_call"),
   );
   const callType = sent?.type ?? callTypes.get(result.call_id);
-  const output = typeof result.output === "string" ? result.output : JSON.stringify(result.output);
+  const output = resultOutput(result.output, `${param}.output`);
   const type = callType === "custom_tool_call" ? "custom_tool_call_output" : "function_call_output";
   return { type, call_id: result.call_id, output };
+}
+
+/** Text as it is, parts as parts, and anything else as its JSON. */
+function resultOutput(output: InputOf<"tool_result">["output"], param: string): string | ToolOutputContentPart[] {
+  if (typeof output === "string") return output;
+  const parts = Array.isArray(output)
+    ? output.map((element: unknown, at) => resultPart(element, `${param}[${at}]`))
+    : [];
+  const known = parts.filter((part) => part !== null);
+  return known.length > 0 && known.length === parts.length ? known : JSON.stringify(output);
+}
+
+/** A part as the reference knows it, or as it may stand directly in `input`; null for anything else. */
+function resultPart(element: unknown, param: string): ToolOutputContentPart | null {
+  if (validateToolOutputContentPart(element)) return element;
+  const isPart =
+    validateTopLevelInputText(element) || validateTopLevelInputImage(element) || validateTopLevelInputFile(element);
+  if (!isPart) return null;
+  const part = partOf(element, param);
+  return validateToolOutputContentPart(part) ? part : null;
 }

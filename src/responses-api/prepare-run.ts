@@ -5,6 +5,7 @@ import { checkAvailability, type EngineKind } from "./check-availability.ts";
 import { asksForCompaction, checkCompaction, planCompaction } from "./compaction/plan-compaction.ts";
 import { summaryRequest } from "./compaction/summary-turn.ts";
 import { acceptedTools, checkTextFormat, checkToolChoice } from "./check-tools.ts";
+import { checkNotRepeated } from "./context-rules.ts";
 import { type ConversationHold, conversationIdOf, holdConversation } from "./conversation-hold.ts";
 import { backgroundWithoutStore, jsonWordMissing, nothingToAnswer } from "./errors/parameter-errors.ts";
 import { refused } from "./errors/model-errors.ts";
@@ -65,10 +66,11 @@ async function prepareHeld(
   checkToolChoice(request, tools);
   checkTextFormat(request);
   const speech = await settleSpeech(sources.spokenOutput, request, scope.signal);
-  const { items, context } = await resolveInput(sources, owner, ids, request.input ?? [], history);
+  const { items, context, earlier } = await resolveInput(sources, owner, ids, request.input ?? [], history);
+  if (request.conversation != null) checkNotRepeated(history, items);
   checkJsonWord(request, context);
   const response = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);
-  const shaped = modelRequest(request, response, await shapeContext(sources, scope, context, history.length));
+  const shaped = modelRequest(request, response, await shapeContext(sources, scope, context, earlier));
   const asked = await fitTurn(sources.engine, request, shaped, scope.signal).catch(refused);
   const task: RunTask = {
     ids,

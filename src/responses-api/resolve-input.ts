@@ -12,6 +12,8 @@ export interface ResolvedInput {
   readonly items: readonly StoredItem[];
   /** Earlier turns, then these items; begun at the latest compaction, if there is one. */
   readonly context: readonly StoredItem[];
+  /** How many of the context's first items have no place in this request's input. */
+  readonly earlier: number;
 }
 
 /** Output items of one request are numbered from 0, its input items from here, so that their ids never meet. */
@@ -31,7 +33,8 @@ export async function resolveInput(
     openCompaction(sealed, sources.sealer, ownerText(owner)),
   );
   checkContext(items, context);
-  return { items, context };
+  const isCut = items.some(({ type }) => type === "compaction");
+  return { items, context, earlier: isCut ? context.length : context.length - items.length };
 }
 
 /** A `compaction_trigger` says what to do, and is no part of what was said. */

@@ -14,6 +14,7 @@ import type { Sealer } from "../responses-api/seal.ts";
 import type { RunHost } from "../runs/index.ts";
 import type { Store } from "../store/open-store.ts";
 import type { ChosenModel } from "./choose-model.ts";
+import { contextHandlers } from "./context-handlers.ts";
 import { fileHandlers } from "./file-handlers.ts";
 import { conversationHandlers } from "./conversation-handlers.ts";
 
@@ -30,8 +31,6 @@ export interface InterfaceParts {
 
 /** Operations of the contract that answer 501 `not_implemented`. What is neither here nor among the handlers does not compile. */
 export const NOT_YET = [
-  "compactResponse",
-  "countInputTokens",
   "createVectorStore",
   "createVectorStoreFile",
   "createVectorStoreFileBatch",
@@ -78,6 +77,7 @@ export function responsesApiHandlers(
     cancelResponse: cancelResponse({ ...watching, ledger: store.ledger }),
     streamResponseEvents: streamResponseEvents(watching),
     listInputItems: listInputItems(store.responses),
+    ...contextHandlers({ ...beginParts(parts), store: store.responses }),
     ...conversationHandlers(store),
     ...fileHandlers(store.files),
     listModels: listModels(model.engine),

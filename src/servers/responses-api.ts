@@ -19,6 +19,7 @@ import { listen, type RunningServer } from "../transport/server.ts";
 import { chooseMedia } from "./choose-media.ts";
 import { type ChosenModel, chooseModel } from "./choose-model.ts";
 import { chooseVoice } from "./choose-voice.ts";
+import { contextBodyChecks } from "./context-handlers.ts";
 import { contractOf, refusals } from "./contract.ts";
 import { conversationBodyChecks } from "./conversation-handlers.ts";
 import { type InterfaceParts, NOT_YET, responsesApiHandlers } from "./responses-api-handlers.ts";
@@ -102,7 +103,7 @@ function application(parts: InterfaceParts, keys: ApiKeys, config: Config, log: 
     contract: contractOf({
       routes: responsesApiRoutes,
       validators,
-      bodyChecks: { createFile: checkFileUpload, createResponse: checkCreateBody, ...conversationBodyChecks },
+      bodyChecks: { createFile: checkFileUpload, createResponse: checkCreateBody, ...conversationBodyChecks, ...contextBodyChecks },
       validateReplies: config.validateReplies,
     }),
     handlers: { ...responsesApiHandlers(parts), ...refusals(NOT_YET, notImplemented) },
@@ -131,6 +132,7 @@ const ANYONE: Principal = {
   keyId: "",
   owner: { organization: "", project: "" },
   limits: { requests: null, tokens: null },
+  confirm: async () => {},
 };
 
 function assets(): Assets {

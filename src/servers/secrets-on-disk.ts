@@ -40,7 +40,7 @@ export function newKey(key: string, name: string, more: Partial<NewKey> = {}): N
 /** By hash. A key that is written more than once may act for each owner that it is written with. */
 function configuredKeys(entries: readonly string[]): ReadonlyMap<string, KnownKey> {
   const keys = new Map<string, KnownKey>();
-  for (const [key, written] of Map.groupBy(entries.map(readConfiguredKey), ({ key }) => key)) {
+  for (const [key, written] of Map.groupBy(entries.map(readConfiguredKey), (entry) => entry.key)) {
     const hash = hashApiKey(key);
     const owners = ownersOf(written.flatMap(({ owner }) => (owner === null ? [] : [owner])));
     keys.set(hash, { id: `configured_${hash.slice(0, 12)}`, ...owners, limits: { requests: null, tokens: null } });

@@ -1,9 +1,9 @@
+import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import type { Conversation } from "../../generated/responses-api/types.ts";
 import { jsonOf } from "../base/json-text.ts";
-import type { ItemPage, PageRequest } from "../responses-api/ports.ts";
+import { ConversationTooLong, type ItemPage, type PageRequest } from "../responses-api/ports.ts";
 import { type Owner, RunLost } from "../runs/ports.ts";
-import { ConversationTooLong } from "../responses-api/ports.ts";
 import type { Store } from "./open-store.ts";
 import { numbersFrom, openTestStore, storeRun, temporaryFile } from "./store.fixture.ts";
 import { anItem, aResponse, OTHERS, OURS } from "./stored-shapes.fixture.ts";
@@ -39,6 +39,12 @@ async function close(
 ) {
   const response = aResponse(responseId, { conversation: { id: conversation }, status: end.status });
   await events.close(responseId, [], { response, outputItems: (end.output ?? []).map((item) => anItem(item)) });
+}
+
+function letLeasesRunOut(file: string): void {
+  const database = new DatabaseSync(file);
+  database.exec("update workers set expires_at = 0 where id = 1");
+  database.close();
 }
 
 test("a conversation is found as it was stored, and its metadata as they were replaced", async () => {
@@ -265,13 +271,24 @@ test("what a killed worker held before its response was stored is free again, an
 
   const store = await openTestStore({ file });
   expect(await store.conversations.lock(OURS, "conv_1", "resp_3")).toEqual({ reason: "locked" });
-  const claimed = await store.ledger.claimAbandoned(10); // A worker of this process's own number counts as gone.
+  letLeasesRunOut(file);
+  const claimed = await store.ledger.claimAbandoned(10);
   expect(claimed.map(({ response }) => response.id)).toEqual(["resp_2"]);
   expect(await store.conversations.lock(OURS, "conv_1", "resp_3")).toBeNull();
   expect(await store.conversations.lock(OURS, "conv_2", "resp_3")).toEqual({ reason: "locked" });
   await close(store, "resp_2", "conv_2", { status: "failed" });
   expect(await store.conversations.lock(OURS, "conv_2", "resp_4")).toBeNull();
   expect(await idsIn(store, "conv_2")).toEqual([]);
+});
+
+test("a conversation of more text than may be brought into memory at once is refused as a whole, and still paged", async () => {
+  const store = await openTestStore({ conversationCharactersMax: 1_000 });
+  await begin(store, "conv_1", ["msg_1"]);
+  await store.conversations.addItems(OURS, "conv_1", [anItem("msg_2", "x".repeat(1_000))]);
+  await expect(store.conversations.loadItems(OURS, "conv_1")).rejects.toThrow(ConversationTooLong);
+  expect((await store.conversations.listItems(OURS, "conv_1", NEWEST))?.items).toHaveLength(2);
+  await store.conversations.deleteItem(OURS, "conv_1", "msg_2");
+  expect(await idsIn(store, "conv_1")).toEqual(["msg_1"]);
 });
 
 test("a conversation of 5,000 items is read at once and paged in no time", async () => {

@@ -16,7 +16,7 @@ import type { ConversationStep } from "./conversation-changes.ts";
 import type { Database } from "./schema.ts";
 
 /** How much text of one conversation is brought into memory at once. */
-export const CONVERSATION_CHARACTERS_MAX = 64 * 1024 * 1024;
+const CONVERSATION_CHARACTERS_MAX = 64 * 1024 * 1024;
 
 /** The conversations in the database. Changes take their turn among the writes of the runs; every query names the owner. */
 export class StoredConversations implements ConversationStore {

@@ -62,7 +62,11 @@ export class FileFolder {
   /** Makes the names in the folder durable. */
   async #sync(): Promise<void> {
     const handle = await open(this.#folder, "r");
-    await handle.sync().finally(() => handle.close());
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
   }
 
   #pathOf(id: string): string {

@@ -34,7 +34,8 @@ test("a revoked key is found no more, and is still listed", async () => {
   expect(await keys.revokeKey("key_nothing")).toBe(false);
   expect(await keys.findByHash("hash")).toBeNull();
   expect(await keys.findByHash("other")).toEqual(kept);
-  expect((await keys.listKeys()).map(({ revokedAt }) => revokedAt !== null).toSorted()).toEqual([false, true]);
+  const revoked = (await keys.listKeys()).filter(({ revokedAt }) => revokedAt !== null);
+  expect(revoked.map((key) => key.id)).toEqual([id]);
 });
 
 test("keys are counted, revoked ones too", async () => {

@@ -31,6 +31,8 @@ export interface StoreOptions {
   /** Where uploaded files lie: `files` beside the database unless said otherwise, and nowhere for long where nothing is kept. */
   readonly filesFolder?: string;
   readonly commitIntervalMs?: number;
+  /** How much text of one conversation is brought into memory at once. */
+  readonly conversationCharactersMax?: number;
   readonly onCommit?: (commit: CommitReport) => void;
 }
 
@@ -69,7 +71,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   await files.removeLeftovers().catch(() => {}); // Every look for expired files tries it again, and tells what is wrong.
   return {
     responses: new StoredResponses(db, queue),
-    conversations: new StoredConversations(db, queue),
+    conversations: new StoredConversations(db, queue, options.conversationCharactersMax),
     events: new StoredEventLog(db, queue, writer),
     ledger: new StoredRunLedger(db, queue, lease),
     files,

@@ -66,6 +66,15 @@ export class RunWriter {
   /** One call at a time. What is known of the runs changes only once the database has it. */
   async commit(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
     await this.recover();
+    try {
+      return await this.#commitOnce(jobs);
+    } catch (error) {
+      if (await this.#lease.renew()) throw error;
+      return await this.#commitOnce(jobs); // Under a new number: what begins now is stored, what was lost is told so.
+    }
+  }
+
+  async #commitOnce(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
     await this.#followLease();
     await this.#adoptRuns(jobs);
     const plan = planCommit(jobs, this.#context(NONE));

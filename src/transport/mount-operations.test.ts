@@ -158,6 +158,24 @@ test("every reply carries the standing headers", async () => {
   }
 });
 
+test("replies carry the headers of the caller once it is known, errors too", async () => {
+  const authenticate = async ({ authorization = "" }: { readonly authorization?: string }): Promise<string> => {
+    if (authorization === "") throw new ApiError({ status: 401, type: "t", code: "no_key", message: "no" });
+    return authorization;
+  };
+  const headersFor = (caller: string | null) => ({ "x-caller": String(caller) });
+  const { url } = await startSample({ admission: { authenticate, anonymous: null, headersFor } });
+  const post = async (headers: Readonly<Record<string, string>>, body: string) => {
+    const reply = await fetch(`${url}/v1/things`, { method: "POST", headers, body });
+    return [reply.status, reply.headers.get("x-caller")];
+  };
+  const known = { authorization: "me", "content-type": "application/json" };
+  expect(await post(known, '{"name":"x"}')).toEqual([204, "me"]);
+  expect(await post(known, "{")).toEqual([400, "me"]);
+  expect(await post({}, "{}")).toEqual([401, null]);
+  expect((await fetch(`${url}/v1/things/x`)).headers.get("x-caller")).toBeNull();
+});
+
 test("a client's request id must be short ASCII, is logged, and is not echoed", async () => {
   const sample = await startSample();
   const send = (id: string) => fetch(`${sample.url}/v1/things/x`, { headers: { "x-client-request-id": id } });

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
+import { callbackify } from "node:util";
 import multer, { type FormSource, MulterError, type Storage, type StoredFile } from "multer";
 import { ApiError } from "../base/api-error.ts";
 import { decodeBody } from "./decode-body.ts";
@@ -38,7 +39,8 @@ export async function readForm(
   faults: FormFaults,
 ): Promise<Record<string, unknown>> {
   const bytesMax = limits.fileBytesMax + FORM_OVERHEAD_BYTES;
-  const body = decodeBody(request, { bytesMax, idleTimeoutMs: limits.idleTimeoutMs }, faults);
+  const bodyFaults = { ...faults, bodyTooLarge: () => faults.bodyTooLarge(limits.fileBytesMax) }; // The overhead is nobody's business.
+  const body = decodeBody(request, { bytesMax, idleTimeoutMs: limits.idleTimeoutMs }, bodyFaults);
   const source: Source = Object.assign(Readable.from(body, { objectMode: false }), {
     headers: { "content-type": request.headers["content-type"], "transfer-encoding": "chunked" },
   });
@@ -71,8 +73,9 @@ function parse(source: Source, storage: Storage<SpooledUpload>, fileBytesMax: nu
 
 /** Multer's words for: keep what comes. Whoever owns the spool lets go of it, whatever becomes of the form. */
 function storageOf(spool: UploadSpool): Storage<SpooledUpload> {
+  const keep = callbackify(async (content: Readable) => ({ kept: await spool.keep(content) }));
   return {
-    _handleFile: (_source, { stream }, done) => void spool.keep(stream).then((kept) => done(null, { kept }), done),
+    _handleFile: (_source, { stream }, done) => keep(stream, done),
     _removeFile: (_source, _file, done) => done(null),
   };
 }

@@ -118,6 +118,25 @@ test("a socket that does not answer pings is closed", async () => {
   expect(living.readyState).toBe(WebSocket.OPEN);
 });
 
+test("the reply that makes it a WebSocket carries the standing headers and the caller's", async () => {
+  const { url } = await startSockets(echo, {
+    admission: {
+      authenticate: async () => "me",
+      anonymous: null,
+      headersFor: (caller) => ({ "x-caller": String(caller) }),
+    },
+    options: { standingHeaders: () => ({ "x-version": "1" }) },
+  });
+  const upgraded = async (path: string) => {
+    const socket = new WebSocket(url.replace("http", "ws") + path);
+    onTestFinished(() => socket.terminate());
+    const [{ headers }] = await once(socket, "upgrade");
+    return [headers["x-request-id"], headers["x-version"], headers["x-caller"]];
+  };
+  expect(await upgraded("/v1/private")).toEqual([expect.stringMatching(/^req_/), "1", "me"]);
+  expect(await upgraded("/v1/socket")).toEqual([expect.stringMatching(/^req_/), "1", undefined]);
+});
+
 test.each([
   ["/v1/nothing", 404, "unknown_route"],
   ["/v1/later", 501, "not_implemented"],

@@ -31,7 +31,10 @@ export async function writeBytes(
   if (response.destroyed) return letGo(source, log, requestId);
   open();
   try {
-    await pipeline(beginningWith(first, source, () => response.destroy()), response);
+    await pipeline(
+      beginningWith(first, source, () => response.destroy()),
+      response,
+    );
   } catch (error) {
     if (!exchange.signal.aborted) log.error({ err: error, requestId }, "a reply of bytes broke");
     return;

@@ -46,18 +46,23 @@ class Source {
 
   async leave(): Promise<void> {
     this.#state = "ended";
+    this.#ready = null;
     await this.#batches.return?.();
   }
 
   async #fetch(): Promise<void> {
     try {
       const next = await this.#batches.next();
-      if (next.done !== true) this.#ready = { batch: next.value };
-      this.#state = next.done === true ? "ended" : "idle";
+      this.#settle(next.done === true ? null : { batch: next.value }, next.done === true);
     } catch (fault) {
-      this.#ready = { fault };
-      this.#state = "ended";
+      this.#settle({ fault }, true);
     }
+  }
+
+  #settle(ready: { readonly batch: Batch } | { readonly fault: unknown } | null, isLast: boolean): void {
+    if (this.#state === "ended") return; // It was left meanwhile.
+    this.#ready = ready;
+    this.#state = isLast ? "ended" : "idle";
     this.#wake();
   }
 }
@@ -97,6 +102,7 @@ class SpokenTurn implements AsyncIterator<Batch> {
   async return(): Promise<IteratorResult<Batch, undefined>> {
     this.#leaving.abort();
     this.#sentences.end();
+    this.#held.length = 0;
     await Promise.all([this.#said.leave(), this.#spoken.leave()]);
     return { value: undefined, done: true };
   }

@@ -1,18 +1,10 @@
 import { createOpenAI, type OpenAILanguageModelResponsesOptions } from "@ai-sdk/openai";
-import {
-  APICallError,
-  generateText,
-  isStepCount,
-  type ModelMessage,
-  Output,
-  streamText,
-  tool,
-} from "ai";
+import { APICallError, generateText, isStepCount, type ModelMessage, Output, streamText, tool } from "ai";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
-import { clientName } from "./client-name.ts";
+import { installedVersion } from "./installed-version.ts";
 
 /** `gpt-5-mini` is a name that the provider itself takes for a reasoning model. */
 const SCENARIO = `
@@ -88,7 +80,7 @@ const reasoned: { openai: OpenAILanguageModelResponsesOptions } = {
   openai: { reasoningEffort: "low", reasoningSummary: "detailed" },
 };
 
-describe(`${clientName("ai")} with ${clientName("@ai-sdk/openai")}`, () => {
+describe(`ai ${installedVersion("ai")} with @ai-sdk/openai ${installedVersion("@ai-sdk/openai")}`, () => {
   test("generateText reads a plain reply", async () => {
     const result = await generateText({ model: provider("antiphon-built-in"), prompt: "Say hello" });
     expect(result.text).toMatch(/hello/i);
@@ -126,7 +118,11 @@ describe(`${clientName("ai")} with ${clientName("@ai-sdk/openai")}`, () => {
       providerOptions: { openai: { ...reasoned.openai, store } },
     });
     expect(result.text).toBe("Warm air and warm water.");
-    expect(result.steps.map((step) => step.reasoningText)).toEqual(["**The air first**", "**The sea next**", undefined]);
+    expect(result.steps.map((step) => step.reasoningText)).toEqual([
+      "**The air first**",
+      "**The sea next**",
+      undefined,
+    ]);
     expect(result.steps.map((step) => step.toolResults.map(({ output }) => output))).toEqual([
       ["18 degrees in Nice"],
       [{ coast: "Nice", degrees: 22 }],

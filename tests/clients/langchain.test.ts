@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
-import { clientName } from "./client-name.ts";
+import { installedVersion } from "./installed-version.ts";
 
 const SCENARIO = `
 models: [gpt-5-mini]
@@ -59,7 +59,7 @@ const getWeather = tool(async ({ city }) => `18 degrees in ${city}`, {
   schema: z.object({ city: z.string() }),
 });
 
-describe(`${clientName("@langchain/openai")} with the Responses API`, () => {
+describe(`@langchain/openai ${installedVersion("@langchain/openai")}`, () => {
   test("invoke reads a plain reply", async () => {
     const message = await chat().invoke([new SystemMessage("Be brief."), new HumanMessage("Say hello")]);
     expect(message.text).toMatch(/hello/i);
@@ -70,28 +70,30 @@ describe(`${clientName("@langchain/openai")} with the Responses API`, () => {
   test("stream yields the words one by one", async () => {
     const { chunks, whole } = await read(await chat().stream("Count to 5"));
     expect(chunks).toBeGreaterThan(5);
-    expect(whole?.text).toBe("1 2 3 4 5");
-    expect(whole?.usage_metadata?.output_tokens).toBeGreaterThan(0);
+    expect(whole.text).toBe("1 2 3 4 5");
+    expect(whole.usage_metadata?.output_tokens).toBeGreaterThan(0);
   });
 
-  test.each([false, true])("parallel tool calls make a round trip, reasoning included (streamed: %s)", async (streamed) => {
-    verifies("client.providers.swappable", "create.input.output-items-are-valid-input");
-    const model = chat({ model: "gpt-5-mini", reasoning: { effort: "low", summary: "detailed" } }).bindTools([
-      getWeather,
-    ]);
-    const asked = [new HumanMessage("The weather of both cities?")];
-    const answer = streamed ? (await read(await model.stream(asked))).whole : await model.invoke(asked);
-    expect(answer?.tool_calls?.map(({ args }) => args)).toEqual([{ city: "Paris" }, { city: "Rome" }]);
-    if (answer === undefined) return;
-    const outputs = await Promise.all((answer.tool_calls ?? []).map((call) => getWeather.invoke(call)));
-    const last = await model.invoke([...asked, answer, ...outputs]);
-    expect(last.text).toContain("18 degrees in Paris");
-    expect(last.text).toContain("18 degrees in Rome");
-  });
+  test.each([false, true])(
+    "parallel tool calls make a round trip, reasoning included (streamed: %s)",
+    async (streamed) => {
+      verifies("client.providers.swappable", "create.input.output-items-are-valid-input");
+      const model = chat({ model: "gpt-5-mini", reasoning: { effort: "low", summary: "detailed" } }).bindTools([
+        getWeather,
+      ]);
+      const asked = [new HumanMessage("The weather of both cities?")];
+      const answer = streamed ? (await read(await model.stream(asked))).whole : await model.invoke(asked);
+      expect(answer.tool_calls?.map(({ args }) => args)).toEqual([{ city: "Paris" }, { city: "Rome" }]);
+      const outputs = await Promise.all((answer.tool_calls ?? []).map((call) => getWeather.invoke(call)));
+      const last = await model.invoke([...asked, answer, ...outputs]);
+      expect(last.text).toContain("18 degrees in Paris");
+      expect(last.text).toContain("18 degrees in Rome");
+    },
+  );
 
   test("reasoning summaries are content blocks", async () => {
     const model = chat({ model: "gpt-5-mini", reasoning: { effort: "low", summary: "detailed" } });
-    const kinds = (message: AIMessage | undefined) => message?.contentBlocks.map(({ type }) => type);
+    const kinds = (message: AIMessage) => message.contentBlocks.map(({ type }) => type);
     expect(kinds(await model.invoke("think"))).toEqual(expect.arrayContaining(["reasoning", "text"]));
     expect(kinds((await read(await model.stream("think"))).whole)).toEqual(
       expect.arrayContaining(["reasoning", "text"]),
@@ -151,7 +153,7 @@ describe(`${clientName("@langchain/openai")} with the Responses API`, () => {
   });
 
   test("citations are annotations of the text", async () => {
-    const annotations = (message: AIMessage | undefined) => JSON.stringify(message?.content);
+    const annotations = (message: AIMessage) => JSON.stringify(message.content);
     expect(annotations(await chat().invoke("Something cited"))).toContain("https://example.com");
     expect(annotations((await read(await chat().stream("Something cited"))).whole)).toContain("https://example.com");
   });
@@ -184,12 +186,13 @@ describe(`${clientName("@langchain/openai")} with the Responses API`, () => {
   });
 });
 
-async function read(stream: AsyncIterable<AIMessageChunk>): Promise<{ chunks: number; whole?: AIMessageChunk }> {
+async function read(stream: AsyncIterable<AIMessageChunk>): Promise<{ chunks: number; whole: AIMessageChunk }> {
   let chunks = 0;
   let whole: AIMessageChunk | undefined;
   for await (const chunk of stream) {
     chunks += 1;
     whole = whole === undefined ? chunk : whole.concat(chunk);
   }
-  return whole === undefined ? { chunks } : { chunks, whole };
+  if (whole === undefined) throw new Error("the stream had no chunk");
+  return { chunks, whole };
 }

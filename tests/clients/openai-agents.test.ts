@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
-import { clientName } from "./client-name.ts";
+import { installedVersion } from "./installed-version.ts";
 
 /** A model for each agent, so that a scene knows who is asked. */
 const SCENARIO = `
@@ -65,7 +65,7 @@ const expert = new Agent({
 const triage = new Agent({ name: "Triage", model: "triage", instructions: "Hand over.", handoffs: [handoff(expert)] });
 const plain = new Agent({ name: "Plain", model: "antiphon-built-in", instructions: "Be brief.", tools: [getWeather] });
 
-describe(clientName("@openai/agents"), () => {
+describe(`@openai/agents ${installedVersion("@openai/agents")}`, () => {
   test("an agent runs a tool and answers", async () => {
     verifies("client.providers.swappable");
     const result = await runner.run(plain, "What is the weather in Paris?");

@@ -3,7 +3,7 @@ import type { Response, ResponseStreamEvent } from "openai/resources/responses/r
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
-import { clientName } from "./client-name.ts";
+import { installedVersion } from "./installed-version.ts";
 
 const MODEL = "antiphon-built-in";
 const SCENARIO = `
@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describe(clientName("openai"), () => {
+describe(`openai ${installedVersion("openai")}`, () => {
   test("a background response is polled until it has completed", async () => {
     const created = await client.responses.create({ model: MODEL, input: "in two halves", background: true });
     expect(created).toMatchObject({ status: "queued", background: true, output: [], usage: null });
@@ -86,7 +86,7 @@ describe(clientName("openai"), () => {
       before.push(event);
       if (event.type === "response.output_text.delta") break;
     }
-    const id = idOf(before);
+    const id = before[0]?.type === "response.created" ? before[0].response.id : "";
     const last = before.at(-1)?.sequence_number ?? 0;
     const after = await collect(await client.responses.retrieve(id, { stream: true, starting_after: last }));
     const all = [...before, ...after];
@@ -99,15 +99,7 @@ describe(clientName("openai"), () => {
 
   test("responses.stream() attaches to a running response by its id, from a number on", async () => {
     verifies("responses.stream.node-helper-accepts");
-    const { id } = await client.responses.create({
-      model: MODEL,
-      input: "in two halves",
-      background: true,
-      stream: true,
-    }).then(async (stream) => {
-      for await (const event of stream) if (event.type === "response.created") return event.response;
-      throw new Error("no response.created");
-    });
+    const id = await begin("in two halves");
     const attached = client.responses.stream({ response_id: id, starting_after: 3 });
     const events = await collect(attached);
     expect(events[0]?.sequence_number).toBe(4);
@@ -116,7 +108,7 @@ describe(clientName("openai"), () => {
   });
 
   test("two readers of one run see the same events", async () => {
-    const { id } = await client.responses.create({ model: MODEL, input: "in two halves", background: true });
+    const id = await begin("in two halves");
     const both = await Promise.all([0, 1].map(() => client.responses.stream({ response_id: id })).map(collect));
     expect(both[0]?.map(comparable)).toEqual(both[1]?.map(comparable));
     expect(both[0]?.at(-1)?.type).toBe("response.completed");
@@ -125,11 +117,18 @@ describe(clientName("openai"), () => {
   test("what needs a background response says so for another", async () => {
     const { id } = await client.responses.create({ model: MODEL, input: "Say hello" });
     await expect(client.responses.retrieve(id, { stream: true })).rejects.toBeInstanceOf(BadRequestError);
-    await expect(client.responses.create({ model: MODEL, input: "Hi", background: true, store: false })).rejects.toThrow(
-      BadRequestError,
-    );
+    await expect(
+      client.responses.create({ model: MODEL, input: "Hi", background: true, store: false }),
+    ).rejects.toThrow(BadRequestError);
   });
 });
+
+/** Starts a run in the background, and leaves its stream once its id is known. */
+async function begin(input: string): Promise<string> {
+  const stream = await client.responses.create({ model: MODEL, input, background: true, stream: true });
+  for await (const event of stream) if (event.type === "response.created") return event.response.id;
+  throw new Error("the stream ended without response.created");
+}
 
 async function ended(id: string): Promise<Response> {
   let response = await client.responses.retrieve(id);
@@ -148,11 +147,6 @@ async function collect(stream: AsyncIterable<ResponseStreamEvent>): Promise<read
 
 function numbers(events: readonly ResponseStreamEvent[]): readonly number[] {
   return events.map((event) => event.sequence_number);
-}
-
-function idOf(events: readonly ResponseStreamEvent[]): string {
-  const [first] = events;
-  return first?.type === "response.created" ? first.response.id : "";
 }
 
 /** Padding is another text each time an event is shown. */

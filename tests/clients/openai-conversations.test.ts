@@ -1,7 +1,7 @@
 import OpenAI, { BadRequestError, NotFoundError } from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestServer, type TestServer } from "../test-server.ts";
-import { clientName } from "./client-name.ts";
+import { installedVersion } from "./installed-version.ts";
 
 const MODEL = "antiphon-built-in";
 
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describe(clientName("openai"), () => {
+describe(`openai ${installedVersion("openai")}`, () => {
   test("a conversation is made, read, changed and deleted", async () => {
     const created = await client.conversations.create({ metadata: { topic: "demo" } });
     expect(created).toMatchObject({ object: "conversation", metadata: { topic: "demo" } });

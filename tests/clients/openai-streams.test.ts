@@ -1,10 +1,10 @@
 import OpenAI, { APIError } from "openai";
-import type { ResponseStreamParams } from "openai/lib/responses/ResponseStream";
+import type { ResponseCreateAndStreamParams } from "openai/lib/responses/ResponseStream";
 import type { Response, ResponseStreamEvent } from "openai/resources/responses/responses";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
-import { clientName } from "./client-name.ts";
+import { installedVersion } from "./installed-version.ts";
 
 const MODEL = "antiphon-built-in";
 
@@ -62,7 +62,7 @@ scenarios:
       - error: { status: 500, type: server_error, code: server_error, message: The model broke off. }
 `;
 
-const tools: ResponseStreamParams["tools"] = [
+const tools: ResponseCreateAndStreamParams["tools"] = [
   {
     type: "function",
     name: "get_weather",
@@ -85,9 +85,9 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describe(clientName("openai"), () => {
+describe(`openai ${installedVersion("openai")}`, () => {
   const reasoned = { reasoning: { effort: "low", summary: "detailed" } } as const;
-  test.each<[string, readonly string[], Partial<ResponseStreamParams>?]>([
+  test.each<[string, readonly string[], Partial<ResponseCreateAndStreamParams>?]>([
     ["plain text", ["message"]],
     ["plain text", ["message"], { include: ["message.output_text.logprobs"], top_logprobs: 2 }],
     ["cited text", ["message"]],
@@ -158,7 +158,14 @@ describe(clientName("openai"), () => {
   });
 
   test("responses.parse() reads plain replies of every kind", async () => {
-    for (const input of ["cited text", "refusal", "summarised reasoning", "parallel calls", "custom call", "filtered"]) {
+    for (const input of [
+      "cited text",
+      "refusal",
+      "summarised reasoning",
+      "parallel calls",
+      "custom call",
+      "filtered",
+    ]) {
       const parsed = await client.responses.parse({ model: MODEL, input, tools, ...reasoned });
       expect(parsed.output.length).toBeGreaterThan(0);
     }

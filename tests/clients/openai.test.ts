@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
+import { installedVersion } from "./installed-version.ts";
 
 const MODEL = "antiphon-built-in";
 const weather = {
@@ -29,7 +30,7 @@ scenarios:
       - text: and ends.
 `;
 
-describe("the official SDK", () => {
+describe(`openai ${installedVersion("openai")}`, () => {
   let server: TestServer;
   let client: OpenAI;
 

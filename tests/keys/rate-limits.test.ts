@@ -74,6 +74,17 @@ describe("the six headers", () => {
   });
 });
 
+test("compacting is asking a model too", async () => {
+  const server = await serve({ RATE_LIMIT_REQUESTS_PER_MINUTE: "2" });
+  const compact = (): Promise<Response> =>
+    server.post("/v1/responses/compact", { model: MODEL, input: "My name is Ada." });
+  const reply = await compact();
+  checkSix(reply);
+  expect([reply.status, limitsOf(reply)["remaining-requests"]]).toEqual([200, "1"]);
+  expect((await create(server)).status).toBe(200);
+  expect((await compact()).status).toBe(429);
+});
+
 describe("a key that has no requests left", () => {
   test("gets a 429 that clients can act on, and works again afterwards", async () => {
     verifies(
@@ -145,7 +156,7 @@ describe("a key that has no requests left", () => {
 
 describe("the tokens of a minute", () => {
   const remaining = (reply: Response): number => Number(limitsOf(reply)["remaining-tokens"]);
-  const used = (total: number): object =>
+  const used = (total: number): unknown =>
     usageChunk({ prompt_tokens: 10, completion_tokens: total - 10, total_tokens: total });
   const env = { RATE_LIMIT_TOKENS_PER_MINUTE: "10000" };
 

@@ -14,7 +14,6 @@ const element = (members: object): object => ({ input: [{ role: "user", content:
 
 /** A request that makes use of each path that may be refused. Tools and choices of tools are made from their type. */
 const USES: Readonly<Record<string, object>> = {
-  conversation: { conversation: "conv_x", input: "Hi" },
   prompt: { prompt: { id: "pmpt_x" } },
   context_management: { context_management: [{ type: "compaction" }] },
   "truncation.auto": { truncation: "auto" },
@@ -26,9 +25,6 @@ const USES: Readonly<Record<string, object>> = {
   "input.compaction": element({ type: "compaction", encrypted_content: "x" }),
   "input.compaction_trigger": element({ type: "compaction_trigger" }),
   "input.configuration_update": element({ type: "configuration_update" }),
-  "content.input_image.file_id": part({ type: "input_image", file_id: "file-x" }),
-  "content.input_file.file_id": part({ type: "input_file", file_id: "file-x" }),
-  "content.input_file.file_url": part({ type: "input_file", file_url: "https://example.com/a.pdf" }),
   "content.encrypted_content": element({
     type: "agent_message",
     author: "a",
@@ -49,6 +45,7 @@ const CHOICE_MEMBERS: Readonly<Record<string, object>> = { mcp: { server_label: 
 const ACCEPTED: Readonly<Record<string, unknown>> = {
   model: MODEL,
   input: "Hi",
+  conversation: [{ role: "user", content: "Hi" }],
   instructions: "Be brief.",
   truncation: "disabled",
   stream: true,

@@ -12,6 +12,7 @@ import {
   usageChunk,
 } from "./behind-upstream.ts";
 import { checkStreamLaws } from "./check-stream-laws.ts";
+import { PIXEL, WAV } from "./media-samples.ts";
 import { readResponse, readStream, withoutChance } from "./read-stream.ts";
 
 const parameters = {
@@ -169,9 +170,9 @@ const ASKED: Readonly<Record<string, readonly [members: object, asked: object]>>
           role: "user",
           content: [
             { type: "input_text", text: "See" },
-            { type: "input_image", image_url: "data:image/png;base64,AAAA", detail: "low" },
+            { type: "input_image", image_url: PIXEL, detail: "low" },
             { type: "input_file", filename: "a.txt", file_data: "data:text/plain;base64,SGk=" },
-            { type: "input_audio", input_audio: { data: "AAAA", format: "wav" } },
+            { type: "input_audio", input_audio: { data: WAV, format: "wav" } },
           ],
         },
       ],
@@ -182,9 +183,9 @@ const ASKED: Readonly<Record<string, readonly [members: object, asked: object]>>
           role: "user",
           content: [
             { type: "text", text: "See" },
-            { type: "image_url", image_url: { url: "data:image/png;base64,AAAA", detail: "low" } },
+            { type: "image_url", image_url: { url: PIXEL, detail: "low" } },
             { type: "text", text: "File a.txt:\nHi" },
-            { type: "input_audio", input_audio: { data: "AAAA", format: "wav" } },
+            { type: "input_audio", input_audio: { data: WAV, format: "wav" } },
           ],
         },
       ],
@@ -272,7 +273,7 @@ describe("in front of a chat-completions server", () => {
     "create.reasoning.effort-honoured-or-refused",
   );
   test.each(Object.entries(ASKED))("the model server is asked for %s", async (_title, [members, asked]) => {
-    const behind = await serveBehind(says("{}"));
+    const behind = await serveBehind(says("{}"), { MODEL_INPUT: "text,image,audio" });
     expect((await behind.create(members)).status).toBe(200);
     expect(behind.asked()).toMatchObject(asked);
     expect(behind.upstream.calls[0]).toMatchObject({

@@ -3,9 +3,9 @@ import { lastChunk } from "../../src/model-engines/chat-completions/chat-server.
 import { verifies } from "../verifies.ts";
 import { type BehindUpstream, chunks, says, serveBehind, toolDelta } from "./behind-upstream.ts";
 import { checkReply, codeless, missing } from "./check-refusal.ts";
+import { PIXEL, PIXEL_BYTES, WAV } from "./media-samples.ts";
 import { readResponse } from "./read-stream.ts";
 
-const PNG = "data:image/png;base64,AAAA";
 const customCall = { type: "custom_tool_call", call_id: "call_1", name: "c", input: "x" };
 const functionCall = { type: "function_call", call_id: "call_1", name: "f", arguments: "{}" };
 const user = (...content: readonly object[]): object => ({ type: "message", role: "user", content });
@@ -17,19 +17,19 @@ const ELEMENTS: Readonly<Record<string, readonly [input: readonly object[], list
     [user({ type: "input_text", text: "Hi" })],
   ],
   "an image as data": [
-    [{ type: "input_image", data: "AAAA", mime_type: "image/png", detail: "low" }],
-    [user({ type: "input_image", detail: "low", file_id: null, image_url: PNG })],
+    [{ type: "input_image", data: PIXEL_BYTES.toString("base64"), mime_type: "image/png", detail: "low" }],
+    [user({ type: "input_image", detail: "low", file_id: null, image_url: PIXEL })],
   ],
   "an image by its address": [
-    [{ type: "input_image", image_url: PNG }],
-    [user({ type: "input_image", detail: "auto", file_id: null, image_url: PNG })],
+    [{ type: "input_image", image_url: PIXEL }],
+    [user({ type: "input_image", detail: "auto", file_id: null, image_url: PIXEL })],
   ],
   "a recording": [
-    [{ type: "input_audio", data: "AAAA", format: "wav", sample_rate_hz: 16_000, channels: 1, language_hint: "en" }],
+    [{ type: "input_audio", data: WAV, format: "wav", sample_rate_hz: 16_000, channels: 1, language_hint: "en" }],
     [
       user({
         type: "input_audio",
-        input_audio: { data: "AAAA", format: "wav", sample_rate_hz: 16_000, channels: 1, language_hint: "en" },
+        input_audio: { data: WAV, format: "wav", sample_rate_hz: 16_000, channels: 1, language_hint: "en" },
       }),
     ],
   ],
@@ -40,12 +40,12 @@ const ELEMENTS: Readonly<Record<string, readonly [input: readonly object[], list
   "neighbours, which are one message": [
     [
       { type: "input_text", text: "See" },
-      { type: "input_image", image_url: PNG },
+      { type: "input_image", image_url: PIXEL },
       { role: "user", content: "Then" },
       { type: "input_text", text: "Last" },
     ],
     [
-      user({ type: "input_text", text: "See" }, { type: "input_image", detail: "auto", file_id: null, image_url: PNG }),
+      user({ type: "input_text", text: "See" }, { type: "input_image", detail: "auto", file_id: null, image_url: PIXEL }),
       user({ type: "input_text", text: "Then" }),
       user({ type: "input_text", text: "Last" }),
     ],
@@ -73,7 +73,7 @@ describe("an extension of the request", () => {
   test.each(Object.entries(ELEMENTS))(
     "in input is kept as the reference would keep it: %s",
     async (_title, [input, listed]) => {
-      const behind = await serveBehind(says("Hi"));
+      const behind = await serveBehind(says("Hi"), { MODEL_INPUT: "text,image,audio" });
       const { id } = await readResponse(await behind.create({ input }));
       expect(await list(behind, id)).toMatchObject({ data: listed });
     },

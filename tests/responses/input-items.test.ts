@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { ItemList } from "../../generated/responses-api/types.ts";
 import { validateItemList } from "../../generated/responses-api/validators.js";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { MODEL } from "./check-refusal.ts";
+import { PIXEL, pdfOf, pdfUrl } from "./media-samples.ts";
 import { readResponse } from "./read-stream.ts";
 
-const PIXEL = "data:image/png;base64,iVBORw0KGgo=";
-const PDF = "data:application/pdf;base64,JVBERi0=";
+const PDF = pdfUrl(pdfOf("Hi"));
 const call = { type: "function_call", call_id: "call_1", name: "f", arguments: "{}" };
 const parts = [
   { type: "input_text", text: "See" },
   { type: "input_image", image_url: PIXEL },
   { type: "input_file", filename: "a.pdf", file_data: PDF },
-  { type: "input_audio", input_audio: { data: "AAAA", format: "wav" } },
 ];
 
 /** What is sent, and how it is listed, oldest first and without ids. */
@@ -50,8 +49,7 @@ const SUPPLIED: Readonly<Record<string, readonly [input: unknown, listed: readon
           { type: "input_text", text: "See" },
           { type: "input_image", detail: "auto", file_id: null, image_url: PIXEL },
           { type: "input_file", file_data: PDF, file_id: null, filename: "a.pdf" },
-          { type: "input_audio", input_audio: { data: "AAAA", format: "wav" } },
-        ],
+                ],
       },
     ],
   ],
@@ -182,7 +180,8 @@ describe("the input items of a response", () => {
 });
 
 test("with history the items of earlier turns are listed too, and both cursors hold", async () => {
-  const server = await serve();
+  const server = await startTestServer();
+  onTestFinished(() => server.close());
   const ask = async (input: string, previous: string | null) =>
     readResponse(
       await server.post("/v1/responses", { model: "antiphon-built-in", input, previous_response_id: previous }),

@@ -12,7 +12,7 @@ export interface SlowModel extends BehindUpstream {
 
 export interface SlowCall {
   say(text: string): void;
-  finish(): void;
+  finish(reason?: string): void;
   /** Resolves when the server has hung up. */
   readonly aborted: Promise<void>;
 }
@@ -44,7 +44,7 @@ function slowCall(response: ServerResponse): SlowCall {
   response.once("close", resolve);
   return {
     say: (text) => void response.write(sse(textChunk(text))),
-    finish: () => void response.end(sse(lastChunk("stop"), "[DONE]")),
+    finish: (reason = "stop") => void response.end(sse(lastChunk(reason), "[DONE]")),
     aborted: promise,
   };
 }

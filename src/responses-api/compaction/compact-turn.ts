@@ -17,6 +17,8 @@ export interface CompactionParts {
   readonly inputTokensEstimate: number;
   /** Told why a compaction was not made; the answer does not suffer from it. */
   readonly onFault: (fault: unknown) => void;
+  /** Aborts what `summarize` does. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -71,7 +73,7 @@ async function compactionOf(answer: AnswerItems, parts: CompactionParts): Promis
     const { text } = await parts.summarize(messages);
     return { type: "compaction", encryptedContent: parts.seal({ summary: text, keeps: "nothing", calls }) };
   } catch (fault) {
-    parts.onFault(fault);
+    if (!parts.signal.aborted) parts.onFault(fault);
     return null;
   }
 }

@@ -29,6 +29,7 @@ export function withCompaction(
   return compactTurn(turn, {
     seal,
     onFault,
+    signal,
     inputTokensEstimate,
     threshold: compaction.threshold,
     summarize: async (answer) => {

@@ -129,6 +129,7 @@ function sentenceEnd(text: string, shortest: number): number {
 function endsThere(said: string, rest: string): boolean {
   if (said.endsWith("\n")) return isParagraphEnd(said) ? /\S/.test(rest) : /^\s*[^\s\p{Ll}]/u.test(rest); // In lower case the line was only wrapped.
   if (!/\s$/.test(said) && !WIDE_STOP.test(said)) return false; // The question mark of an address ends no sentence.
+  if (/["'”’»)\]]\s*$/.test(said) && /^\p{Ll}/u.test(rest)) return false; // "Come in!" she said.
   return /[\p{L}\n]/u.test(rest) && !endsInAbbreviation(said);
 }
 

@@ -46,7 +46,13 @@ function readScene(value: unknown, place: Place, models: readonly string[]): Sce
 }
 
 function readConditions(value: unknown, place: Place, models: readonly string[]): Conditions {
-  const when: Mapping = readMapping(value, place, ["input_contains", "turn", "model", "has_tool_output", "tool_outputs"]);
+  const when: Mapping = readMapping(value, place, [
+    "input_contains",
+    "turn",
+    "model",
+    "has_tool_output",
+    "tool_outputs",
+  ]);
   return {
     inputContains: readOptional(when["input_contains"], (text) => readName(text, place.member("input_contains"))),
     turn: readOptional(when["turn"], (turn) => readInteger(turn, place.member("turn"), 1)),

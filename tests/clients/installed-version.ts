@@ -5,11 +5,7 @@ import { z } from "zod";
 const ROOT = resolve(import.meta.dirname, "../..");
 const Manifest = z.object({ version: z.string() });
 
-/** A client and the version that is installed, such as `openai 7.57.0`; the matrix has one column of results under each. */
-export function clientName(name: string, folder = ROOT): string {
-  return `${name} ${installedVersion(name, folder)}`;
-}
-
+/** The version of a package that is installed in a folder's `node_modules`, such as `7.57.0`. */
 export function installedVersion(name: string, folder = ROOT): string {
   const manifest: unknown = JSON.parse(readFileSync(join(folder, "node_modules", name, "package.json"), "utf8"));
   return Manifest.parse(manifest).version;

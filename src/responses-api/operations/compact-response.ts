@@ -1,0 +1,95 @@
+import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { CompactRequest, CreateResponseRequest, Usage } from "../../../generated/responses-api/types.ts";
+import { idFromStem, newIdStem } from "../../base/ids.ts";
+import { estimateTokens } from "../../runs/index.ts";
+import type { ModelEngine, ModelRequest, ModelUsage, Owner } from "../../runs/ports.ts";
+import { Admission } from "../admission.ts";
+import { checkAvailability, type EngineKind } from "../check-availability.ts";
+import { isUserMessage, sinceCompaction } from "../compaction/begin-at-compaction.ts";
+import { sealCompaction } from "../compaction/compacted-context.ts";
+import { checkCompaction } from "../compaction/plan-compaction.ts";
+import { type Summary, summaryRequest, takeSummary } from "../compaction/summary-turn.ts";
+import type { ApiContext } from "../context.ts";
+import { refused } from "../errors/model-errors.ts";
+import { missingParameter, nothingToAnswer } from "../errors/parameter-errors.ts";
+import { estimateInputTokens } from "../model-request.ts";
+import type { RateLimiter, ResponseStore } from "../ports.ts";
+import { ownerText } from "../resolve-input.ts";
+import { shapeTurn, type TurnSources } from "../shape-turn.ts";
+import { keepWindow } from "../window/keep-window.ts";
+
+export interface CompactParts extends TurnSources {
+  readonly engine: ModelEngine;
+  readonly engineKind: EngineKind;
+  readonly limiter: RateLimiter;
+  readonly store: TurnSources["store"] & Pick<ResponseStore, "findResponse">;
+}
+
+/** Items of one result are numbered from here, so that their ids meet none of its input. */
+const OUTPUT_COUNTER = 0;
+
+/** `POST /v1/responses/compact`: the user's messages, and the rest summed up by the model and sealed. */
+export function compactResponse(parts: CompactParts): ResponsesApiHandlers<ApiContext>["compactResponse"] {
+  return async ({ body }, { principal, signal }) => {
+    const { owner } = principal;
+    const admission = await Admission.open(parts.limiter, principal);
+    const request = await requestOf(parts, owner, body);
+    checkAvailability(request, parts.engineKind);
+    checkCompaction(request);
+    const ids = newIdStem(Math.floor(Date.now() / 1000), keyOf(request));
+    const { said, request: shaped } = await shapeTurn(parts, { owner, signal }, request, ids);
+    if (shaped.items.length === 0) throw nothingToAnswer();
+    const asked = await keepWindow(parts.engine, summaryRequest(shaped), signal).catch(refused);
+    await admission.reserve({ input: estimateInputTokens(asked), outputMax: asked.maxOutputTokens });
+    const summary = await takeSummary(parts.engine, asked, signal).catch((error: unknown) => {
+      admission.settle(0);
+      return refused(error);
+    });
+    const usage = usageOf(summary, asked);
+    admission.settle(usage.total_tokens);
+    const id = idFromStem("resp", ids, OUTPUT_COUNTER);
+    const context = { summary: summary.text, keeps: "user_messages" as const, calls: [] };
+    const sealed = sealCompaction(context, parts.sealer, id, ownerText(owner));
+    const compaction = {
+      id: idFromStem("cmp", ids, OUTPUT_COUNTER),
+      type: "compaction" as const,
+      encrypted_content: sealed,
+    };
+    const output = [...sinceCompaction(said).filter(isUserMessage), compaction];
+    return {
+      status: 200,
+      headers: admission.headers,
+      body: { id, object: "response.compaction", created_at: ids.createdAt, output, usage },
+    };
+  };
+}
+
+/** A null model means that of the response before. */
+async function requestOf({ store }: CompactParts, owner: Owner, body: CompactRequest): Promise<CreateResponseRequest> {
+  const { model, previous_response_id: previousId } = body;
+  const previous = model === null && previousId != null ? await store.findResponse(owner, previousId) : null;
+  const known = model ?? previous?.model;
+  if (known === undefined) throw missingParameter("model");
+  return { ...body, input: body.input ?? "", model: known };
+}
+
+function keyOf({ previous_response_id: previousId }: CreateResponseRequest): string | undefined {
+  return /^resp_([0-9a-f]{16})/.exec(previousId ?? "")?.[1];
+}
+
+function usageOf({ text, usage }: Summary, asked: ModelRequest): Usage {
+  const counted: ModelUsage = usage ?? {
+    inputTokens: estimateInputTokens(asked),
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    outputTokens: estimateTokens(text.length),
+    reasoningTokens: 0,
+  };
+  return {
+    input_tokens: counted.inputTokens,
+    input_tokens_details: { cache_write_tokens: counted.cacheWriteTokens, cached_tokens: counted.cachedTokens },
+    output_tokens: counted.outputTokens,
+    output_tokens_details: { reasoning_tokens: counted.reasoningTokens },
+    total_tokens: counted.inputTokens + counted.outputTokens,
+  };
+}

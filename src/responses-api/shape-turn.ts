@@ -1,0 +1,38 @@
+import type { CreateResponseRequest, StoredItem } from "../../generated/responses-api/types.ts";
+import { type IdStem, idFromStem } from "../base/ids.ts";
+import type { ModelRequest } from "../runs/ports.ts";
+import { acceptedTools, checkToolChoice } from "./check-tools.ts";
+import { firstSnapshot } from "./first-snapshot.ts";
+import { type HistorySources, loadHistory } from "./load-history.ts";
+import { modelRequest } from "./model-request.ts";
+import type { InputSources } from "./place-list.ts";
+import { resolveInput } from "./resolve-input.ts";
+import { type ContextScope, type ContextSources, shapeContext } from "./shape-context.ts";
+
+export interface TurnSources extends InputSources, ContextSources, HistorySources {
+  readonly store: InputSources["store"] & HistorySources["store"];
+}
+
+export interface ShapedTurn {
+  /** Everything that was said, as it is stored: history, then input. */
+  readonly said: readonly StoredItem[];
+  /** What a model is asked. */
+  readonly request: ModelRequest;
+}
+
+/** What a create call with this request would ask its model, when nothing is to be answered or kept. */
+export async function shapeTurn(
+  sources: TurnSources,
+  scope: ContextScope,
+  request: CreateResponseRequest,
+  ids: IdStem,
+): Promise<ShapedTurn> {
+  const history = await loadHistory(sources, scope.owner, request);
+  const tools = acceptedTools(request);
+  checkToolChoice(request, tools);
+  const { owner } = scope;
+  const { items, context, earlier } = await resolveInput(sources, owner, ids, request.input ?? [], history);
+  const snapshot = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);
+  const shown = await shapeContext(sources, scope, context, earlier);
+  return { said: [...history, ...items], request: modelRequest(request, snapshot, shown) };
+}

@@ -1,0 +1,124 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { type ProgramCall, ProgramFailed, ProgramMissing, runProgram } from "./child-program.ts";
+
+/** Real programs: this Node with a script of a line. */
+function callOf(script: string, changes: Partial<ProgramCall> = {}): ProgramCall {
+  return {
+    program: process.execPath,
+    args: ["-e", script],
+    input: [],
+    signal: new AbortController().signal,
+    timeoutMs: 20_000,
+    outputBytesMax: 1024 * 1024,
+    ...changes,
+  };
+}
+
+async function outputOf(call: ProgramCall): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of runProgram(call)) pieces.push(piece);
+  return Buffer.concat(pieces).toString("utf8");
+}
+
+const SAYS_PID_AND_STAYS = "console.log(process.pid); setInterval(() => {}, 1000)";
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+describe("a program", () => {
+  test("reads its input as it comes and its output is given as it comes", async () => {
+    const sent: number[] = [];
+    const heard: string[] = [];
+    const input = (async function* () {
+      for (const number of [1, 2, 3]) {
+        sent.push(number);
+        yield Buffer.from(`${number}\n`);
+        while (heard.length < number) await sleep(2); // It answers before it has all.
+      }
+    })();
+    for await (const piece of runProgram(callOf("process.stdin.pipe(process.stdout)", { input })))
+      heard.push(Buffer.from(piece).toString());
+    expect([sent, heard]).toEqual([
+      [1, 2, 3],
+      ["1\n", "2\n", "3\n"],
+    ]);
+  });
+
+  test("takes megabytes without holding them", async () => {
+    const input = Array.from({ length: 40 }, () => Buffer.alloc(64 * 1024, "x"));
+    const script = "let n = 0; process.stdin.on('data', (d) => n += d.length).on('end', () => console.log(n))";
+    expect(await outputOf(callOf(script, { input }))).toBe(`${40 * 64 * 1024}\n`);
+  });
+
+  test("that is not there is named", async () => {
+    await expect(outputOf(callOf("", { program: "/no/such/program" }))).rejects.toThrow(ProgramMissing);
+    await expect(outputOf(callOf("", { program: import.meta.filename }))).rejects.toThrow(ProgramMissing);
+  });
+
+  test("that fails is quoted", async () => {
+    const failing = outputOf(callOf("console.error('no voice'); process.exit(3)"));
+    await expect(failing).rejects.toThrow(ProgramFailed);
+    await expect(failing).rejects.toThrow(/no voice$/);
+    await expect(outputOf(callOf("process.exit(3)"))).rejects.toThrow(/exit status 3$/);
+  });
+
+  test("that stops reading while input goes on is not waited for", async () => {
+    const input = (async function* () {
+      yield Buffer.from("x");
+      await new Promise(() => {}); // Input that never comes.
+    })();
+    await expect(outputOf(callOf("setTimeout(() => process.exit(4), 50)", { input }))).rejects.toThrow(/exit status 4/);
+    expect(
+      await outputOf(
+        callOf("process.stdin.destroy(); console.log('done'); process.exit(0)", { input: [Buffer.alloc(1024 * 1024)] }),
+      ),
+    ).toBe("done\n");
+  });
+
+  test("whose input fails fails with it", async () => {
+    const input = (async function* () {
+      yield Buffer.from("x");
+      throw new Error("the input broke");
+    })();
+    await expect(outputOf(callOf("process.stdin.resume()", { input }))).rejects.toThrow("the input broke");
+  });
+
+  test("that takes too long, or writes too much, is killed", async () => {
+    await expect(outputOf(callOf("setInterval(() => {}, 1000)", { timeoutMs: 200 }))).rejects.toThrow(
+      /longer than 0.2 s/,
+    );
+    const endless = callOf("setInterval(() => console.log('x'.repeat(1000)), 1)", { outputBytesMax: 5000 });
+    await expect(outputOf(endless)).rejects.toThrow(/more than 5000 bytes/);
+  });
+
+  test("is killed at once when its signal aborts, and ends without an error", async () => {
+    const controller = new AbortController();
+    let pid = 0;
+    for await (const piece of runProgram(callOf(SAYS_PID_AND_STAYS, { signal: controller.signal }))) {
+      pid = Number(Buffer.from(piece).toString());
+      expect(isAlive(pid)).toBe(true);
+      controller.abort();
+    }
+    expect(pid).toBeGreaterThan(0);
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  test("is killed when nobody listens any more", async () => {
+    let pid = 0;
+    for await (const piece of runProgram(callOf(SAYS_PID_AND_STAYS))) {
+      pid = Number(Buffer.from(piece).toString());
+      break;
+    }
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  test("is not started for a signal that has aborted", async () => {
+    expect(await outputOf(callOf("console.log(1)", { signal: AbortSignal.abort() }))).toBe("");
+  });
+});

@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { readVariants, readVoices } from "./read-voices.ts";
+
+const VOICES = `Pty Language       Age/Gender VoiceName          File                 Other Languages
+ 5  af              --/M      Afrikaans          gmw/af
+ 2  en-us           --/M      English_(America)  gmw/en-US            (en 3)
+ 5  de              --/M      german-mbrola-1    mb/mb-de1
+`;
+const VARIANTS = `Pty Language       Age/Gender VoiceName          File                 Other Languages
+ 5  variant         --/M      Alex               !v/Alex
+70  variant         --/F      female3            !v/f3
+`;
+
+test("the table of voices names each by its language", () => {
+  expect(readVoices(VOICES)).toEqual([
+    { name: "af", language: "af", variantOf: null },
+    { name: "en-us", language: "en-us", variantOf: null },
+  ]);
+});
+
+test("the table of variants names what follows the plus", () => {
+  expect(readVariants(VARIANTS)).toEqual(["Alex", "f3"]);
+  expect(readVariants("")).toEqual([]);
+});

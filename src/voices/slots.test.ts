@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { Slots } from "./slots.ts";
+
+const NEVER = new AbortController().signal;
+
+test("who finds no place waits, and is served in the order of coming", async () => {
+  const slots = new Slots(2);
+  const served: string[] = [];
+  const take = async (name: string, signal = NEVER): Promise<() => void> => {
+    const giveBack = await slots.take(signal);
+    served.push(name);
+    return giveBack;
+  };
+  const first = await take("first");
+  const second = await take("second");
+  const third = take("third");
+  const leaving = new AbortController();
+  const fourth = take("fourth", leaving.signal);
+  const fifth = take("fifth");
+  await new Promise(setImmediate);
+  expect(served).toEqual(["first", "second"]);
+
+  leaving.abort(new Error("gone"));
+  await expect(fourth).rejects.toThrow("gone");
+  first();
+  (await third)();
+  await fifth;
+  expect(served).toEqual(["first", "second", "third", "fifth"]);
+  second();
+});
+
+test("who comes too late finds the signal's reason, and takes no place", async () => {
+  const slots = new Slots(1);
+  await expect(slots.take(AbortSignal.abort(new Error("late")))).rejects.toThrow("late");
+  (await slots.take(NEVER))();
+});

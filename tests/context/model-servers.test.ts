@@ -1,0 +1,183 @@
+import { describe, expect, test } from "vitest";
+import type { ChatServer } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { says, serveBehind } from "../responses/behind-upstream.ts";
+import type { TestServer } from "../test-server.ts";
+import { verifies } from "../verifies.ts";
+import { llamaCpp, ollama, vllm } from "./model-servers.fixture.ts";
+
+const CREATE = {
+  model: "m",
+  instructions: "Be brief.",
+  input: [
+    { role: "user", content: "How is the weather in Oslo today?" },
+    { role: "assistant", content: "It rains." },
+    { role: "user", content: "And tomorrow?" },
+  ],
+};
+const PIXEL = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+async function count(server: TestServer, body: object): Promise<{ tokens: number; header: string | null }> {
+  const reply = await server.post("/v1/responses/input_tokens", body);
+  expect(reply.status, await reply.clone().text()).toBe(200);
+  const { input_tokens: tokens }: { input_tokens: number } = await reply.json();
+  return { tokens, header: reply.headers.get("x-token-count") };
+}
+
+const SERVERS = { "llama.cpp": llamaCpp(4096), vLLM: vllm(4096) } as const;
+
+describe.each(Object.entries(SERVERS))("in front of %s", (_name, answer) => {
+  test("the model server counts, and the count is what it then reports", async () => {
+    verifies("responses.count.equals-usage", "responses.count.says-estimate", "responses.count.without-generating");
+    const { server, create, upstream } = await serveBehind(answer);
+    const counted = await count(server, CREATE);
+    expect(upstream.calls.map(({ path }) => path)).not.toContain("/v1/chat/completions");
+    expect(counted.header).toBe("exact");
+    const reply = await create(CREATE);
+    const { usage }: { usage: { input_tokens: number } } = await reply.json();
+    expect(counted.tokens).toBe(usage.input_tokens);
+  });
+
+  test("what the server offers is found out once", async () => {
+    const { server, upstream } = await serveBehind(answer);
+    await count(server, CREATE);
+    const atFirst = upstream.calls.length;
+    await count(server, CREATE);
+    const then = upstream.calls.slice(atFirst).map(({ path }) => path);
+    expect(then.length).toBeLessThanOrEqual(2);
+    expect(then.at(-1)).toBe("/tokenize");
+  });
+
+  test("a picture is an estimate beside the count", async () => {
+    const { server } = await serveBehind(answer);
+    const input = [{ role: "user", content: [{ type: "input_text", text: "What is it?" }, { type: "input_image", image_url: PIXEL }] }];
+    const { header, tokens } = await count(server, { model: "m", input });
+    expect(header).toBe("estimate");
+    expect(tokens).toBeGreaterThan(85);
+  });
+});
+
+test("a server of the Responses API is asked in its own words", async () => {
+  const bodies: unknown[] = [];
+  const { server } = await serveBehind((response, { path, body }) => {
+    response.writeHead(path === "/v1/responses/input_tokens" ? 200 : 404, { "content-type": "application/json" });
+    if (path === "/v1/responses/input_tokens") bodies.push(JSON.parse(body));
+    response.end(JSON.stringify({ object: "response.input_tokens", input_tokens: 321 }));
+  });
+  expect(await count(server, CREATE)).toEqual({ tokens: 321, header: "exact" });
+  expect(bodies).toEqual([expect.objectContaining({ model: "m", instructions: "Be brief.", input: expect.any(Array) })]);
+});
+
+test("without help from the server, the tokenizer of the model's family estimates", async () => {
+  const { server, upstream } = await serveBehind((response) => {
+    response.writeHead(404);
+    response.end();
+  });
+  const english = await count(server, { model: "gpt-4o", input: "The quick brown fox jumps over the lazy dog." });
+  expect(english).toEqual({ tokens: 10 + 4 + 3, header: "estimate" });
+  const asked = upstream.calls.length;
+  const chinese = await count(server, { model: "gpt-4", input: "敏捷的棕色狐狸跳过了懒狗。" });
+  expect(chinese.tokens).toBeGreaterThan(15);
+  expect(upstream.calls).toHaveLength(asked);
+});
+
+test("a server that hangs delays a count for a while only", async () => {
+  const { server } = await serveBehind(() => undefined);
+  const begun = performance.now();
+  const counted = await count(server, CREATE);
+  expect(counted.header).toBe("estimate");
+  expect(performance.now() - begun).toBeLessThan(8000);
+}, 15_000);
+
+const OLD = Array.from({ length: 40 }, (_, index) => [
+  { role: "user", content: `Question ${index}: ${"word ".repeat(20)}` },
+  { role: "assistant", content: `Answer ${index}: ${"word ".repeat(20)}` },
+]).flat();
+const LONG = { input: [{ role: "developer", content: "Stay polite." }, ...OLD, { role: "user", content: "And now?" }] };
+
+interface Asked {
+  readonly messages: readonly { readonly role: string; readonly content: string }[];
+}
+
+function askedBy({ body }: { readonly body: string }): Asked {
+  return JSON.parse(body);
+}
+
+function lastAsked({ calls }: ChatServer): Asked {
+  return askedBy(calls.at(-1) ?? { body: "{}" });
+}
+
+const WINDOWED = { "llama.cpp": llamaCpp(600), vLLM: vllm(600), Ollama: ollama(600) } as const;
+
+test.each(Object.entries(WINDOWED))("truncation keeps to the window that %s tells", async (name, answer) => {
+  verifies("create.context.truncation-auto-drops-oldest");
+  const { create, upstream } = await serveBehind(answer);
+  const reply = await create({ ...LONG, truncation: "auto" });
+  expect(reply.status, await reply.clone().text()).toBe(200);
+  const { messages } = lastAsked(upstream);
+  expect(messages[0]).toEqual({ role: "system", content: "Stay polite." });
+  expect(messages[1]?.role).toBe("user");
+  expect(messages.at(-1)).toEqual({ role: "user", content: "And now?" });
+  const kept = messages.slice(1).map(({ content }) => content);
+  expect(kept).toEqual([...OLD, LONG.input.at(-1)].slice(-kept.length).map((item) => item?.content));
+  expect(kept.length).toBeGreaterThan(name === "Ollama" ? 5 : 10);
+  expect(kept.length).toBeLessThan(40);
+});
+
+test.each([
+  ["llama.cpp", llamaCpp(600)],
+  ["vLLM", vllm(600)],
+] as const)("without truncation, what is too long for %s is refused", async (_name, answer) => {
+  verifies("errors.catalogue.context-length");
+  const { create, upstream } = await serveBehind(answer);
+  const reply = await create(LONG);
+  expect(reply.status).toBe(400);
+  expect(await reply.json()).toMatchObject({ error: { code: "context_length_exceeded", param: "input" } });
+  expect(upstream.calls.map(({ path }) => path)).toEqual(["/v1/chat/completions"]);
+});
+
+test("what fits for certain is not counted, and a window is asked for once", async () => {
+  const { create, upstream } = await serveBehind(llamaCpp(4096));
+  for (let turn = 0; turn < 3; turn += 1) await create({ input: "Hi", truncation: "auto" });
+  expect(upstream.calls.filter(({ path }) => path === "/tokenize" || path === "/apply-template")).toEqual([]);
+  expect(upstream.calls.filter(({ path }) => path.startsWith("/props"))).toHaveLength(1);
+});
+
+test("MODEL_CONTEXT_WINDOW stands in where nobody tells the window", async () => {
+  const { create, upstream } = await serveBehind(says("Fine."), { MODEL_CONTEXT_WINDOW: "600" });
+  expect((await create({ ...LONG, truncation: "auto" })).status).toBe(200);
+  const { messages } = lastAsked(upstream);
+  expect(messages.length).toBeLessThan(40);
+});
+
+test("the summary of a compaction is asked of the same model, and what was compacted is gone for it", async () => {
+  const { create, server, upstream } = await serveBehind(llamaCpp(8192, "The user is Ada."));
+  const first = await create({ input: `I am Ada. ${"word ".repeat(1100)}`, context_management: [{ type: "compaction", compact_threshold: 1000 }] });
+  const { id, output, usage }: { id: string; output: readonly { type: string }[]; usage: { input_tokens: number } } = await first.json();
+  expect(output.map(({ type }) => type)).toEqual(["message", "compaction"]);
+  expect(usage.input_tokens).toBeLessThan(1200);
+  const asks = upstream.calls.filter(({ path }) => path === "/v1/chat/completions").map(askedBy);
+  expect(asks).toHaveLength(2);
+  expect(asks[1]?.messages.slice(0, 2)).toEqual([asks[0]?.messages[0], { role: "assistant", content: "The user is Ada." }]);
+  expect(asks[1]?.messages.at(-1)?.content).toMatch(/^Write a summary of this conversation\./);
+  await server.post("/v1/responses", { model: "m", previous_response_id: id, input: "Who am I?" });
+  const { messages } = lastAsked(upstream);
+  expect(messages.map(({ role }) => role)).toEqual(["user", "user"]);
+  expect(messages[0]?.content).toMatch(/summary.*\n\nThe user is Ada\.$/s);
+});
+
+test("a client that leaves while its context is summed up stops the summary", async () => {
+  const asked = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<void>();
+  const answerFirst = llamaCpp(8192);
+  const { create } = await serveBehind((response, call) => {
+    if (!call.body.includes("Write a summary")) return answerFirst(response, call);
+    asked.resolve();
+    return call.closed.then(closed.resolve);
+  });
+  const leaving = new AbortController();
+  const reply = create({ input: "word ".repeat(1100), context_management: [{ type: "compaction", compact_threshold: 1000 }] }, leaving.signal);
+  await asked.promise;
+  leaving.abort();
+  await expect(reply).rejects.toThrow();
+  await closed.promise;
+});

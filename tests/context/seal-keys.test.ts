@@ -1,0 +1,86 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { startWithTwoOwners } from "../keys/two-owners.ts";
+import { startTestServer, type TestServer } from "../test-server.ts";
+import { verifies } from "../verifies.ts";
+import { compact, create, MODEL, start, textOf, user } from "./compact.fixture.ts";
+
+const MAIN = join(import.meta.dirname, "../../src/main.ts");
+
+function rotate(dataDir: string): Promise<{ code: number | null; output: string }> {
+  return new Promise((resolve) => {
+    const env = { PATH: process.env["PATH"] ?? "", DATA_DIR: dataDir };
+    const child = execFile(process.execPath, [MAIN, "rotate-seal-key"], { env, timeout: 15_000 }, (_error, out, err) =>
+      resolve({ code: child.exitCode, output: out + err }),
+    );
+  });
+}
+
+async function startOn(dataDir: string): Promise<TestServer> {
+  return startTestServer({ env: { DATA_DIR: dataDir, DATABASE_FILE: ":memory:", API_KEYS: "sk-rotating-0123456789" } });
+}
+
+test("after a rotation everything still opens, and what is sealed anew needs the new key", async () => {
+  verifies("state.sealed.keys-rotate");
+  const folder = await mkdtemp(join(tmpdir(), "antiphon-seals-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const keyFile = join(folder, "seal-key");
+  await writeFile(keyFile, `${"ab".repeat(32)}\n`); // As it was when there was one.
+  const first = await startOn(folder);
+  const before = await compact(first, { input: "My name is Ada." });
+
+  const rotated = await rotate(folder);
+  expect(rotated).toMatchObject({ code: 0, output: expect.stringContaining("1 older") });
+  const keys = (await readFile(keyFile, "utf8")).trim().split("\n");
+  expect(keys).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), "ab".repeat(32)]);
+  expect(rotated.output).not.toContain(keys[0]);
+  expect((await stat(keyFile)).mode & 0o777).toBe(0o600);
+
+  const second = await startOn(folder);
+  const after = await compact(second, { input: "My name is Bob." });
+  const asks = async (server: TestServer, { output }: typeof before) =>
+    textOf((await create(server, { input: [...output, user("What is my name?")] })).output);
+  expect(await asks(second, before)).toBe("Your name is Ada.");
+  expect(await asks(second, after)).toBe("Your name is Bob.");
+  expect(await asks(first, before)).toBe("Your name is Ada.");
+  await Promise.all([first.close(), second.close()]);
+
+  await writeFile(keyFile, `${keys[1]}\n`);
+  const old = await startOn(folder);
+  const refused = await old.post("/v1/responses", { model: MODEL, input: [...after.output, user("Hi")] });
+  expect(await refused.json()).toMatchObject({ error: { code: "invalid_encrypted_content" } });
+  await old.close();
+});
+
+test("a file of keys that cannot be read is named, and none of it is shown", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "antiphon-seals-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  await writeFile(join(folder, "seal-key"), `${"cd".repeat(32)}\nsecret-but-short\n`);
+  const { code, output } = await rotate(folder);
+  expect(code).toBe(2);
+  expect(output).toContain(`Line 2 of ${join(folder, "seal-key")} is no key`);
+  expect(output).not.toMatch(/secret-but-short|cdcd|\n +at /);
+});
+
+test("what was sealed for one owner is closed to another of the same server", async () => {
+  verifies("state.sealed.content-is-bound");
+  const { server, ours, theirs } = await startWithTwoOwners();
+  onTestFinished(() => server.close());
+  const made = await ours.ask("POST", "/v1/responses/compact", { model: MODEL, input: "My name is Ada." });
+  const { output }: { output: readonly object[] } = await made.json();
+  const body = { model: MODEL, input: [...output, user("What is my name?")] };
+  for (const path of ["/v1/responses", "/v1/responses/compact", "/v1/responses/input_tokens"]) {
+    expect((await ours.ask("POST", path, body)).status).toBe(200);
+    const reply = await theirs.ask("POST", path, body);
+    expect(reply.status).toBe(400);
+    expect(await reply.json()).toMatchObject({ error: { code: "invalid_encrypted_content" } });
+  }
+});
+
+test("a server of its own makes its own key", async () => {
+  const server = await start();
+  expect(await readFile(join(server.dataDir, "seal-key"), "utf8")).toMatch(/^[0-9a-f]{64}\n$/);
+});

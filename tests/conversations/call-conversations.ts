@@ -1,0 +1,70 @@
+import { expect } from "vitest";
+import type { Conversation, ItemList, StoredItem } from "../../generated/responses-api/types.ts";
+import { validateConversation, validateItemList } from "../../generated/responses-api/validators.js";
+import type { TestServer } from "../test-server.ts";
+
+/** The calls on conversations, whose replies must be what the contract says. */
+export interface ConversationCalls {
+  create(body?: object): Promise<Conversation>;
+  add(id: string, items: readonly object[]): Promise<ItemList>;
+  list(id: string, query?: string): Promise<ItemList>;
+  /** Every item, oldest first, page by page. */
+  walk(id: string, limit?: number): Promise<readonly StoredItem[]>;
+  /** The texts of every item, oldest first. */
+  texts(id: string): Promise<readonly string[]>;
+}
+
+type Post = Pick<TestServer, "fetch" | "post">;
+
+export function conversationCalls(server: Post): ConversationCalls {
+  const list = async (id: string, query = ""): Promise<ItemList> =>
+    itemList(await server.fetch(`/v1/conversations/${id}/items${query}`));
+  const walk = async (id: string, limit = 100): Promise<readonly StoredItem[]> => {
+    const items: StoredItem[] = [];
+    for (let after = ""; ; ) {
+      const page = await list(id, `?order=asc&limit=${limit}${after}`);
+      items.push(...page.data);
+      if (!page.has_more) return items;
+      after = `&after=${page.last_id}`;
+    }
+  };
+  return {
+    create: async (body = {}) => conversation(await server.post("/v1/conversations", body)),
+    add: async (id, items) => itemList(await server.post(`/v1/conversations/${id}/items`, { items })),
+    list,
+    walk,
+    texts: async (id) => (await walk(id)).map(textOf),
+  };
+}
+
+/** The conversation that a reply holds. */
+export async function conversation(reply: Response): Promise<Conversation> {
+  const body: unknown = await reply.json();
+  expect(reply.status, JSON.stringify(body)).toBe(200);
+  if (!validateConversation(body)) throw new Error(`not a conversation: ${JSON.stringify(body)}`);
+  expect(Object.keys(body)).toEqual(["id", "object", "created_at", "metadata"]);
+  return body;
+}
+
+async function itemList(reply: Response): Promise<ItemList> {
+  const body: unknown = await reply.json();
+  expect(reply.status, JSON.stringify(body)).toBe(200);
+  if (!validateItemList(body)) throw new Error(`not a list of items: ${JSON.stringify(body)}`);
+  expect(Object.keys(body)).toEqual(["object", "data", "first_id", "has_more", "last_id"]);
+  expect(body).toMatchObject({
+    object: "list",
+    first_id: body.data[0]?.id ?? null,
+    last_id: body.data.at(-1)?.id ?? null,
+  });
+  return body;
+}
+
+/** What an item says, or its type if it says nothing. */
+export function textOf(item: StoredItem): string {
+  if (item.type !== "message") return item.type;
+  return item.content.map((part) => ("text" in part ? part.text : part.type)).join(" ");
+}
+
+export function user(text: string, members: object = {}): object {
+  return { type: "message", role: "user", content: text, ...members };
+}

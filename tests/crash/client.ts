@@ -1,0 +1,53 @@
+import type { KillableServer } from "./killable-server.ts";
+
+export const KINDS = ["foreground", "foreground stream", "background", "background stream", "conversation"] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** What one client knew when its connection broke. */
+export interface Witness {
+  readonly kind: Kind;
+  /** Null: the server died before it told. */
+  id: string | null;
+  /** The JSON of the events it saw, in order. */
+  readonly events: string[];
+}
+
+/** Asks for one response and reads what comes until the end, or until the server dies. */
+export async function ask(server: KillableServer, kind: Kind, conversation: string): Promise<Witness> {
+  const witness: Witness = { kind, id: null, events: [] };
+  const body = {
+    model: "m",
+    input: `Hello from a ${kind} client`,
+    background: kind.startsWith("background"),
+    stream: kind !== "foreground" && kind !== "background",
+    stream_options: kind === "foreground" || kind === "background" ? null : { include_obfuscation: false },
+    ...(kind === "conversation" ? { conversation } : {}),
+  };
+  try {
+    const reply = await server.post("/v1/responses", body);
+    if (body.stream) await readEvents(reply, witness);
+    else witness.id = idIn(await reply.text());
+  } catch {
+    // The server died: that is what is tested.
+  }
+  return witness;
+}
+
+async function readEvents(reply: Response, witness: Witness): Promise<void> {
+  if (reply.status !== 200 || reply.body === null) return; // Another writer had the conversation.
+  let text = "";
+  for await (const piece of reply.body.pipeThrough(new TextDecoderStream())) {
+    text += piece;
+    for (let end = text.indexOf("\n\n"); end !== -1; end = text.indexOf("\n\n")) {
+      const data = /^data: (.*)$/m.exec(text.slice(0, end))?.[1];
+      text = text.slice(end + 2);
+      if (data === undefined) continue;
+      witness.events.push(data);
+      witness.id ??= idIn(data);
+    }
+  }
+}
+
+function idIn(json: string): string | null {
+  return /"id":\s*"(resp_[0-9a-f]+)"/.exec(json)?.[1] ?? null;
+}

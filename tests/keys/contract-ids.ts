@@ -1,0 +1,113 @@
+import { readFileSync } from "node:fs";
+import { isRecord } from "../../src/base/records.ts";
+
+/** One operation as far as it names things by their ids. */
+export interface IdOperation {
+  readonly operationId: string;
+  readonly method: string;
+  /** As the contract writes it: `/v1/files/{file_id}`. */
+  readonly path: string;
+  readonly pathIds: readonly string[];
+  /** `after`, `before`. */
+  readonly cursors: readonly string[];
+  /** `Schema.member` of everything in the body that looks as if it named something. */
+  readonly bodyMembers: readonly string[];
+  readonly bodyTypes: readonly string[];
+}
+
+const CONTRACT = new URL("../../generated/responses-api/openapi.json", import.meta.url);
+/** Path parameters that name nothing that belongs to an owner. */
+const SHARED_NAMES: ReadonlySet<string> = new Set(["model"]);
+const CURSORS: ReadonlySet<string> = new Set(["after", "before"]);
+const NAMING_MEMBER = /(^|_)ids?$|^conversation$/;
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Every operation that takes an id anywhere, from the contract itself. */
+export function readIdOperations(): readonly IdOperation[] {
+  const contract = recordOf(JSON.parse(readFileSync(CONTRACT, "utf8")));
+  const found = Object.entries(recordOf(contract["paths"])).flatMap(([path, shared]) =>
+    Object.entries(recordOf(shared))
+      .filter(([, operation]) => isRecord(operation) && "operationId" in operation)
+      .map(([method, operation]) =>
+        readOperation(contract, { path, method, shared: recordOf(shared), operation: recordOf(operation) }),
+      ),
+  );
+  return found.filter(({ pathIds, cursors, bodyMembers }) => pathIds.length + cursors.length + bodyMembers.length > 0);
+}
+
+interface Place {
+  readonly path: string;
+  readonly method: string;
+  readonly shared: Json;
+  readonly operation: Json;
+}
+
+function readOperation(contract: Json, { path, method, shared, operation }: Place): IdOperation {
+  const parameters = [...listOf(shared["parameters"]), ...listOf(operation["parameters"])].map((each) =>
+    resolved(contract, each),
+  );
+  const named = (place: string): readonly string[] =>
+    parameters.filter((parameter) => parameter["in"] === place).map(({ name }) => String(name));
+  const content = recordOf(recordOf(operation["requestBody"])["content"]);
+  const members = new Set<string>();
+  for (const media of Object.values(content)) {
+    collectMembers(contract, recordOf(media)["schema"], {
+      owner: String(operation["operationId"]),
+      members,
+      seen: new Set(),
+    });
+  }
+  return {
+    operationId: String(operation["operationId"]),
+    method: method.toUpperCase(),
+    path,
+    pathIds: named("path").filter((name) => !SHARED_NAMES.has(name)),
+    cursors: named("query").filter((name) => CURSORS.has(name)),
+    bodyMembers: [...members].toSorted(),
+    bodyTypes: Object.keys(content),
+  };
+}
+
+interface Collecting {
+  readonly owner: string;
+  readonly members: Set<string>;
+  readonly seen: Set<string>;
+}
+
+function collectMembers(contract: Json, schema: unknown, collecting: Collecting): void {
+  if (!isRecord(schema)) return;
+  const reference = schema["$ref"];
+  if (typeof reference === "string") {
+    if (collecting.seen.has(reference)) return;
+    collecting.seen.add(reference);
+    const owner = reference.split("/").at(-1) ?? "";
+    return collectMembers(contract, resolved(contract, schema), { ...collecting, owner });
+  }
+  const within = ["oneOf", "anyOf", "allOf"].flatMap((word) => listOf(schema[word]));
+  for (const part of [...within, schema["items"], schema["additionalProperties"]])
+    collectMembers(contract, part, collecting);
+  for (const [name, member] of Object.entries(recordOf(schema["properties"]))) {
+    if (NAMING_MEMBER.test(name)) collecting.members.add(`${collecting.owner}.${name}`);
+    collectMembers(contract, member, collecting);
+  }
+}
+
+function resolved(contract: Json, value: unknown): Json {
+  const record = recordOf(value);
+  const reference = record["$ref"];
+  if (typeof reference !== "string") return record;
+  const found = reference
+    .split("/")
+    .slice(1)
+    .reduce<unknown>((place, name) => recordOf(place)[name], contract);
+  return resolved(contract, found);
+}
+
+function recordOf(value: unknown): Json {
+  return isRecord(value) ? value : {};
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

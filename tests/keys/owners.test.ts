@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { verifies } from "../verifies.ts";
+import { type IdOperation, readIdOperations } from "./contract-ids.ts";
+import {
+  makeThings,
+  type Party,
+  seen,
+  startWithTwoOwners,
+  type Things,
+  type TwoOwners,
+  unknownLike,
+} from "./two-owners.ts";
+
+const OPERATIONS = readIdOperations();
+const isHosted = ({ operationId }: IdOperation): boolean => operationId.includes("VectorStore");
+
+/** The smallest body that an operation takes. */
+const BODIES: Readonly<Record<string, unknown>> = {
+  updateConversation: { metadata: {} },
+  createConversationItems: { items: [{ role: "user", content: "Hi" }] },
+  createVectorStoreFile: { file_id: "file-0" },
+  createVectorStoreFileBatch: { file_ids: ["file-0"] },
+  searchVectorStore: { query: "Hi" },
+};
+
+/** The path with ids in the place of their names. */
+function pathOf({ path }: IdOperation, ids: Readonly<Record<string, string>>): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_name, parameter: string) => ids[parameter] ?? "");
+}
+
+describe("what another owner has", () => {
+  let two: TwoOwners;
+  beforeAll(async () => {
+    two = await startWithTwoOwners();
+  });
+  afterAll(() => two.server.close());
+
+  const ask = (party: Party, operation: IdOperation, ids: Readonly<Record<string, string>>): Promise<Response> =>
+    party.ask(operation.method, pathOf(operation, ids), BODIES[operation.operationId]);
+
+  /** Asks for the first of the path's ids among one's own, and for the others among `asked`. */
+  const mixed = (
+    operation: IdOperation,
+    own: Things,
+    asked: Things,
+    count: number,
+  ): Readonly<Record<string, string>> => {
+    const kept = new Set(operation.pathIds.slice(0, count));
+    return { ...asked, ...Object.fromEntries(Object.entries(own).filter(([name]) => kept.has(name))) };
+  };
+
+  const inPath = OPERATIONS.filter(({ pathIds }) => pathIds.length > 0);
+  test("is asked for by every operation that has an id in its path", () => {
+    expect(inPath.length).toBeGreaterThanOrEqual(20);
+  });
+
+  const served = inPath.filter((operation) => !isHosted(operation));
+  test.each(served.map((operation) => [operation.operationId, operation] as const))(
+    "is to %s what never was",
+    async (_id, operation) => {
+      verifies("state.owner.other-key-gets-404");
+      const [ours, own] = [await makeThings(two.ours), await makeThings(two.theirs)];
+      const unknown = unknownLike(ours);
+      for (let count = 0; count < operation.pathIds.length; count++) {
+        const foreign = await seen(await ask(two.theirs, operation, mixed(operation, own, ours, count)), ours);
+        const nothing = await seen(await ask(two.theirs, operation, mixed(operation, own, unknown, count)), unknown);
+        expect(foreign).toEqual(nothing);
+        expect(foreign.status).toBe(404);
+      }
+      const mine = await seen(await ask(two.ours, operation, { ...ours }), ours);
+      const none = await seen(await ask(two.ours, operation, { ...unknown }), unknown);
+      expect([mine.status, mine.body]).not.toEqual([none.status, none.body]);
+    },
+  );
+
+  test.each(inPath.filter(isHosted).map((operation) => [operation.operationId, operation] as const))(
+    "is nothing to %s, whose tool is not there",
+    async (_id, operation) => {
+      const ours = await makeThings(two.ours);
+      expect((await ask(two.theirs, operation, { ...ours })).status).toBe(501);
+    },
+  );
+
+  const paged = OPERATIONS.filter((operation) => operation.cursors.length > 0 && !isHosted(operation));
+  test.each(
+    paged.flatMap((operation) =>
+      operation.cursors.map((cursor) => [cursor, operation.operationId, operation] as const),
+    ),
+  )("is as `%s` of %s what never was", async (cursor, _id, operation) => {
+    verifies("state.owner.other-key-gets-404");
+    const [ours, own] = [await makeThings(two.ours), await makeThings(two.theirs)];
+    const unknown = unknownLike(ours);
+    const page = async (asked: Things): Promise<unknown> => {
+      const ids = [asked.item_id, asked.input_item_id, asked.output_item_id, asked.file_id];
+      const replies = ids.map((id) => two.theirs.ask("GET", `${pathOf(operation, { ...own })}?${cursor}=${id}`));
+      return await Promise.all(replies.map(async (reply) => seen(await reply, asked)));
+    };
+    expect(await page(ours)).toEqual(await page(unknown));
+  });
+
+  test("is in no list", async () => {
+    const ours = await makeThings(two.ours);
+    await makeThings(two.theirs);
+    const listed = await (await two.theirs.ask("GET", "/v1/files")).text();
+    expect(listed).not.toContain(ours.file_id);
+    expect(await (await two.ours.ask("GET", "/v1/files")).text()).toContain(ours.file_id);
+  });
+});

@@ -1,0 +1,155 @@
+import { MODEL } from "../responses/check-refusal.ts";
+import { startTestServer, type TestServer } from "../test-server.ts";
+
+const OURS = "sk-ours-0123456789abcdef";
+const THEIRS = "sk-theirs-0123456789abcdef";
+
+/** One of the two who share a server and nothing else. */
+export interface Party {
+  ask(method: string, path: string, body?: unknown): Promise<Response>;
+}
+
+export interface TwoOwners {
+  readonly server: TestServer;
+  readonly ours: Party;
+  readonly theirs: Party;
+}
+
+/** They differ in their project only, which is the least that two owners can differ in. */
+export async function startWithTwoOwners(): Promise<TwoOwners> {
+  const server = await startTestServer({ env: { API_KEYS: `${OURS}=acme/ours,${THEIRS}=acme/theirs` } });
+  return { server, ours: partyOf(server, OURS), theirs: partyOf(server, THEIRS) };
+}
+
+function partyOf({ url }: TestServer, key: string): Party {
+  const authorization = `Bearer ${key}`;
+  return {
+    ask: (method, path, body) => fetch(url + path, { method, ...requestWith(authorization, body) }),
+  };
+}
+
+function requestWith(authorization: string, body: unknown): RequestInit {
+  if (body === undefined) return { headers: { authorization } };
+  if (body instanceof FormData) return { headers: { authorization }, body };
+  return { headers: { authorization, "content-type": "application/json" }, body: JSON.stringify(body) };
+}
+
+/** One of everything that has an id, by the names that the contract's paths have for them, and some. */
+export interface Things {
+  readonly response_id: string;
+  readonly conversation_id: string;
+  /** Of the conversation. */
+  readonly item_id: string;
+  readonly input_item_id: string;
+  readonly output_item_id: string;
+  readonly file_id: string;
+  readonly image_file_id: string;
+  /** Nothing of these can be made yet. */
+  readonly vector_store_id: string;
+  readonly batch_id: string;
+}
+
+export async function makeThings(party: Party): Promise<Things> {
+  const response = await made(party, "/v1/responses", { model: MODEL, input: "My name is Ada." });
+  const items = await read(await party.ask("GET", `/v1/responses/${idOf(response)}/input_items`));
+  const message = { type: "message", role: "user", content: "Hi" };
+  const conversation = await made(party, "/v1/conversations", { items: [message] });
+  const spoken = await read(await party.ask("GET", `/v1/conversations/${idOf(conversation)}/items`));
+  return {
+    response_id: idOf(response),
+    conversation_id: idOf(conversation),
+    item_id: idOf(firstOf(spoken, "data")),
+    input_item_id: idOf(firstOf(items, "data")),
+    output_item_id: idOf(firstOf(response, "output")),
+    file_id: await upload(party, new File(["A word."], "a.txt", { type: "text/plain" })),
+    image_file_id: await upload(party, new File([DOT], "dot.png", { type: "image/png" })),
+    vector_store_id: `vs_${"0".repeat(32)}`,
+    batch_id: `vsfb_${"0".repeat(32)}`,
+  };
+}
+
+/** Ids of the same form that nobody has. */
+export function unknownLike(things: Things): Things {
+  const changed = (id: string): string =>
+    id.slice(0, -8) + id.slice(-8).replaceAll(/./g, (digit) => DIGITS.charAt((DIGITS.indexOf(digit) + 1) % 16));
+  return {
+    response_id: changed(things.response_id),
+    conversation_id: changed(things.conversation_id),
+    item_id: changed(things.item_id),
+    input_item_id: changed(things.input_item_id),
+    output_item_id: changed(things.output_item_id),
+    file_id: changed(things.file_id),
+    image_file_id: changed(things.image_file_id),
+    vector_store_id: changed(things.vector_store_id),
+    batch_id: changed(things.batch_id),
+  };
+}
+
+const DIGITS = "0123456789abcdef";
+
+/** One transparent pixel. */
+const DOT = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+/** Of a reply, what tells one from another: all but what is another at every request. */
+export interface Seen {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** `asked` are the ids that were asked for; they are masked, as are ids and times that the server has just made. */
+export async function seen(reply: Response, asked: Things): Promise<Seen> {
+  let body = await reply.text();
+  for (const id of Object.values(asked)) body = body.replaceAll(id, "ASKED");
+  return {
+    status: reply.status,
+    headers: Object.fromEntries([...reply.headers].filter(([name]) => !PASSING_HEADERS.has(name))),
+    body: body
+      .replaceAll(FRESH_ID, "$1_FRESH")
+      .replaceAll(TIME, '"$1_at": TIME')
+      .replaceAll(SEALED, '"encrypted_content": SEALED'),
+  };
+}
+
+const PASSING_HEADERS: ReadonlySet<string> = new Set([
+  "date",
+  "x-request-id",
+  "openai-processing-ms",
+  "x-ratelimit-remaining-requests",
+  "x-ratelimit-remaining-tokens",
+  "x-ratelimit-reset-requests",
+  "x-ratelimit-reset-tokens",
+]);
+const FRESH_ID = /\b([a-z]+)_[0-9a-f]{32,}\b/g;
+/** Is another each time it is sealed. */
+const SEALED = /"encrypted_content": ?"[^"]*"/g;
+const TIME = /"(created|completed)_at": ?\d+/g;
+
+async function upload(party: Party, file: File): Promise<string> {
+  const form = new FormData();
+  form.set("purpose", "user_data");
+  form.set("file", file);
+  return idOf(await made(party, "/v1/files", form));
+}
+
+async function made(party: Party, path: string, body: unknown): Promise<unknown> {
+  return await read(await party.ask("POST", path, body));
+}
+
+async function read(reply: Response): Promise<unknown> {
+  const text = await reply.text();
+  if (reply.status !== 200) throw new Error(`${reply.url} answered ${reply.status}: ${text}`);
+  return JSON.parse(text);
+}
+
+function firstOf(value: unknown, name: string): unknown {
+  const list = new Map(Object.entries(Object(value))).get(name);
+  return Array.isArray(list) ? list[0] : null;
+}
+
+function idOf(value: unknown): string {
+  return String(new Map(Object.entries(Object(value))).get("id"));
+}

@@ -1,0 +1,61 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import { onTestFinished } from "vitest";
+
+/** What a transcription server was sent. */
+export interface ReceivedRecording {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  /** The fields of the form beside its file. */
+  readonly fields: Readonly<Record<string, string>>;
+  readonly type: string;
+  readonly filename: string;
+  readonly bytes: Buffer;
+}
+
+export interface TranscriptionServer {
+  readonly baseUrl: string;
+  readonly received: readonly ReceivedRecording[];
+}
+
+export interface Transcription {
+  readonly status?: number;
+  readonly body?: unknown;
+  /** Never answers. */
+  readonly isSilent?: boolean;
+}
+
+/** A server with `/v1/audio/transcriptions` of the test's own making, on a real port. Ends with the test. */
+export async function serveTranscriptions(answer: Transcription): Promise<TranscriptionServer> {
+  const received: ReceivedRecording[] = [];
+  const server = createServer((request, response) => {
+    void read(request).then((recording) => {
+      received.push(recording);
+      if (answer.isSilent === true) return;
+      response.writeHead(answer.status ?? 200, { "content-type": "application/json" });
+      response.end(JSON.stringify(answer.body ?? { text: "Hello from the tape." }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the server has no port");
+  return { baseUrl: `http://127.0.0.1:${address.port}/v1`, received };
+}
+
+async function read(request: IncomingMessage): Promise<ReceivedRecording> {
+  const pieces: Buffer[] = [];
+  for await (const piece of request) pieces.push(Buffer.from(piece));
+  const { url = "", headers } = request;
+  const form = await new Response(Buffer.concat(pieces), {
+    headers: { "content-type": headers["content-type"] ?? "" },
+  }).formData();
+  const file = form.get("file");
+  if (!(file instanceof File)) throw new Error("the form has no file");
+  form.delete("file");
+  const fields = Object.fromEntries([...form].map(([name, value]) => [name, String(value)]));
+  const bytes = Buffer.from(await file.arrayBuffer());
+  return { path: url, headers, fields, type: file.type, filename: file.name, bytes };
+}
