@@ -13,9 +13,10 @@ ARGS ?=
 # npm writes these two files when an install is complete.
 INSTALLED := node_modules/.package-lock.json
 CODEGEN_INSTALLED := scripts/codegen/node_modules/.package-lock.json
+CODEX_INSTALLED := tests/clients/codex/node_modules/.package-lock.json
 NPM_CI := npm ci --include=dev --loglevel=error --no-progress
 
-.PHONY: help setup generate generate-check dev start test contract-test check bench real-model client-build
+.PHONY: help setup generate generate-check dev start test clients contract-test check bench real-model client-build
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,8 +29,11 @@ start: $(INSTALLED) ## serve both interfaces; settings: make start ARGS=--help
 dev: $(INSTALLED) ## serve both interfaces, and start again whenever a file changes
 	node --watch src/main.ts $(ARGS)
 
-test: $(INSTALLED) ## run the tests
+test: $(INSTALLED) $(CODEX_INSTALLED) ## run the tests
 	vitest run --project tests $(ARGS)
+
+clients: $(INSTALLED) $(CODEX_INSTALLED) ## try the server with other projects' clients, and print what works
+	node tests/clients/matrix.ts
 
 contract-test: $(INSTALLED) ## run the contract tests: consumers write pacts, then the servers are held to them
 	rm -rf pacts
@@ -55,6 +59,10 @@ real-model: $(INSTALLED) ## stream through a real model server, compiled from Py
 
 $(INSTALLED): package-lock.json
 	$(NPM_CI)
+	@touch $@
+
+$(CODEX_INSTALLED): tests/clients/codex/package-lock.json
+	$(NPM_CI) --prefix tests/clients/codex
 	@touch $@
 
 $(CODEGEN_INSTALLED): scripts/codegen/package-lock.json

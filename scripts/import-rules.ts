@@ -60,6 +60,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   folder("rate-limits-implement-ports", "rate-limits/ sees only its port.", "rate-limits", [
     "src/responses-api/ports[.]ts$",
   ]),
+  folder("tokenizers-are-a-leaf", "tokenizers/ counts texts and pictures and knows not what for.", "tokenizers", []),
   folder("egress-is-a-leaf", "egress/ guards calls and knows not what for.", "egress", []),
   folder("speech-is-a-leaf", "speech/ turns sound into text and knows not what for.", "speech", []),
   folder("media-implements-ports", "media/ sees its port, what a model takes, and what it is made with.", "media", [
@@ -130,6 +131,12 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     "Koa, multer, ws and node:http live in transport/.",
     product("src/(?!transport/)"),
     /^(npm:(koa|@koa\/.*|multer|ws)|node:(https?|http2))$/,
+  ),
+  never(
+    "tokenizer-library-in-tokenizers",
+    "gpt-tokenizer lives in tokenizers/.",
+    product("src/(?!tokenizers/)"),
+    /^npm:gpt-tokenizer$/,
   ),
   never("database-in-store", "SQL lives in store/.", product("src/(?!store/)"), /^(npm:kysely|node:sqlite)$/),
   never(

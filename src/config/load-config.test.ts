@@ -40,7 +40,7 @@ describe("what is not set", () => {
 
   test("satisfies the bounds of its own setting", () => {
     for (const setting of Object.values(SETTINGS)) {
-      if (setting.kind !== "integer" && setting.kind !== "duration") continue;
+      if ((setting.kind !== "integer" && setting.kind !== "duration") || setting.default === null) continue;
       expect(setting.default, setting.name).toBeGreaterThanOrEqual(setting.min);
       expect(setting.default, setting.name).toBeLessThanOrEqual(setting.max);
     }
@@ -57,6 +57,12 @@ describe("what is set", () => {
 
   test("may be a list of keys, with spaces around the commas", () => {
     expect(loadConfig({ API_KEYS: "one, two" }, []).apiKeys.map((key) => key.reveal())).toEqual(["one", "two"]);
+  });
+
+  test("may be a duration with its unit", () => {
+    check({ DRAIN_MS: "2s", RESPONSES_TTL: "36h" }, { drainMs: 2_000, responsesTtlMs: 129_600_000 });
+    check({ DRAIN_MS: "250ms", RESPONSES_TTL: "0" }, { drainMs: 250, responsesTtlMs: 0 });
+    check({}, { responsesTtlMs: 2_592_000_000 });
   });
 
   test("comes from flags before it comes from the environment", () => {
@@ -77,6 +83,13 @@ describe("what cannot be read", () => {
       "FIND_LOCAL_DAEMON is 'maybe', which is neither true nor false.",
       "RUNS_MAX is '1e3', which is no whole number from 1 to 1000000.",
       "LOG_LEVEL is 'loud', which is none of trace, debug, info, warn, error, fatal, silent.",
+    ]);
+  });
+
+  test("is a bare number where it might be taken for days", () => {
+    expect(problemsOf({ RESPONSES_TTL: "30", DRAIN_MS: "2 s" })).toEqual([
+      "DRAIN_MS is '2 s', which is no whole number of milliseconds from 0 to 600000.",
+      "RESPONSES_TTL is '30', which is neither 0 nor a whole number with its unit: ms, s, m, h or d.",
     ]);
   });
 

@@ -372,7 +372,7 @@ describe("a reply", () => {
 
 test("a failed call is logged by its host alone", async () => {
   const lines: unknown[] = [];
-  const warn = (fields: object): unknown => lines.push(fields);
-  await checkRefused("forbidden", "http://10.0.0.1/path?token=secret", { log: { ...silentLogger, warn } });
+  const info = (fields: object): unknown => lines.push(fields);
+  await checkRefused("forbidden", "http://10.0.0.1/path?token=secret", { log: { ...silentLogger, info } });
   expect(lines).toEqual([{ host: "10.0.0.1", reason: "forbidden" }]);
 });

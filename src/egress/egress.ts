@@ -57,7 +57,7 @@ export function createEgress(options: EgressOptions): Egress {
         const failure = outOfTime.aborted
           ? new EgressError("timeout", "The remote server did not send everything in time", error)
           : explainFailure(error);
-        options.log.warn({ host: hostOf(url), reason: failure.reason }, "a call for a client failed");
+        options.log.info({ host: hostOf(url), reason: failure.reason }, "a call for a client failed");
         throw failure;
       }
     },
@@ -74,7 +74,10 @@ async function follow(start: string, journey: Journey): Promise<Fetched> {
   let url = checkedUrl(start, journey.rules);
   for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
     const { rules, resolve = resolveHost, timeouts, signal } = journey;
-    const addresses = await unlessAborted(findRoute(url, rules, resolve), signal);
+    const addresses = await unlessAborted(
+      findRoute(url, rules, (host) => resolve(host, signal)),
+      signal,
+    );
     const reply = await askOnce(url, addresses, timeouts, signal);
     try {
       const location = REDIRECT_STATUSES.has(reply.status) ? single(reply.headers["location"]) : null;

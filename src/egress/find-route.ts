@@ -1,5 +1,6 @@
 import { lookup as lookupAll } from "node:dns/promises";
 import { isIPv6 } from "node:net";
+import { Slots } from "../base/slots.ts";
 import { EgressError } from "./egress-error.ts";
 import type { EgressRules } from "./egress-rules.ts";
 import { parseAddress } from "./ip-address.ts";
@@ -10,16 +11,25 @@ export interface ResolvedAddress {
 }
 
 /** Looks a host name up, once. */
-export type ResolveHost = (host: string) => Promise<readonly ResolvedAddress[]>;
+export type ResolveHost = (host: string, signal: AbortSignal) => Promise<readonly ResolvedAddress[]>;
 
 const ADDRESSES_MAX = 16;
+/** The system looks names up in the few threads that also read files; names that take their time must not hold them all. */
+const LOOKUPS_MAX = 2;
 const NOT_PUBLIC =
   "The URL leads to an address that this server does not call: it is not public, or its port is not usual. The operator can allow it with EGRESS_ALLOW";
 
+const lookups = new Slots(LOOKUPS_MAX);
+
 /** Asks the resolver of the system. */
-export const resolveHost: ResolveHost = async (host) => {
-  const found = await lookupAll(host, { all: true, verbatim: true });
-  return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
+export const resolveHost: ResolveHost = async (host, signal) => {
+  const giveBack = await lookups.take(signal);
+  try {
+    const found = await lookupAll(host, { all: true, verbatim: true });
+    return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
+  } finally {
+    giveBack();
+  }
 };
 
 /**
@@ -29,7 +39,7 @@ export const resolveHost: ResolveHost = async (host) => {
 export async function findRoute(
   url: URL,
   rules: EgressRules,
-  resolve: ResolveHost,
+  resolve: (host: string) => Promise<readonly ResolvedAddress[]>,
 ): Promise<readonly ResolvedAddress[]> {
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
   const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
@@ -42,7 +52,10 @@ export async function findRoute(
   return addresses.slice(0, ADDRESSES_MAX);
 }
 
-async function addressesOf(host: string, resolve: ResolveHost): Promise<readonly ResolvedAddress[]> {
+async function addressesOf(
+  host: string,
+  resolve: (host: string) => Promise<readonly ResolvedAddress[]>,
+): Promise<readonly ResolvedAddress[]> {
   if (parseAddress(host) !== null) return [{ address: host, family: isIPv6(host) ? 6 : 4 }];
   try {
     return await resolve(host);

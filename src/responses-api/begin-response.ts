@@ -1,4 +1,4 @@
-import type { CreateResponseRequest, Response } from "../../generated/responses-api/types.ts";
+import type { CreateResponseRequest, Response, StoredItem } from "../../generated/responses-api/types.ts";
 import type { Logger } from "../base/logger.ts";
 import { type LiveRun, type RunHost, type RunOrder, RunsExhausted } from "../runs/index.ts";
 import { type EventLog, ModelError, type OpenedRun } from "../runs/ports.ts";
@@ -11,6 +11,7 @@ import type { RateLimiter } from "./ports.ts";
 import { prepareRun, type RunSources } from "./prepare-run.ts";
 import { type PlanTask, planOf, type RunTask } from "./run-task.ts";
 import type { Sealer } from "./seal.ts";
+import { warmUp } from "./warm-up.ts";
 
 export interface OrderParts extends TurnParts {
   readonly log: EventLog;
@@ -28,11 +29,15 @@ export interface Caller {
   /** Aborts when the client leaves; that ends a response of the foreground. */
   readonly signal: AbortSignal;
   readonly log: Logger;
+  /** False: nothing is answered, and the response can be continued all the same. Absent: true. */
+  readonly generate?: boolean;
 }
 
 export interface BegunResponse extends LiveRun {
   /** The first snapshot: `queued` in the background, `in_progress` otherwise. */
   readonly response: Response;
+  /** The items of the request, as they are stored if they are. */
+  readonly inputItems: readonly StoredItem[];
   /** The six headers of the key's rate limits. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -47,22 +52,24 @@ export async function beginResponse(
   caller: Caller,
 ): Promise<BegunResponse> {
   const createdAt = Math.floor(Date.now() / 1000);
-  const { owner } = caller.principal;
-  const admission = await Admission.open(parts.limiter, caller.principal);
-  const { task, opened, hold } = await prepareRun(parts, { owner, signal: caller.signal }, request, createdAt);
+  const { principal, signal, generate = true } = caller;
+  const { owner } = principal;
+  const admission = await Admission.open(parts.limiter, principal);
+  const { task, opened, hold } = await prepareRun(parts, { owner, signal, generate }, request, createdAt);
   const need = { input: task.inputTokensEstimate, outputMax: opened.response.max_output_tokens };
   await hold.during(() => admission.reserve(need));
   const { headers } = admission;
   const order: RunOrder = {
     ...orderOf(parts, task, opened, caller.log),
+    ...(generate ? {} : { ask: () => warmUp(parts.engine, task.request, signal) }),
     onEnd: ({ usage }) => admission.settle(usage?.total_tokens ?? null),
   };
   try {
     const isBackground = opened.response.background === true;
     const run = await hold.during(() =>
-      isBackground ? parts.runs.enqueue(order) : parts.runs.start(order, caller.signal),
+      isBackground ? parts.runs.enqueue(order) : parts.runs.start(order, signal),
     );
-    return { ...run, response: opened.response, headers };
+    return { ...run, response: opened.response, inputItems: opened.inputItems, headers };
   } catch (error) {
     admission.settle(0); // No model has answered.
     return refused(error);

@@ -1,6 +1,6 @@
 import type { Validate } from "../../generated/responses-api/readers.js";
 import type { CreateResponseRequest } from "../../generated/responses-api/types.ts";
-import { createResponseRequestFields } from "../../generated/responses-api/validators.js";
+import { createResponseRequestFields, type RequestFields } from "../../generated/responses-api/validators.js";
 import { isRecord } from "../base/records.ts";
 import {
   illFormedId,
@@ -26,19 +26,27 @@ const MOVED: ReadonlyMap<string, string> = new Map([
  * members, then each member's schema, then what excludes what. State and sense are checked later.
  */
 export function checkCreateBody(body: unknown): CreateResponseRequest {
+  return checkMembersOf(createResponseRequestFields, body);
+}
+
+/** The same for a request that has further members. */
+export function checkMembersOf(fields: RequestFields, body: unknown): CreateResponseRequest & Record<string, unknown> {
   if (!isRecord(body)) throw bodyNotAnObject(gotWords(body));
   const request = withReferences(withReferences(withoutNotes(withoutNulls(body)), "input"), "conversation");
   checkPresence(body);
-  checkNames(body);
-  checkMembers(request);
+  checkNames(fields, body);
+  checkMembers(fields, request);
   checkExclusion(request);
   return request;
 }
 
 /** Each member by itself, in the reference's order; unknown ones were refused before. */
-function checkMembers(request: Record<string, unknown>): asserts request is CreateResponseRequest {
-  for (const name of createResponseRequestFields.order) {
-    const validate = createResponseRequestFields.properties[name];
+function checkMembers(
+  fields: RequestFields,
+  request: Record<string, unknown>,
+): asserts request is CreateResponseRequest & Record<string, unknown> {
+  for (const name of fields.order) {
+    const validate = fields.properties[name];
     if (validate === undefined || request[name] === undefined) continue;
     if (!validate(request[name])) throw validationError(validate.errors ?? [], name);
   }
@@ -113,8 +121,7 @@ function checkPresence(body: Record<string, unknown>): void {
     throw moved == null ? missingParameter("input") : movedParameter("messages", moved);
 }
 
-function checkNames(body: Record<string, unknown>): void {
-  const known = createResponseRequestFields.order;
+function checkNames({ order: known }: RequestFields, body: Record<string, unknown>): void {
   const sent = new Set(Object.keys(body));
   for (const name of sent) {
     if (known.includes(name)) continue;

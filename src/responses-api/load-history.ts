@@ -7,9 +7,23 @@ import { previousResponseNotFound, previousResponseRunning } from "./errors/stat
 import { type InputSources, placeList } from "./place-list.ts";
 import { type ConversationStore, ConversationTooLong, type ResponseStore } from "./ports.ts";
 
+/** A response that is kept outside the store. */
+export interface RememberedTurn {
+  /** The stored response that its chain goes on from; null: nothing stored comes before it. */
+  readonly after: string | null;
+  /** What was said since then, its own output included, oldest first. */
+  readonly items: readonly StoredItem[];
+}
+
+/** Responses that are kept outside the store, for the one who asks; the store is asked for all others. */
+export interface RememberedTurns {
+  find(responseId: string): RememberedTurn | null;
+}
+
 export interface HistorySources {
   readonly store: Pick<ResponseStore, "loadChain"> & InputSources["store"];
   readonly conversations: Pick<ConversationStore, "loadItems">;
+  readonly remembered?: RememberedTurns;
 }
 
 /** The members of a request that say what came before it. */
@@ -38,7 +52,13 @@ async function loadItems(
     const makeId = (prefix: string): string => newId(prefix, now); // They are stored nowhere.
     return await placeList(sources, owner, { items: conversation, name: "conversation", after: [] }, makeId);
   }
-  return previousId == null ? [] : await loadChainItems(sources, owner, previousId);
+  return previousId == null ? [] : await loadChain(sources, owner, previousId);
+}
+
+async function loadChain(sources: HistorySources, owner: Owner, previousId: string): Promise<readonly StoredItem[]> {
+  const turn = sources.remembered?.find(previousId) ?? null;
+  if (turn === null) return await loadStoredChain(sources, owner, previousId);
+  return turn.after === null ? turn.items : [...(await loadStoredChain(sources, owner, turn.after)), ...turn.items];
 }
 
 async function loadConversation(sources: HistorySources, owner: Owner, id: string): Promise<readonly StoredItem[]> {
@@ -49,7 +69,7 @@ async function loadConversation(sources: HistorySources, owner: Owner, id: strin
   return items;
 }
 
-async function loadChainItems(
+async function loadStoredChain(
   sources: HistorySources,
   owner: Owner,
   previousId: string,

@@ -2,19 +2,19 @@ import type { CreateResponseRequest, StoredItem } from "../../generated/response
 import { type IdStem, idFromStem, keyOfId, newIdStem } from "../base/ids.ts";
 import type { ModelEngine, ModelRequest, OpenedRun } from "../runs/ports.ts";
 import { checkAvailability, type EngineKind } from "./check-availability.ts";
+import { acceptedTools, checkTextFormat, checkToolChoice } from "./check-tools.ts";
 import { asksForCompaction, checkCompaction, planCompaction } from "./compaction/plan-compaction.ts";
 import { summaryRequest } from "./compaction/summary-turn.ts";
-import { acceptedTools, checkTextFormat, checkToolChoice } from "./check-tools.ts";
 import { checkNotRepeated } from "./context-rules.ts";
 import { type ConversationHold, conversationIdOf, holdConversation } from "./conversation-hold.ts";
-import { backgroundWithoutStore, jsonWordMissing, nothingToAnswer } from "./errors/parameter-errors.ts";
 import { refused } from "./errors/model-errors.ts";
+import { backgroundWithoutStore, jsonWordMissing, nothingToAnswer } from "./errors/parameter-errors.ts";
 import { firstSnapshot } from "./first-snapshot.ts";
 import { type HistorySources, loadHistory } from "./load-history.ts";
 import { estimateInputTokens, modelRequest } from "./model-request.ts";
 import type { InputSources } from "./place-list.ts";
-import { resolveInput } from "./resolve-input.ts";
 import type { ConversationStore, SpokenOutput } from "./ports.ts";
+import { resolveInput } from "./resolve-input.ts";
 import type { RunTask } from "./run-task.ts";
 import { settleSpeech } from "./settle-speech.ts";
 import { type ContextScope, type ContextSources, shapeContext } from "./shape-context.ts";
@@ -35,12 +35,17 @@ export interface RunSources extends InputSources, ContextSources, HistorySources
   readonly conversations: HistorySources["conversations"] & Pick<ConversationStore, "lock" | "unlock">;
 }
 
+export interface RunScope extends ContextScope {
+  /** False: the request is made ready, and nothing is to be answered. */
+  readonly generate: boolean;
+}
+
 const SEALED_REASONING_INCLUDE = "reasoning.encrypted_content";
 
 /** Everything a run needs, from a request whose form was checked. Asks for state first, as the reference does, and for sense last. */
 export async function prepareRun(
   sources: RunSources,
-  scope: ContextScope,
+  scope: RunScope,
   request: CreateResponseRequest,
   createdAt: number,
 ): Promise<PreparedRun> {
@@ -55,20 +60,20 @@ export async function prepareRun(
 /** From here on nobody else changes the conversation. */
 async function prepareHeld(
   sources: RunSources,
-  scope: ContextScope,
+  scope: RunScope,
   request: CreateResponseRequest,
   ids: IdStem,
 ): Promise<Omit<PreparedRun, "hold">> {
-  const { owner } = scope;
+  const { owner, generate } = scope;
   const history = await loadHistory(sources, owner, request);
-  checkSomethingToAnswer(request, history);
+  if (generate) checkSomethingToAnswer(request, history);
   const tools = acceptedTools(request);
   checkToolChoice(request, tools);
   checkTextFormat(request);
-  const speech = await settleSpeech(sources.spokenOutput, request, scope.signal);
+  const speech = generate ? await settleSpeech(sources.spokenOutput, request, scope.signal) : null;
   const { items, context, earlier } = await resolveInput(sources, owner, ids, request.input ?? [], history);
   if (request.conversation != null) checkNotRepeated(history, items);
-  checkJsonWord(request, context);
+  if (generate) checkJsonWord(request, context);
   const response = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);
   const shaped = modelRequest(request, response, await shapeContext(sources, scope, context, earlier));
   const asked = await fitTurn(sources.engine, request, shaped, scope.signal).catch(refused);
@@ -79,7 +84,7 @@ async function prepareHeld(
     inputTokensEstimate: estimateInputTokens(asked),
     request: asked,
     speech,
-    compaction: await planCompaction(sources.engine, request, scope.signal),
+    compaction: generate ? await planCompaction(sources.engine, request, scope.signal) : null,
   };
   const isBackground = response.background === true;
   return {

@@ -28,7 +28,12 @@ export async function resolveInput(
   history: readonly StoredItem[],
 ): Promise<ResolvedInput> {
   const makeId = (prefix: string, counter: number): string => idFromStem(prefix, stem, INPUT_COUNTER_FIRST + counter);
-  const items = await placeList(sources, owner, { items: withoutTrigger(input), name: "input", after: history }, makeId);
+  const items = await placeList(
+    sources,
+    owner,
+    { items: withoutTrigger(input), name: "input", after: history },
+    makeId,
+  );
   const context = beginAtCompaction([...history, ...items], (sealed) =>
     openCompaction(sealed, sources.sealer, ownerText(owner)),
   );

@@ -61,7 +61,7 @@ function modelEventOf(event: ResponseStreamEvent): ModelEvent | null {
     case "response.output_item.added":
       return beginningOf(event.item);
     case "response.output_item.done":
-      return event.item.type.endsWith("_call") ? { type: "call_finished" } : null;
+      return endOf(event.item);
     case "response.output_text.delta":
       return { type: "text_delta", text: event.delta, logprobs: event.logprobs };
     case "response.output_text.annotation.added":
@@ -83,12 +83,24 @@ function modelEventOf(event: ResponseStreamEvent): ModelEvent | null {
       return { type: "audio_transcript_delta", text: event.delta };
     case "response.audio.done":
       return { type: "audio_done" };
+    case "response.audio.delta":
+      return { type: "audio_delta", audio: event.delta };
+    case "response.audio.transcript.delta":
+      return { type: "audio_transcript_delta", text: event.delta };
+    case "response.audio.done":
+      return { type: "audio_done" };
     default:
       return null;
   }
 }
 
+function endOf({ type }: OutputItem): ModelEvent | null {
+  if (type === "message") return { type: "message_finished" };
+  return type === "function_call" || type === "custom_tool_call" ? { type: "call_finished" } : null;
+}
+
 function beginningOf(item: OutputItem): ModelEvent | null {
+  if (item.type === "compaction") return { type: "compaction", encryptedContent: item.encrypted_content };
   if (item.type === "message") return { type: "message_started", ...(item.phase == null ? {} : { phase: item.phase }) };
   if (item.type !== "function_call" && item.type !== "custom_tool_call") return null;
   const kind = item.type === "function_call" ? "function" : "custom";

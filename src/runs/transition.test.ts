@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Annotation, LogProb, Response, ResponseStreamEvent } from "../../generated/responses-api/types.ts";
+import type { Response, ResponseStreamEvent } from "../../generated/responses-api/types.ts";
 import {
   validateInputItem,
   validateResponse,
@@ -8,10 +8,10 @@ import {
 } from "../../generated/responses-api/validators.js";
 import { verifies } from "../../tests/verifies.ts";
 import { foldEvents } from "./fold-events.ts";
-import type { Phase } from "./message-block.ts";
 import type { ModelEvent } from "./ports.ts";
 import { aPlan } from "./run.fixture.ts";
-import type { FinishReason, RunPlan, RunSignal, RunState } from "./run-state.ts";
+import type { RunPlan, RunSignal, RunState } from "./run-state.ts";
+import { anySignal } from "./signals.fixture.ts";
 import { transition, waiting } from "./transition.ts";
 import { numberEvent } from "./wire-event.ts";
 
@@ -205,7 +205,7 @@ describe("an end", () => {
 });
 
 describe("whatever a model does", () => {
-  const runs = fc.tuple(fc.array(signal(), { maxLength: 60 }), fc.boolean(), fc.boolean());
+  const runs = fc.tuple(fc.array(anySignal(), { maxLength: 60 }), fc.boolean(), fc.boolean());
 
   function anyRun(holds: (run: Run) => void): void {
     fc.assert(
@@ -293,63 +293,3 @@ describe("whatever a model does", () => {
     });
   });
 });
-
-function signal(): fc.Arbitrary<RunSignal> {
-  const text = fc.string({ maxLength: 12 });
-  const logprob = fc.record({
-    token: text,
-    logprob: fc.constant<number>(-0.5),
-    bytes: fc.constant<number[]>([65]),
-    top_logprobs: fc.constant<LogProb["top_logprobs"]>([]),
-  });
-  const events: fc.Arbitrary<ModelEvent>[] = [
-    fc.record({ type: only("text_delta"), text }),
-    fc.record({ type: only("text_delta"), text, logprobs: fc.array(logprob, { maxLength: 2 }) }),
-    fc.record({ type: only("refusal_delta"), text }),
-    fc.record({ type: only("reasoning_delta"), text }),
-    fc.record({ type: only("reasoning_summary_delta"), text }),
-    fc.constant<ModelEvent>({ type: "reasoning_summary_break" }),
-    fc.record({ type: only("message_started"), phase: fc.constantFrom<Phase[]>("commentary", "final_answer") }),
-    fc.record({
-      type: only("call_started"),
-      kind: fc.constantFrom<("function" | "custom")[]>("function", "custom"),
-      callId: fc.constantFrom<(string | null)[]>("call_a", "call_b", "", null),
-      name: fc.constantFrom("look_up", "run"),
-    }),
-    fc.record({ type: only("call_delta"), text }),
-    fc.constant<ModelEvent>({ type: "call_finished" }),
-    fc.record({
-      type: only("annotation"),
-      annotation: fc.constant<Annotation>({
-        type: "url_citation",
-        start_index: 0,
-        end_index: 1,
-        title: "t",
-        url: "https://example.com",
-      }),
-    }),
-    fc.constant<ModelEvent>({
-      type: "usage",
-      usage: { inputTokens: 5, cachedTokens: 1, cacheWriteTokens: 0, outputTokens: 7, reasoningTokens: 2 },
-    }),
-    fc.record({ type: only("finished"), reason: fc.constantFrom<FinishReason[]>("stop", "length", "content_filter") }),
-  ];
-  const failure = {
-    type: "server_error",
-    code: "server_error",
-    message: "gone",
-    param: null,
-    responseCode: "server_error" as const,
-  };
-  return fc.oneof(
-    { weight: 40, arbitrary: fc.oneof(...events).map((heard): RunSignal => ({ type: "model", event: heard })) },
-    {
-      weight: 1,
-      arbitrary: fc.constantFrom<RunSignal>(ended, { type: "cancelled" }, { type: "model_failed", failure }),
-    },
-  );
-}
-
-function only<const T extends string>(value: T): fc.Arbitrary<T> {
-  return fc.constant(value);
-}

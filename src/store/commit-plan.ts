@@ -8,6 +8,7 @@ import {
   endStep,
   type PlannedChange,
 } from "./conversation-changes.ts";
+import type { ItemText } from "./item-text.ts";
 import type { JournalEntry } from "./journal.ts";
 import { emptyTail, extendTail, type RunTail } from "./run-tail.ts";
 import type { EventChunksTable, ItemDirection, ItemsTable, ResponsesTable } from "./schema.ts";
@@ -50,11 +51,6 @@ export type Snapshot = Pick<
   ResponsesTable,
   "status" | "model" | "previous_response_id" | "created_at" | "completed_at" | "body"
 >;
-
-export interface ItemText {
-  readonly id: string;
-  readonly body: string;
-}
 
 /** `unchanged`: the response is unknown, ended, deleted, or another worker's. `out_of_order`: the events do not follow the stored ones. */
 export type WriteOutcome = "written" | "unchanged" | "out_of_order" | ConversationOutcome;

@@ -1,6 +1,6 @@
 import type { ConversationRefusal } from "../responses-api/ports.ts";
 import type { Owner } from "../runs/ports.ts";
-import type { ItemText } from "./commit-plan.ts";
+import { type ItemText, lengthOfItems } from "./item-text.ts";
 
 /** One change of one conversation, stored as a whole or not at all. */
 export interface ConversationChange {
@@ -10,7 +10,12 @@ export interface ConversationChange {
 }
 
 export type ConversationStep =
-  | { readonly type: "create"; readonly createdAt: number; readonly metadata: string; readonly items: readonly ItemText[] }
+  | {
+      readonly type: "create";
+      readonly createdAt: number;
+      readonly metadata: string;
+      readonly items: readonly ItemText[];
+    }
   | { readonly type: "replace_metadata"; readonly metadata: string }
   | { readonly type: "delete" }
   | { readonly type: "add_items"; readonly items: readonly ItemText[] }
@@ -41,5 +46,5 @@ export function endStep(end: ConversationEnd, responseId: string): ConversationS
 
 /** The text a step writes, but for what the database copies by itself. */
 export function sizeOfStep(step: ConversationStep): number {
-  return "items" in step ? step.items.reduce((length, item) => length + item.body.length, 0) : 0;
+  return "items" in step ? lengthOfItems(step.items) : 0;
 }

@@ -1,8 +1,8 @@
 import type { Kysely } from "kysely";
 import { assertNever } from "../base/assert.ts";
 import type { Owner } from "../runs/ports.ts";
-import type { ItemText } from "./commit-plan.ts";
 import type { ConversationChange, ConversationOutcome, PlannedChange } from "./conversation-changes.ts";
+import type { ItemText } from "./item-text.ts";
 import type { RowInserter } from "./row-inserter.ts";
 import { LIVE_STATUSES } from "./run-rows.ts";
 import type { Database } from "./schema.ts";
@@ -97,7 +97,11 @@ async function addItems(
     .selectFrom("conversation_items")
     .select("id")
     .where("conversation_id", "=", conversationId)
-    .where("id", "in", items.map(({ id }) => id))
+    .where(
+      "id",
+      "in",
+      items.map(({ id }) => id),
+    )
     .executeTakeFirst();
   if (duplicate !== undefined) return { reason: "duplicate_item", itemId: duplicate.id };
   await insertItems({ db, inserter }, owner, conversationId, items);
@@ -169,7 +173,13 @@ async function addResponse(
       query
         .selectFrom("items")
         .innerJoin("conversations", (join) => join.on("conversations.id", "=", conversationId))
-        .select(["conversations.id as conversation_id", "items.id", "items.organization", "items.project", "items.body"])
+        .select([
+          "conversations.id as conversation_id",
+          "items.id",
+          "items.organization",
+          "items.project",
+          "items.body",
+        ])
         .where("items.response_id", "=", responseId)
         .where("conversations.organization", "=", owner.organization)
         .where("conversations.project", "=", owner.project)

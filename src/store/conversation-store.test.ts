@@ -150,17 +150,20 @@ test.each([
   expect(await conversations.listItems(OURS, "conv_1", { ...NEWEST, after: "msg_of_nobody" })).toBeNull();
 });
 
-test.each(["completed", "incomplete"])("a %s response adds its input and its output when it ends, not before", async (status) => {
-  const store = await openTestStore();
-  await begin(store, "conv_1", ["msg_0"]);
-  expect(await store.conversations.lock(OURS, "conv_1", "resp_1")).toBeNull();
-  await open(store, "resp_1", "conv_1", ["msg_2", "msg_1"]);
-  expect(await idsIn(store, "conv_1")).toEqual(["msg_0"]);
-  await close(store, "resp_1", "conv_1", { status, output: ["msg_4", "msg_3"] });
-  expect(await idsIn(store, "conv_1")).toEqual(["msg_0", "msg_2", "msg_1", "msg_4", "msg_3"]);
-  expect(await store.responses.deleteResponse(OURS, "resp_1")).toBe(true);
-  expect(await idsIn(store, "conv_1")).toEqual(["msg_0", "msg_2", "msg_1", "msg_4", "msg_3"]);
-});
+test.each(["completed", "incomplete"])(
+  "a %s response adds its input and its output when it ends, not before",
+  async (status) => {
+    const store = await openTestStore();
+    await begin(store, "conv_1", ["msg_0"]);
+    expect(await store.conversations.lock(OURS, "conv_1", "resp_1")).toBeNull();
+    await open(store, "resp_1", "conv_1", ["msg_2", "msg_1"]);
+    expect(await idsIn(store, "conv_1")).toEqual(["msg_0"]);
+    await close(store, "resp_1", "conv_1", { status, output: ["msg_4", "msg_3"] });
+    expect(await idsIn(store, "conv_1")).toEqual(["msg_0", "msg_2", "msg_1", "msg_4", "msg_3"]);
+    expect(await store.responses.deleteResponse(OURS, "resp_1")).toBe(true);
+    expect(await idsIn(store, "conv_1")).toEqual(["msg_0", "msg_2", "msg_1", "msg_4", "msg_3"]);
+  },
+);
 
 test.each(["failed", "cancelled"])("a %s response adds nothing and frees the conversation", async (status) => {
   const store = await openTestStore();
@@ -257,7 +260,9 @@ test("200 writers at once lose nothing, double nothing and do not mix their item
   );
   expect(new Set(await Promise.all(added))).toEqual(new Set([null]));
   const ids = await idsIn(store, "conv_1");
-  expect(ids).toEqual(numbersFrom(1, 200).flatMap((writer) => numbersFrom(1, 3).map((item) => `msg_${writer}_${item}`)));
+  expect(ids).toEqual(
+    numbersFrom(1, 200).flatMap((writer) => numbersFrom(1, 3).map((item) => `msg_${writer}_${item}`)),
+  );
 });
 
 test("what a killed worker held before its response was stored is free again, and what a stored response holds is not", async () => {
@@ -297,7 +302,11 @@ test("a conversation of 5,000 items is read at once and paged in no time", async
   for (const batch of numbersFrom(0, 49)) {
     const items = numbersFrom(1, 100).map((number) => anItem(`msg_${batch * 100 + number}`, "x".repeat(200)));
     await store.conversations.addItems(OURS, "conv_1", items);
-    await begin(store, `conv_other_${batch}`, numbersFrom(1, 100).map((number) => `msg_${number}`));
+    await begin(
+      store,
+      `conv_other_${batch}`,
+      numbersFrom(1, 100).map((number) => `msg_${number}`),
+    );
   }
   const startedAt = performance.now();
   const all = await store.conversations.loadItems(OURS, "conv_1");

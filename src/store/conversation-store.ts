@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Conversation, StoredItem } from "../../generated/responses-api/types.ts";
 import { assert } from "../base/assert.ts";
-import { jsonOf, rememberJson } from "../base/json-text.ts";
+import { rememberJson } from "../base/json-text.ts";
 import {
   type ConversationChanged,
   type ConversationStore,
@@ -10,9 +10,10 @@ import {
   type PageRequest,
 } from "../responses-api/ports.ts";
 import type { Owner } from "../runs/ports.ts";
-import type { ItemText, WriteJob, WriteOutcome } from "./commit-plan.ts";
+import type { WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import type { ConversationStep } from "./conversation-changes.ts";
+import { type ItemText, textOf } from "./item-text.ts";
 import type { Database } from "./schema.ts";
 
 /** How much text of one conversation is brought into memory at once. */
@@ -134,8 +135,13 @@ export class StoredConversations implements ConversationStore {
       .where("conversation_id", "=", conversationId)
       .where("organization", "=", owner.organization)
       .where("project", "=", owner.project)
-      .where(({ exists, selectFrom }) =>
-        exists(selectFrom("conversations").select("conversations.id").where("conversations.id", "=", conversationId)),
+      .where((expression) =>
+        expression.exists(
+          expression
+            .selectFrom("conversations")
+            .select("conversations.id")
+            .where("conversations.id", "=", conversationId),
+        ),
       );
   }
 }
@@ -143,7 +149,7 @@ export class StoredConversations implements ConversationStore {
 /** One conversation holds an id once; a whole commit would fail of a second one. */
 function textsOf(items: readonly StoredItem[]): readonly ItemText[] {
   assert(new Set(items.map(({ id }) => id)).size === items.length, "items that are added together have different ids");
-  return items.map((item) => ({ id: item.id, body: jsonOf(item) }));
+  return items.map(textOf);
 }
 
 function storedItem(body: string): StoredItem {

@@ -3,10 +3,11 @@ import type { Response } from "../../generated/responses-api/types.ts";
 import { assert, assertNever } from "../base/assert.ts";
 import { jsonOf } from "../base/json-text.ts";
 import { type ClosedRun, type EventLog, type OpenedRun, type RecordedEvent, RunLost } from "../runs/ports.ts";
-import type { ItemText, Snapshot, WriteJob, WriteOutcome } from "./commit-plan.ts";
+import type { Snapshot, WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import { type ConversationEnd, sizeOfStep } from "./conversation-changes.ts";
 import { findForeignTail } from "./foreign-tail.ts";
+import { lengthOfItems, textOf } from "./item-text.ts";
 import { readEvents } from "./read-events.ts";
 import type { RunWriter } from "./run-writer.ts";
 import type { Database } from "./schema.ts";
@@ -83,11 +84,6 @@ function endInConversation({ conversation, status }: Response): ConversationEnd 
   return { conversationId: conversation.id, addsItems: status === "completed" || status === "incomplete" };
 }
 
-function textOf(item: object): ItemText {
-  assert("id" in item && typeof item.id === "string", "a stored item has an id");
-  return { id: item.id, body: jsonOf(item) };
-}
-
 function requireWritten(outcome: WriteOutcome): void {
   assert(outcome !== "out_of_order", "the events of a run are stored in order and without gaps");
   if (outcome === "unchanged") throw new RunLost("nothing more can be stored of this run");
@@ -98,11 +94,7 @@ export function sizeOfJob(job: WriteJob): number {
   switch (job.type) {
     case "open":
     case "close":
-      return (
-        lengthOf(job.events) +
-        job.items.reduce((length, item) => length + item.body.length, 0) +
-        job.snapshot.body.length
-      );
+      return lengthOf(job.events) + lengthOfItems(job.items) + job.snapshot.body.length;
     case "append":
       return lengthOf(job.events);
     case "advance":

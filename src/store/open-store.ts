@@ -84,7 +84,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       ),
     close: async () => {
       await queue.close();
-      await lease.resign().finally(() => db.destroy());
+      try {
+        await lease.resign();
+      } finally {
+        await db.destroy();
+      }
       if (isInMemory(options)) await folder.removeAll();
     },
   };

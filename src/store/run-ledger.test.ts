@@ -43,8 +43,8 @@ test("a worker whose lease ran out loses its runs, and whatever it still writes 
   change(file, "update workers set expires_at = 0 where id = 1");
   const [claimed] = await other.ledger.claimAbandoned(10);
   expect(claimed).toMatchObject({ owner: OURS, task: "{}", response: { id: RUN, status: "in_progress" } });
-  await expect(one.events.append(RUN, textEvents(5, 1))).rejects.toThrow();
-  await expect(one.events.close(RUN, textEvents(5, 1), failed)).rejects.toThrow();
+  await expect(one.events.append(RUN, textEvents(5, 1))).rejects.toThrow(RunLost);
+  await expect(one.events.close(RUN, textEvents(5, 1), failed)).rejects.toThrow(RunLost);
   await other.events.append(RUN, textEvents(5, 1));
   await other.events.close(RUN, textEvents(6, 1), failed);
   expect(await readNumbers(one.events, RUN)).toEqual(numbersFrom(0, 6));

@@ -1,6 +1,5 @@
 import { readlinkSync } from "node:fs";
 import { hostname } from "node:os";
-import { kill, pid } from "node:process";
 import type { Kysely } from "kysely";
 import { recoverTails } from "./recover-tails.ts";
 import type { Database } from "./schema.ts";
@@ -55,7 +54,7 @@ export class WorkerLease {
   async #register(): Promise<number> {
     const { id } = await this.#db
       .insertInto("workers")
-      .values({ host: HOST, pid, expires_at: Date.now() + LEASE_MS })
+      .values({ host: HOST, pid: process.pid, expires_at: Date.now() + LEASE_MS })
       .returning("id")
       .executeTakeFirstOrThrow();
     OWN_NUMBERS.add(id);
@@ -83,9 +82,9 @@ function pidNamespace(): string {
 /** An earlier process may have had the number that this one has now. */
 function isGone(worker: { readonly id: number; readonly host: string; readonly pid: number }): boolean {
   if (worker.host !== HOST || OWN_NUMBERS.has(worker.id)) return false;
-  if (worker.pid === pid) return true;
+  if (worker.pid === process.pid) return true;
   try {
-    kill(worker.pid, 0);
+    process.kill(worker.pid, 0);
     return false;
   } catch (error) {
     return error instanceof Error && "code" in error && error.code === "ESRCH";

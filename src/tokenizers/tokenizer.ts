@@ -60,7 +60,8 @@ export function* pieces(text: string): Generator<string> {
   while (text.length - start > PIECE_CHARS_MAX) {
     const limit = start + PIECE_CHARS_MAX;
     const space = text.lastIndexOf(" ", limit);
-    const isFound = space > start + PIECE_CHARS_MAX / 2 && /\S/.test(text.charAt(space - 1)) && /\S/.test(text.charAt(space + 1));
+    const isFound =
+      space > start + PIECE_CHARS_MAX / 2 && /\S/.test(text.charAt(space - 1)) && /\S/.test(text.charAt(space + 1));
     const cut = isFound ? space : isHighSurrogate(text.charCodeAt(limit - 1)) ? limit - 1 : limit;
     yield text.slice(start, cut);
     start = cut;

@@ -9,11 +9,16 @@ export interface Flight {
 export class InFlight {
   readonly #flights = new Set<Flight>();
   readonly #whenEmpty = new Set<() => void>();
-  #draining = false;
+  readonly #stopping = new AbortController();
 
   /** True once the server is stopping: replies then close their connections. */
   get draining(): boolean {
-    return this.#draining;
+    return this.#stopping.signal.aborted;
+  }
+
+  /** Aborts when the server begins to stop. */
+  get whenDraining(): AbortSignal {
+    return this.#stopping.signal;
   }
 
   begin(): Flight {
@@ -28,7 +33,7 @@ export class InFlight {
   }
 
   startDraining(): void {
-    this.#draining = true;
+    this.#stopping.abort();
   }
 
   abortAll(reason: Error): void {

@@ -11,6 +11,10 @@ import { WebSocketInbox } from "./websocket-inbox.ts";
 
 export interface SessionParts {
   readonly requestId: string;
+  /** What is still said when the conversation breaks; `last` is the latest message that was sent. */
+  readonly lastWords: (fault: ApiError, last: object | null) => readonly object[];
+  /** Aborted once the server is stopping. */
+  readonly draining: AbortSignal;
   readonly faults: Faults;
   readonly options: Pick<TransportOptions, "pingIntervalMs">;
   readonly log: Logger;
@@ -35,7 +39,7 @@ const BUFFERED_BYTES_MAX = 64 * 1024;
 export function converse(
   socket: WebSocket,
   flight: Flight,
-  handle: (messages: AsyncIterable<unknown>) => AsyncIterable<object>,
+  handle: (messages: AsyncIterableIterator<unknown>) => AsyncIterable<object>,
   parts: SessionParts,
 ): void {
   const source = handle(new WebSocketInbox(socket, parts.faults))[Symbol.asyncIterator]();
@@ -63,10 +67,10 @@ async function sendAll(socket: WebSocket, source: AsyncIterator<object>, parts: 
       await send(socket, message);
       last = message;
     }
-    return CLOSE_NORMAL;
+    return parts.draining.aborted ? CLOSE_GOING_AWAY : CLOSE_NORMAL;
   } catch (error) {
     const fault = sessionFault(error, parts);
-    for (const message of parts.faults.streamError(fault, last)) await send(socket, message);
+    for (const message of parts.lastWords(fault, last)) await send(socket, message);
     return fault.status >= 500 ? CLOSE_FAULT : (CLOSE_CODES.get(fault.status) ?? CLOSE_POLICY);
   }
 }

@@ -13,15 +13,33 @@ import type { TransportOptions } from "./options.ts";
 import { rawReply } from "./raw-reply.ts";
 import { converse } from "./websocket-session.ts";
 
-/** What answers WebSockets at a path; the messages are JSON values in text frames, both ways. */
+/** What answers WebSockets at a path. */
 export type Upgrade<P> = { readonly path: string } & (
   | { readonly refuse: (path: string) => ApiError }
-  | {
-      readonly secured: boolean;
-      readonly operationId: string;
-      readonly handle: (messages: AsyncIterable<unknown>, context: RequestContext<P>) => AsyncIterable<object>;
-    }
+  | Conversation<P>
 );
+
+/** The messages are JSON values in text frames, both ways. */
+export interface Conversation<P> {
+  readonly secured: boolean;
+  readonly operationId: string;
+  /** Bytes of one message; left out: those of the transport's options. */
+  readonly messageBytesMax?: number;
+  /** How many may be held at once; left out: as many as come. */
+  readonly room?: { readonly conversationsMax: number; readonly refuse: (conversationsMax: number) => ApiError };
+  /** What is still said when a conversation breaks; left out: the interface's `streamError`. */
+  readonly lastWords?: (error: ApiError) => object;
+  /** For a message that is not JSON text the iteration of `messages` throws; `next` can be called again afterwards. */
+  readonly handle: (messages: AsyncIterableIterator<unknown>, context: ConversationContext<P>) => AsyncIterable<object>;
+}
+
+/** What a handler knows about its conversation. */
+export interface ConversationContext<P> extends RequestContext<P> {
+  /** Aborts when the server begins to stop: what is being answered may be finished. */
+  readonly draining: AbortSignal;
+  /** Whose conversation it is by now; throws as the upgrade would, for instance for a key that was revoked since. */
+  authenticate(): Promise<P>;
+}
 
 export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
@@ -36,61 +54,100 @@ export interface UpgradeParts<P> {
 
 /** Turns upgrade requests into conversations; whatever cannot become one gets a plain HTTP reply. */
 export function acceptUpgrades<P>(parts: UpgradeParts<P>): UpgradeListener {
-  const server = new WebSocketServer({
-    noServer: true,
-    maxPayload: parts.options.messageBytesMax,
-    clientTracking: false,
-  });
-  const opening = new WeakMap<IncomingMessage, ReplyHeaders>();
-  server.on("headers", (lines, request) => {
-    for (const [name, value] of Object.entries(opening.get(request) ?? {})) lines.push(`${name}: ${value}`);
-  });
+  const doors = new Map(parts.upgrades.map((upgrade) => [upgrade.path, doorOf(upgrade, parts)]));
+  const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    admitCaller(callerOf(request), parts.admission, parts.inFlight, parts.faults);
+    const [path] = splitUrl(request.url ?? "/");
+    const door = doors.get(path);
+    if (door === undefined) throw parts.faults.unknownRoute(request.method ?? "", path);
+    await door.open(request, socket, head);
+  };
   return (request, socket, head) => {
     socket.on("error", (error) => parts.log.debug({ err: error }, "an upgrading connection failed"));
-    open(request, parts).then(
-      ({ headers, start }) => {
-        opening.set(request, headers);
-        server.handleUpgrade(request, socket, head, start);
-      },
-      (error: unknown) => refuse(request, socket, error, parts),
-    );
+    accept(request, socket, head).catch((error: unknown) => refuse(request, socket, error, parts));
   };
 }
 
-interface OpenedUpgrade {
-  /** Of the reply that makes it a WebSocket. */
-  readonly headers: ReplyHeaders;
-  readonly start: (socket: WebSocket) => void;
+interface Door {
+  /** Throws, having written nothing, for whoever may not come in. */
+  open(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
 }
 
-/** Passes the doors, and gives back what to answer and what to do with the socket. */
-async function open<P>(request: IncomingMessage, parts: UpgradeParts<P>): Promise<OpenedUpgrade> {
-  const { admission, faults, inFlight } = parts;
-  admitCaller(callerOf(request), admission, inFlight, faults);
-  const [path] = splitUrl(request.url ?? "/");
-  const upgrade = parts.upgrades.find((known) => known.path === path);
-  if (upgrade === undefined) throw faults.unknownRoute(request.method ?? "", path);
-  if ("refuse" in upgrade) throw upgrade.refuse(path);
-  const principal = upgrade.secured ? await admission.authenticate(request.headers) : admission.anonymous;
-  const requestId = newRequestId();
-  const callerHeaders = upgrade.secured ? admission.headersFor?.(principal) : {};
-  const start = (socket: WebSocket): void => {
-    const flight = inFlight.begin();
-    const context: RequestContext<P> = {
-      requestId,
-      clientRequestId: singleHeader(request.headers["x-client-request-id"]),
-      principal,
-      signal: flight.signal,
-      operationId: upgrade.operationId,
-      receivedAt: Date.now(),
-      log: parts.log,
-    };
-    converse(socket, flight, (messages) => upgrade.handle(messages, context), {
-      ...parts,
-      requestId,
+function doorOf<P>(upgrade: Upgrade<P>, parts: UpgradeParts<P>): Door {
+  if (!("refuse" in upgrade)) return new ConversationDoor(upgrade, parts);
+  const { path, refuse } = upgrade;
+  return { open: () => Promise.reject(refuse(path)) };
+}
+
+/** The way into the conversations of one path. */
+class ConversationDoor<P> implements Door {
+  readonly #conversation: Conversation<P>;
+  readonly #parts: UpgradeParts<P>;
+  readonly #server: WebSocketServer;
+  readonly #replyHeaders = new WeakMap<IncomingMessage, ReplyHeaders>();
+  #held = 0;
+
+  constructor(conversation: Conversation<P>, parts: UpgradeParts<P>) {
+    this.#conversation = conversation;
+    this.#parts = parts;
+    const maxPayload = conversation.messageBytesMax ?? parts.options.messageBytesMax;
+    this.#server = new WebSocketServer({ noServer: true, maxPayload, clientTracking: false });
+    this.#server.on("headers", (lines, request) => {
+      const headers = Object.entries(this.#replyHeaders.get(request) ?? {});
+      for (const [name, value] of headers) lines.push(`${name}: ${value}`);
     });
-  };
-  return { headers: { "x-request-id": requestId, ...parts.options.standingHeaders(0), ...callerHeaders }, start };
+  }
+
+  async open(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const { admission, options } = this.#parts;
+    const requestId = newRequestId();
+    const principal = await this.#authenticate(request);
+    this.#checkRoom();
+    const callerHeaders = this.#conversation.secured ? admission.headersFor?.(principal) : {};
+    const headers = { "x-request-id": requestId, ...options.standingHeaders(0), ...callerHeaders };
+    this.#replyHeaders.set(request, headers);
+    this.#server.handleUpgrade(request, socket, head, (webSocket) => {
+      this.#start(webSocket, request, { requestId, principal });
+    });
+  }
+
+  #start(webSocket: WebSocket, request: IncomingMessage, known: { requestId: string; principal: P }): void {
+    const { inFlight, log, faults, options } = this.#parts;
+    const { operationId, handle, lastWords } = this.#conversation;
+    this.#held += 1;
+    webSocket.once("close", () => {
+      this.#held -= 1;
+    });
+    const flight = inFlight.begin();
+    const context: ConversationContext<P> = {
+      ...known,
+      clientRequestId: singleHeader(request.headers["x-client-request-id"]),
+      signal: flight.signal,
+      draining: inFlight.whenDraining,
+      operationId,
+      receivedAt: Date.now(),
+      log,
+      authenticate: () => this.#authenticate(request),
+    };
+    converse(webSocket, flight, (messages) => handle(messages, context), {
+      requestId: known.requestId,
+      draining: inFlight.whenDraining,
+      faults,
+      options,
+      log,
+      lastWords: (fault, last) => (lastWords === undefined ? faults.streamError(fault, last) : [lastWords(fault)]),
+    });
+  }
+
+  async #authenticate({ headers }: IncomingMessage): Promise<P> {
+    const { admission } = this.#parts;
+    return this.#conversation.secured ? await admission.authenticate(headers) : admission.anonymous;
+  }
+
+  #checkRoom(): void {
+    const { room } = this.#conversation;
+    if (room !== undefined && this.#held >= room.conversationsMax) throw room.refuse(room.conversationsMax);
+  }
 }
 
 function refuse<P>(

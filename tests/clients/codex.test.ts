@@ -14,7 +14,9 @@ models: [antiphon-coder, gpt-6-sol, unknown-to-codex]
 scenarios:
   - when: { input_contains: context checkpoint }
     events: [{ text: The file steps.txt holds one line. }]
-  - when: { input_contains: holds one line }
+  - when: { input_contains: summary of this conversation }
+    events: [{ text: The file steps.txt holds one line. }]
+  - when: { context_contains: holds one line }
     events: [{ text: I know that it holds one line. }]
 
   - when: { input_contains: three steps, tool_outputs: 0 }
@@ -177,7 +179,7 @@ describe(`@openai/codex ${installedVersion("@openai/codex", CODEX_FOLDER)}`, { t
   });
 
   test("shows the model a picture", async () => {
-    const codex = await open({ config: "features.view_image = false" });
+    const codex = await open({ config: "features = { view_image = false, multi_agent = false, goals = false }" });
     const picture = join(codex.folder, "dot.png");
     await writeFile(picture, Buffer.from(ONE_PIXEL_PNG, "base64"));
     const run = await codex.exec("Thoughts?", "-i", picture);

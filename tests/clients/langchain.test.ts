@@ -64,14 +64,14 @@ describe(`@langchain/openai ${installedVersion("@langchain/openai")}`, () => {
     const message = await chat().invoke([new SystemMessage("Be brief."), new HumanMessage("Say hello")]);
     expect(message.text).toMatch(/hello/i);
     expect(message.response_metadata["id"]).toMatch(/^resp_/);
-    expect(message.usage_metadata?.total_tokens).toBeGreaterThan(0);
+    expect(message).toMatchObject({ usage_metadata: { total_tokens: expect.any(Number) } });
   });
 
   test("stream yields the words one by one", async () => {
     const { chunks, whole } = await read(await chat().stream("Count to 5"));
     expect(chunks).toBeGreaterThan(5);
     expect(whole.text).toBe("1 2 3 4 5");
-    expect(whole.usage_metadata?.output_tokens).toBeGreaterThan(0);
+    expect(whole).toMatchObject({ usage_metadata: { output_tokens: 5 } });
   });
 
   test.each([false, true])(

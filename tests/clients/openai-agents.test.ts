@@ -201,7 +201,7 @@ describe(`@openai/agents ${installedVersion("@openai/agents")}`, () => {
   });
 
   test("a run that fails midway rejects, streamed too", async () => {
-    await expect(runner.run(plain, "dies midway")).rejects.toThrow();
+    await expect(runner.run(plain, "dies midway")).rejects.toThrow(Error);
     const streamed = await runner.run(plain, "dies midway", { stream: true });
     await expect(streamed.completed).rejects.toThrow("The model broke off.");
   });

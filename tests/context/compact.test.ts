@@ -14,12 +14,26 @@ test("compacting gives the user's messages in order and one compaction item", as
   verifies("responses.compact.answers-compaction");
   const server = await start();
   const { output, ...rest } = await compact(server, { input: TALK });
-  expect(rest).toMatchObject({ id: expect.stringMatching(/^resp_/), object: "response.compaction", created_at: expect.any(Number) });
+  expect(rest).toMatchObject({
+    id: expect.stringMatching(/^resp_/),
+    object: "response.compaction",
+    created_at: expect.any(Number),
+  });
   expect(rest.usage.total_tokens).toBe(rest.usage.input_tokens + rest.usage.output_tokens);
   expect(rest.usage.output_tokens).toBeGreaterThan(0);
   expect(output).toEqual([
-    expect.objectContaining({ type: "message", role: "user", status: "completed", content: [{ type: "input_text", text: "My name is Ada." }] }),
-    expect.objectContaining({ type: "message", role: "user", status: "completed", content: [{ type: "input_text", text: "My city is Oslo." }] }),
+    expect.objectContaining({
+      type: "message",
+      role: "user",
+      status: "completed",
+      content: [{ type: "input_text", text: "My name is Ada." }],
+    }),
+    expect.objectContaining({
+      type: "message",
+      role: "user",
+      status: "completed",
+      content: [{ type: "input_text", text: "My city is Oslo." }],
+    }),
     { id: expect.stringMatching(/^cmp_/), type: "compaction", encrypted_content: expect.stringMatching(/^[\w-]+$/) },
   ]);
 });
@@ -41,7 +55,11 @@ test("with a chain, messages keep their ids, and what came before an earlier com
   const first = await create(server, { input: [{ id: "msg_first", role: "user", content: "My name is Ada." }] });
   const second = await create(server, { previous_response_id: first.id, input: "My city is Oslo." });
   const once = await compact(server, { previous_response_id: second.id });
-  expect(once.output.map(({ id }) => id)).toEqual(["msg_first", expect.stringMatching(/^msg_/), expect.stringMatching(/^cmp_/)]);
+  expect(once.output.map(({ id }) => id)).toEqual([
+    "msg_first",
+    expect.stringMatching(/^msg_/),
+    expect.stringMatching(/^cmp_/),
+  ]);
 
   const third = await create(server, { input: [...once.output, user("My dog is Rex.")] });
   const twice = await compact(server, { previous_response_id: third.id, input: [] });
@@ -55,7 +73,10 @@ test("a null model means that of the response before; without one it is missing"
   verifies("responses.compact.needs-model");
   const server = await start();
   const { id } = await create(server, { input: "Hi" });
-  expect(typesOf((await compact(server, { model: null, previous_response_id: id })).output)).toEqual(["message", "compaction"]);
+  expect(typesOf((await compact(server, { model: null, previous_response_id: id })).output)).toEqual([
+    "message",
+    "compaction",
+  ]);
   for (const body of [{ input: "Hi" }, { model: null, input: "Hi" }, { model: null }]) {
     const reply = await server.post("/v1/responses/compact", body);
     expect(reply.status).toBe(400);
@@ -86,10 +107,20 @@ test("a compaction opens only where it was made, and only as a compaction", asyn
   const { output } = await compact(server, { input: TALK });
   const foreign = await compact(elsewhere, { input: TALK });
   const seal = sealOf(output);
-  const bad = [sealOf(foreign.output), `${seal.slice(0, -2)}AA`, seal.slice(0, 40), "", "gAAAAABforged", `${seal}A`.replace(/^./, "B")];
+  const bad = [
+    sealOf(foreign.output),
+    `${seal.slice(0, -2)}AA`,
+    seal.slice(0, 40),
+    "",
+    "gAAAAABforged",
+    `${seal}A`.replace(/^./, "B"),
+  ];
   for (const encrypted_content of bad) {
     for (const path of ["/v1/responses", "/v1/responses/compact", "/v1/responses/input_tokens"]) {
-      const reply = await server.post(path, { model: MODEL, input: [{ type: "compaction", encrypted_content }, user("Hi")] });
+      const reply = await server.post(path, {
+        model: MODEL,
+        input: [{ type: "compaction", encrypted_content }, user("Hi")],
+      });
       expect(reply.status, `${path} ${encrypted_content.slice(0, 20)}`).toBe(400);
       expect(await reply.json()).toMatchObject({ error: { code: "invalid_encrypted_content" } });
     }
@@ -100,11 +131,13 @@ const word = fc.stringMatching(/^[a-zA-Z0-9 ,.]{1,40}$/);
 const exchange = fc.oneof(
   word.map((text) => [user(text)]),
   word.map((text) => [user(text), { role: "assistant", content: text }]),
-  fc.tuple(fc.stringMatching(/^call_[a-z0-9]{8}$/), word).map(([id, text]) => [
-    user(text),
-    { type: "function_call", call_id: id, name: "look_up", arguments: "{}" },
-    { type: "function_call_output", call_id: id, output: text },
-  ]),
+  fc
+    .tuple(fc.stringMatching(/^call_[a-z0-9]{8}$/), word)
+    .map(([id, text]) => [
+      user(text),
+      { type: "function_call", call_id: id, name: "look_up", arguments: "{}" },
+      { type: "function_call_output", call_id: id, output: text },
+    ]),
   word.map((text) => [{ role: "developer", content: text }]),
 );
 const talk = fc

@@ -26,7 +26,11 @@ test("an answer with which the context reaches the threshold is followed by a co
     "response.completed",
   ]);
   const added = eventsOf(stream, "response.output_item.added").at(-1)?.item;
-  expect(added).toEqual({ id: expect.stringMatching(/^cmp_/), type: "compaction", encrypted_content: expect.any(String) });
+  expect(added).toEqual({
+    id: expect.stringMatching(/^cmp_/),
+    type: "compaction",
+    encrypted_content: expect.any(String),
+  });
 
   const plain = await create(server, { input: LONG });
   expect(stream.final.usage).toEqual(plain.usage);
@@ -90,13 +94,22 @@ test("calls that wait for their outputs outlive the compaction", async () => {
   expect(textOf(pruned.output)).toBe("Found.");
   expect(pruned.usage?.input_tokens).toBe(chained.usage?.input_tokens);
 
-  const without = await server.post("/v1/responses", { model: MODEL, previous_response_id: first.id, input: "Never mind." });
+  const without = await server.post("/v1/responses", {
+    model: MODEL,
+    previous_response_id: first.id,
+    input: "Never mind.",
+  });
   expect(without.status).toBe(200);
 });
 
 test("an answer stands where its compaction could not be made", async () => {
   verifies("create.compaction.failure-keeps-answer");
-  for (const events of ['[{ error: { code: server_error, message: "No." } }]', "[{ refuse_turn: { status: 503, message: Later. } }]", "[{ finish: none }]", "[{ finish: stop }]"]) {
+  for (const events of [
+    '[{ error: { code: server_error, message: "No." } }]',
+    "[{ refuse_turn: { status: 503, message: Later. } }]",
+    "[{ finish: none }]",
+    "[{ finish: stop }]",
+  ]) {
     const scenario = `
 scenarios:
   - when: { input_contains: "Write a summary of this conversation" }
@@ -130,7 +143,11 @@ test("only rules that are known are taken", async () => {
   const server = await start();
   const cases: readonly (readonly [object, string, string])[] = [
     [{ context_management: [{ type: "forgetting" }] }, "invalid_value", "context_management[0].type"],
-    [{ context_management: [{ type: "compaction", compact_threshold: 999 }] }, "integer_below_min_value", "context_management[0].compact_threshold"],
+    [
+      { context_management: [{ type: "compaction", compact_threshold: 999 }] },
+      "integer_below_min_value",
+      "context_management[0].compact_threshold",
+    ],
     [{ context_management: [] }, "array_below_min_length", "context_management"],
   ];
   for (const [members, code, param] of cases) {
@@ -144,7 +161,9 @@ test("a trigger at the end of the input is answered by one compaction and nothin
   verifies("create.compaction.trigger-answers-compaction");
   const server = await start();
   const input = [user("My name is Ada."), { role: "assistant", content: "Hello." }, { type: "compaction_trigger" }];
-  const stream = await readStream(await server.post("/v1/responses", { model: MODEL, input, stream: true, tools: [tool] }));
+  const stream = await readStream(
+    await server.post("/v1/responses", { model: MODEL, input, stream: true, tools: [tool] }),
+  );
   checkStreamLaws(stream);
   expect(stream.events.map(({ type }) => type)).toEqual([
     "response.created",
@@ -161,7 +180,9 @@ test("a trigger at the end of the input is answered by one compaction and nothin
 
   const next = await create(server, { previous_response_id: stream.final.id, input: "What is my name?" });
   expect(textOf(next.output)).toBe("Your name is Ada.");
-  const carried = await create(server, { input: [user("My name is Ada."), ...stream.final.output, user("What is my name?")] });
+  const carried = await create(server, {
+    input: [user("My name is Ada."), ...stream.final.output, user("What is my name?")],
+  });
   expect(carried.usage?.input_tokens).toBe(next.usage?.input_tokens);
 });
 
@@ -170,7 +191,10 @@ test("a trigger continues a chain, and must come last and after something", asyn
   const { id } = await create(server, { input: "My name is Ada." });
   const { output } = await create(server, { previous_response_id: id, input: [{ type: "compaction_trigger" }] });
   expect(typesOf(output)).toEqual(["compaction"]);
-  const early = await server.post("/v1/responses", { model: MODEL, input: [{ type: "compaction_trigger" }, user("Hi")] });
+  const early = await server.post("/v1/responses", {
+    model: MODEL,
+    input: [{ type: "compaction_trigger" }, user("Hi")],
+  });
   expect(await early.json()).toMatchObject({ error: { code: "invalid_value", param: "input[0]" } });
   const empty = await server.post("/v1/responses", { model: MODEL, input: [{ type: "compaction_trigger" }] });
   expect(empty.status).toBe(400);
@@ -178,7 +202,10 @@ test("a trigger continues a chain, and must come last and after something", asyn
 
 test("where the model writes no summary, a trigger is answered by an error", async () => {
   const server = await start({ scenario: "scenarios:\n  - events: [{ finish: stop }]\n" });
-  const reply = await server.post("/v1/responses", { model: MODEL, input: [user("Hi"), { type: "compaction_trigger" }] });
+  const reply = await server.post("/v1/responses", {
+    model: MODEL,
+    input: [user("Hi"), { type: "compaction_trigger" }],
+  });
   expect(await reply.json()).toMatchObject({ status: "failed", error: { code: "server_error" }, output: [] });
 });
 

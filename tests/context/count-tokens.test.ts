@@ -12,7 +12,10 @@ async function start(env: Readonly<Record<string, string>> = {}): Promise<TestSe
   return server;
 }
 
-async function count(server: TestServer, body: object): Promise<{ status: number; tokens: number; header: string | null }> {
+async function count(
+  server: TestServer,
+  body: object,
+): Promise<{ status: number; tokens: number; header: string | null }> {
   const reply = await server.post("/v1/responses/input_tokens", body);
   const { input_tokens: tokens }: { input_tokens: number } = await reply.json();
   return { status: reply.status, tokens, header: reply.headers.get("x-token-count") };
@@ -25,12 +28,17 @@ async function createdUsage(server: TestServer, body: object): Promise<{ id: str
   return { id, tokens: usage.input_tokens };
 }
 
-const tool = { type: "function", name: "weather", strict: false, parameters: { type: "object", properties: { city: { type: "string" } } } };
+const tool = {
+  type: "function",
+  name: "weather",
+  strict: false,
+  parameters: { type: "object", properties: { city: { type: "string" } } },
+};
 const REQUESTS: Readonly<Record<string, object>> = {
   "a text": { input: "How many tokens are these?" },
   "an empty text in a message": { input: [{ role: "user", content: "" }] },
-  "instructions": { instructions: "Answer in one word, always.", input: "Hi" },
-  "tools": { input: "Hi", tools: [tool], tool_choice: "none" },
+  instructions: { instructions: "Answer in one word, always.", input: "Hi" },
+  tools: { input: "Hi", tools: [tool], tool_choice: "none" },
   "a picture and a file": {
     input: [
       {
@@ -38,7 +46,11 @@ const REQUESTS: Readonly<Record<string, object>> = {
         content: [
           { type: "input_text", text: "What are these?" },
           { type: "input_image", image_url: PIXEL },
-          { type: "input_file", filename: "a.txt", file_data: `data:text/plain;base64,${btoa("Some words in a file.")}` },
+          {
+            type: "input_file",
+            filename: "a.txt",
+            file_data: `data:text/plain;base64,${btoa("Some words in a file.")}`,
+          },
         ],
       },
     ],
@@ -71,7 +83,9 @@ test("a chain, a conversation and stored items are counted with what they hold",
   expect(inChain.tokens).toBe((await createdUsage(server, { model: MODEL, ...chained })).tokens);
   expect(inChain.tokens).toBeGreaterThan(first.tokens);
 
-  const made = await server.post("/v1/conversations", { items: [{ role: "user", content: "I live in Oslo, by the sea." }] });
+  const made = await server.post("/v1/conversations", {
+    items: [{ role: "user", content: "I live in Oslo, by the sea." }],
+  });
   const { id }: { id: string } = await made.json();
   const talked = { conversation: id, input: "Where do I live?" };
   const inConversation = await count(server, { model: MODEL, ...talked });

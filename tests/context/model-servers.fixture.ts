@@ -34,14 +34,20 @@ export function llamaCpp(window: number, answer = "Fine."): Answer {
   return (response, { path, body }) => {
     const call = read(body);
     const [name] = path.split("?");
-    if (name === "/v1/chat/completions") return chat(response, call, answer, window, (size) => LLAMA_TOO_LONG(size, window));
+    if (name === "/v1/chat/completions")
+      return chat(response, call, answer, window, (size) => LLAMA_TOO_LONG(size, window));
     if (name === "/apply-template") return json(response, 200, { prompt: templated(call.messages ?? []) });
     if (name === "/tokenize")
-      return json(response, 200, { tokens: call.content === undefined ? [] : tokensOf(call.content).map((_, id) => id) });
+      return json(response, 200, {
+        tokens: call.content === undefined ? [] : tokensOf(call.content).map((_, id) => id),
+      });
     if (name === "/props")
       return json(response, 200, { default_generation_settings: { id: 0, n_ctx: window, params: {} }, total_slots: 1 });
     if (name === "/v1/models")
-      return json(response, 200, { object: "list", data: [{ id: "m", object: "model", created: 1, owned_by: "llamacpp", meta: { n_ctx_train: 131_072 } }] });
+      return json(response, 200, {
+        object: "list",
+        data: [{ id: "m", object: "model", created: 1, owned_by: "llamacpp", meta: { n_ctx_train: 131_072 } }],
+      });
     return json(response, 404, { error: { code: 404, message: "File Not Found", type: "not_found_error" } });
   };
 }
@@ -50,14 +56,19 @@ export function llamaCpp(window: number, answer = "Fine."): Answer {
 export function vllm(window: number, answer = "Fine."): Answer {
   return (response, { path, body }) => {
     const call = read(body);
-    if (path === "/v1/chat/completions") return chat(response, call, answer, window, (size) => VLLM_TOO_LONG(size, window));
+    if (path === "/v1/chat/completions")
+      return chat(response, call, answer, window, (size) => VLLM_TOO_LONG(size, window));
     if (path === "/tokenize") {
-      if (call.messages === undefined) return json(response, 400, { error: { message: "Field required", type: "BadRequestError", code: 400 } });
+      if (call.messages === undefined)
+        return json(response, 400, { error: { message: "Field required", type: "BadRequestError", code: 400 } });
       const tokens = tokensOf(templated(call.messages)).map((_, id) => id);
       return json(response, 200, { count: tokens.length, max_model_len: window, tokens, token_strs: null });
     }
     if (path === "/v1/models")
-      return json(response, 200, { object: "list", data: [{ id: "m", object: "model", created: 1, owned_by: "vllm", root: "m", max_model_len: window }] });
+      return json(response, 200, {
+        object: "list",
+        data: [{ id: "m", object: "model", created: 1, owned_by: "vllm", root: "m", max_model_len: window }],
+      });
     if (path === "/v1/responses/input_tokens") return json(response, 405, { detail: "Method Not Allowed" });
     return json(response, 404, { detail: "Not Found" });
   };
@@ -67,20 +78,38 @@ export function vllm(window: number, answer = "Fine."): Answer {
 export function ollama(window: number, answer = "Fine."): Answer {
   return (response, { path, body }) => {
     if (path === "/v1/chat/completions") return chat(response, read(body), answer, Infinity, () => ({}));
-    if (path === "/v1/models") return json(response, 200, { object: "list", data: [{ id: "m", object: "model", created: 1, owned_by: "library" }] });
+    if (path === "/v1/models")
+      return json(response, 200, {
+        object: "list",
+        data: [{ id: "m", object: "model", created: 1, owned_by: "library" }],
+      });
     if (path === "/api/show")
-      return json(response, 200, { parameters: "stop \"<|end|>\"", model_info: { "general.architecture": "llama", "llama.context_length": 131_072 } });
-    if (path === "/api/ps") return json(response, 200, { models: [{ name: "m:latest", model: "m:latest", context_length: window }] });
+      return json(response, 200, {
+        parameters: 'stop "<|end|>"',
+        model_info: { "general.architecture": "llama", "llama.context_length": 131_072 },
+      });
+    if (path === "/api/ps")
+      return json(response, 200, { models: [{ name: "m:latest", model: "m:latest", context_length: window }] });
     response.writeHead(404, { "content-type": "text/plain" });
     response.end("404 page not found");
   };
 }
 
-function chat(response: ServerResponse, call: Call, answer: string, window: number, tooLong: (size: number) => object): void {
+function chat(
+  response: ServerResponse,
+  call: Call,
+  answer: string,
+  window: number,
+  tooLong: (size: number) => object,
+): void {
   const size = tokensOf(templated(call.messages ?? [])).length;
   if (size >= window) return json(response, 400, tooLong(size));
   response.writeHead(200, { "content-type": "text/event-stream" });
-  const usage = { prompt_tokens: size, completion_tokens: tokensOf(answer).length, total_tokens: size + tokensOf(answer).length };
+  const usage = {
+    prompt_tokens: size,
+    completion_tokens: tokensOf(answer).length,
+    total_tokens: size + tokensOf(answer).length,
+  };
   response.end(sse(textChunk(answer), lastChunk("stop"), usageChunk(usage), "[DONE]"));
 }
 

@@ -58,7 +58,11 @@ describe("conversations", () => {
   afterAll(() => server.close());
 
   test("are made of nothing, with an id of the reference's form", async () => {
-    verifies("conversations.create.empty-body", "conversations.operations.all-eight", "conversations.statuses.always-200");
+    verifies(
+      "conversations.create.empty-body",
+      "conversations.operations.all-eight",
+      "conversations.statuses.always-200",
+    );
     const made = await calls.create();
     expect(made).toEqual({ id: made.id, object: "conversation", created_at: made.created_at, metadata: {} });
     expect(made.id).toMatch(/^conv_[0-9a-f]{48}$/);
@@ -129,12 +133,15 @@ describe("conversations", () => {
     await checkReply(await server.post(`/v1/conversations/${id}`, {}), missing);
   });
 
-  test.each(Object.entries(BAD_ITEMS))("refuse items that are %s, and keep none of them", async (_title, [items, refusal]) => {
-    await checkReply(await server.post("/v1/conversations", { items }), refusal);
-    const { id } = await calls.create({ items: [user("First")] });
-    await checkReply(await server.post(`/v1/conversations/${id}/items`, { items }), refusal);
-    expect(await calls.texts(id)).toEqual(["First"]);
-  });
+  test.each(Object.entries(BAD_ITEMS))(
+    "refuse items that are %s, and keep none of them",
+    async (_title, [items, refusal]) => {
+      await checkReply(await server.post("/v1/conversations", { items }), refusal);
+      const { id } = await calls.create({ items: [user("First")] });
+      await checkReply(await server.post(`/v1/conversations/${id}/items`, { items }), refusal);
+      expect(await calls.texts(id)).toEqual(["First"]);
+    },
+  );
 
   test("refuse to be given no items", async () => {
     const { id } = await calls.create();
@@ -179,7 +186,10 @@ describe("the items of a conversation", () => {
         type: "message",
         status: "completed",
         role: "user",
-        content: [{ type: "input_text", text: "See" }, { ...image, detail: "auto", file_id: null }],
+        content: [
+          { type: "input_text", text: "See" },
+          { ...image, detail: "auto", file_id: null },
+        ],
       },
       { type: "function_call", status: "completed", call_id: "call_1", name: "f", arguments: "{}" },
     ]);
@@ -198,7 +208,10 @@ describe("the items of a conversation", () => {
     await calls.add(id, [{ type: "tool_result", call_id: "call_9", output: "a.txt" }]);
     const { id: other } = await calls.create({ items: [{ type: "item_reference", id: "msg_kept" }] });
     expect(await calls.texts(id)).toEqual(["Kept", "custom_tool_call", "custom_tool_call_output"]);
-    await calls.add(other, [{ type: "input_text", text: "One" }, { type: "input_text", text: "Two" }]);
+    await calls.add(other, [
+      { type: "input_text", text: "One" },
+      { type: "input_text", text: "Two" },
+    ]);
     expect(await calls.texts(other)).toEqual(["Kept", "One Two"]);
     const { id: third } = await calls.create({ items: [{ id: "msg_kept" }] });
     expect(await calls.texts(third)).toEqual(["Kept"]);
@@ -220,8 +233,14 @@ describe("the items of a conversation", () => {
     verifies("conversations.items.list", "lists.query.defaults", "lists.query.order", "lists.query.after-is-exclusive");
     const { id } = await calls.create();
     const oldestFirst = Array.from({ length: 25 }, (_, index) => `msg_${index}`);
-    await calls.add(id, oldestFirst.slice(0, 20).map((item) => user(item, { id: item })));
-    await calls.add(id, oldestFirst.slice(20).map((item) => user(item, { id: item })));
+    await calls.add(
+      id,
+      oldestFirst.slice(0, 20).map((item) => user(item, { id: item })),
+    );
+    await calls.add(
+      id,
+      oldestFirst.slice(20).map((item) => user(item, { id: item })),
+    );
     const newestFirst = oldestFirst.toReversed();
     const page = async (query: string): Promise<object> => {
       const { data, has_more } = await calls.list(id, query);
@@ -248,7 +267,8 @@ describe("the items of a conversation", () => {
     expect(await (await server.fetch(path)).json()).toEqual(first);
     expect(await conversation(await server.fetch(path, { method: "DELETE" }))).toEqual(made);
     expect(await calls.texts(made.id)).toEqual(["Two"]);
-    for (const method of ["GET", "DELETE"]) await checkReply(await server.fetch(path, { method }), unknownItem(first?.id ?? ""));
+    for (const method of ["GET", "DELETE"])
+      await checkReply(await server.fetch(path, { method }), unknownItem(first?.id ?? ""));
   });
 
   test("are all there, once, and in blocks as they were sent, when 200 clients add them at once", async () => {
@@ -257,13 +277,22 @@ describe("the items of a conversation", () => {
     const writers = Array.from({ length: 200 }, (_, writer) => [0, 1, 2].map((item) => `${writer}.${item}`));
     const reads: (readonly string[])[] = [];
     const reading = setInterval(() => void calls.texts(id).then((texts) => reads.push(texts)), 20);
-    await Promise.all(writers.map((texts) => calls.add(id, texts.map((text) => user(text)))));
+    await Promise.all(
+      writers.map((texts) =>
+        calls.add(
+          id,
+          texts.map((text) => user(text)),
+        ),
+      ),
+    );
     clearInterval(reading);
     const items = await calls.walk(id, 7);
     expect(new Set(items.map((item) => item.id)).size).toBe(600);
     const texts = await calls.texts(id);
     const blocks = Array.from({ length: 200 }, (_, index) => texts.slice(3 * index, 3 * index + 3));
-    expect(blocks.map((block) => block.join(" ")).toSorted()).toEqual(writers.map((block) => block.join(" ")).toSorted());
+    expect(blocks.map((block) => block.join(" ")).toSorted()).toEqual(
+      writers.map((block) => block.join(" ")).toSorted(),
+    );
     for (const read of reads) expect(read).toEqual(texts.slice(0, read.length)); // What was read meanwhile never changed its place.
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { chunks, says, serveBehind, toolDelta } from "../responses/behind-upstream.ts";
 import { lastChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { chunks, says, serveBehind, toolDelta } from "../responses/behind-upstream.ts";
 import { checkReply, type Refusal } from "../responses/check-refusal.ts";
 import { readResponse, readStream } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
@@ -40,7 +40,7 @@ test("the model is given the conversation's items before the input, and the next
 
 test("a conversation is named by its id or by an object with it, and comes back as an object; otherwise the member is not there", async () => {
   verifies("conversations.run.echo-is-object", "response.body.conversation-and-prompt-absent");
-  verifies("create.echo.previous-response-id");
+  verifies("state.chain.previous-id-echo");
   const { calls, create } = await serveYes();
   const { id } = await calls.create();
   for (const conversation of [id, { id }]) {
@@ -83,7 +83,11 @@ test("a conversation can be answered without any input, but not an empty one", a
   expect(asked()).toMatchObject({ messages: [{ content: "One" }] });
   expect(await calls.texts(id)).toEqual(["One", "Yes."]);
   const { id: empty } = await calls.create();
-  const nothing: Refusal = { code: "missing_required_parameter", param: null, message: /'conversation' must be provided\.$/ };
+  const nothing: Refusal = {
+    code: "missing_required_parameter",
+    param: null,
+    message: /'conversation' must be provided\.$/,
+  };
   await checkReply(await create({ conversation: empty, input: [] }), nothing);
   await checkReply(await create({ conversation: [], input: [] }), nothing);
   await calls.add(empty, [user("It is not held.")]);
@@ -123,7 +127,11 @@ test("a function's call is answered in the next turn of a conversation; a turn w
   const output = { type: "function_call_output", call_id: "call_1", output: "18" };
   expect((await create({ conversation: id, tools, input: [output] })).status).toBe(200);
   expect(asked()).toMatchObject({
-    messages: [{ role: "user" }, { role: "assistant", tool_calls: [{ id: "call_1" }] }, { role: "tool", content: "18" }],
+    messages: [
+      { role: "user" },
+      { role: "assistant", tool_calls: [{ id: "call_1" }] },
+      { role: "tool", content: "18" },
+    ],
   });
   expect(await calls.texts(id)).toEqual(["Weather?", "function_call", "function_call_output", "18 degrees."]);
 });
@@ -158,12 +166,18 @@ test("a conversation of 5,000 items is answered, with all of them before the inp
   const { calls, create, upstream } = await serveYes();
   const { id } = await calls.create();
   for (let first = 0; first < 5_000; first += 20)
-    await calls.add(id, Array.from({ length: 20 }, (_, index) => user(`${first + index}`, { id: `msg_${first + index}` })));
+    await calls.add(
+      id,
+      Array.from({ length: 20 }, (_, index) => user(`${first + index}`, { id: `msg_${first + index}` })),
+    );
   const startedAt = performance.now();
   expect((await create({ conversation: id, input: "Last" })).status).toBe(200);
   expect(performance.now() - startedAt).toBeLessThan(1_500);
   const { messages }: { messages: { content: string }[] } = JSON.parse(upstream.calls.at(-1)?.body ?? "{}");
-  expect(messages.map(({ content }) => content)).toEqual([...Array.from({ length: 5_000 }, (_, index) => `${index}`), "Last"]);
+  expect(messages.map(({ content }) => content)).toEqual([
+    ...Array.from({ length: 5_000 }, (_, index) => `${index}`),
+    "Last",
+  ]);
   const pagedAt = performance.now();
   expect((await calls.list(id, "?order=asc&after=msg_4899&limit=100")).data).toHaveLength(100);
   expect(performance.now() - pagedAt).toBeLessThan(200);

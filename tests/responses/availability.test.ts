@@ -9,21 +9,16 @@ import { checkReply, MODEL } from "./check-refusal.ts";
 const ENGINES = ["built-in", "chat-completions"] as const;
 type Engine = (typeof ENGINES)[number];
 
-const part = (members: object): object => ({ input: [{ role: "user", content: [members] }] });
 const element = (members: object): object => ({ input: [{ role: "user", content: "Hi" }, members] });
 
 /** A request that makes use of each path that may be refused. Tools and choices of tools are made from their type. */
 const USES: Readonly<Record<string, object>> = {
   prompt: { prompt: { id: "pmpt_x" } },
-  context_management: { context_management: [{ type: "compaction" }] },
-  "truncation.auto": { truncation: "auto" },
   background: { background: true },
   moderation: { moderation: { model: "omni" } },
   output_audio: { output_audio: { voice: "x" } },
   image: { image: { context_compression: "auto" } },
   "reasoning.mode.pro": { reasoning: { mode: "pro" } },
-  "input.compaction": element({ type: "compaction", encrypted_content: "x" }),
-  "input.compaction_trigger": element({ type: "compaction_trigger" }),
   "input.configuration_update": element({ type: "configuration_update" }),
   "content.encrypted_content": element({
     type: "agent_message",
@@ -47,7 +42,8 @@ const ACCEPTED: Readonly<Record<string, unknown>> = {
   input: "Hi",
   conversation: [{ role: "user", content: "Hi" }],
   instructions: "Be brief.",
-  truncation: "disabled",
+  truncation: "auto",
+  context_management: [{ type: "compaction", compact_threshold: 100_000 }],
   stream: true,
   stream_options: { include_obfuscation: false },
   store: false,

@@ -137,7 +137,8 @@ describe("a recording for a model that does not hear", () => {
     const asked = behind.create(hearing({ data: WAV, format: "wav" }), leaving.signal);
     await expect.poll(() => tape.received.length).toBe(1);
     leaving.abort();
-    await expect(asked).rejects.toThrow();
+    await expect(asked).rejects.toThrow("aborted");
+    await tape.received[0]?.closed;
     expect(behind.upstream.calls).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { startTestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { type BehindUpstream, says, serveBehind } from "./behind-upstream.ts";
 import { checkReply, type Refusal } from "./check-refusal.ts";
-import { PIXEL, PIXEL_BYTES, pdfBomb, pdfOf, pdfUrl } from "./media-samples.ts";
+import { PIXEL, PIXEL_BYTES, pdfBomb, pdfOf, pdfUrl, WAV } from "./media-samples.ts";
 import { readResponse } from "./read-stream.ts";
 import { sends, serveRemote } from "./remote-server.ts";
 
@@ -281,6 +281,24 @@ describe("a PDF made to harm", () => {
     const refusal = { code: "file_too_large", param: "input", message };
     await checkReply(await behind.create(reading({ filename: "a.pdf", file_data: pdfUrl(PDF) })), refusal);
   });
+});
+
+test("of a server with the profile openai the model takes all as it is", async () => {
+  const remote = await serveRemote(sends(PIXEL_BYTES));
+  const behind = await serve({ MODEL_PROFILE: "openai" });
+  const content = [
+    { type: "input_image", image_url: remote.url },
+    { type: "input_file", filename: "a.pdf", file_data: pdfUrl(PDF) },
+    { type: "input_audio", input_audio: { data: WAV, format: "wav" } },
+  ];
+  expect((await behind.create({ input: [{ role: "user", content }] })).status).toBe(200);
+  const parts = [
+    { type: "image_url", image_url: { url: remote.url } },
+    { type: "file", file: { filename: "a.pdf", file_data: pdfUrl(PDF) } },
+    { type: "input_audio", input_audio: { data: WAV, format: "wav" } },
+  ];
+  expect(behind.asked()).toMatchObject({ messages: [{ role: "user", content: parts }] });
+  expect(remote.paths).toEqual([]);
 });
 
 describe("an uploaded file", () => {

@@ -10,6 +10,8 @@ export interface ReceivedRecording {
   readonly type: string;
   readonly filename: string;
   readonly bytes: Buffer;
+  /** Settles when the call is over, answered or not. */
+  readonly closed: Promise<void>;
 }
 
 export interface TranscriptionServer {
@@ -28,8 +30,9 @@ export interface Transcription {
 export async function serveTranscriptions(answer: Transcription): Promise<TranscriptionServer> {
   const received: ReceivedRecording[] = [];
   const server = createServer((request, response) => {
+    const closed = new Promise<void>((resolve) => response.once("close", () => resolve()));
     void read(request).then((recording) => {
-      received.push(recording);
+      received.push({ ...recording, closed });
       if (answer.isSilent === true) return;
       response.writeHead(answer.status ?? 200, { "content-type": "application/json" });
       response.end(JSON.stringify(answer.body ?? { text: "Hello from the tape." }));
@@ -45,7 +48,7 @@ export async function serveTranscriptions(answer: Transcription): Promise<Transc
   return { baseUrl: `http://127.0.0.1:${address.port}/v1`, received };
 }
 
-async function read(request: IncomingMessage): Promise<ReceivedRecording> {
+async function read(request: IncomingMessage): Promise<Omit<ReceivedRecording, "closed">> {
   const pieces: Buffer[] = [];
   for await (const piece of request) pieces.push(Buffer.from(piece));
   const { url = "", headers } = request;
@@ -55,7 +58,9 @@ async function read(request: IncomingMessage): Promise<ReceivedRecording> {
   const file = form.get("file");
   if (!(file instanceof File)) throw new Error("the form has no file");
   form.delete("file");
-  const fields = Object.fromEntries([...form].map(([name, value]) => [name, String(value)]));
+  const fields = Object.fromEntries(
+    [...form].flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : [])),
+  );
   const bytes = Buffer.from(await file.arrayBuffer());
   return { path: url, headers, fields, type: file.type, filename: file.name, bytes };
 }

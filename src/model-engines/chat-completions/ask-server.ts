@@ -40,7 +40,11 @@ export async function askServer(
       origin,
       path: `${path}${separator}`,
       method: body === undefined ? "GET" : "POST",
-      headers: { ...headers, accept: "application/json", ...(body === undefined ? {} : { "content-type": "application/json" }) },
+      headers: {
+        ...headers,
+        accept: "application/json",
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal,
     });

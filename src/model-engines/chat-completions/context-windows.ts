@@ -28,7 +28,9 @@ export class ContextWindows {
     if (known !== undefined && nowMs - known.readAtMs < FRESH_MS) return known.window;
     const limited = AbortSignal.any([signal, AbortSignal.timeout(ASK_MS_MAX)]);
     const window =
-      (await this.#fromList(model, limited)) ?? (await this.#fromLlamaCpp(model, limited)) ?? (await this.#fromOllama(model, limited));
+      (await this.#fromList(model, limited)) ??
+      (await this.#fromLlamaCpp(model, limited)) ??
+      (await this.#fromOllama(model, limited));
     if (signal.aborted) return window;
     if (this.#known.size >= MODELS_MAX) this.#known.clear();
     this.#known.set(model, { window, readAtMs: nowMs });
@@ -46,7 +48,10 @@ export class ContextWindows {
 
   /** llama.cpp: what one of its slots holds. */
   async #fromLlamaCpp(model: string, signal: AbortSignal): Promise<number | null> {
-    const props = await this.#ask({ path: `${this.#server.rootPath}/props?model=${encodeURIComponent(model)}` }, signal);
+    const props = await this.#ask(
+      { path: `${this.#server.rootPath}/props?model=${encodeURIComponent(model)}` },
+      signal,
+    );
     const settings = props?.["default_generation_settings"];
     return isRecord(settings) ? positive(settings["n_ctx"]) : null;
   }
@@ -57,11 +62,16 @@ export class ContextWindows {
     if (shown === null) return null;
     const loaded = await this.#ask({ path: `${this.#server.rootPath}/api/ps` }, signal);
     const running = isList(loaded?.["models"]) ? loaded["models"].filter(isRecord) : [];
-    const own = running.find((each) => each["model"] === model || each["name"] === model || each["name"] === `${model}:latest`);
+    const own = running.find(
+      (each) => each["model"] === model || each["name"] === model || each["name"] === `${model}:latest`,
+    );
     return positive(own?.["context_length"]) ?? parameterOf(shown) ?? trainedOf(shown);
   }
 
-  async #ask(question: { readonly path: string; readonly body?: unknown }, signal: AbortSignal): Promise<JsonObject | null> {
+  async #ask(
+    question: { readonly path: string; readonly body?: unknown },
+    signal: AbortSignal,
+  ): Promise<JsonObject | null> {
     const reply = await askServer(this.#server, { ...question, replyBytesMax: REPLY_BYTES_MAX }, signal);
     return reply !== null && reply.status === 200 && isRecord(reply.body) ? reply.body : null;
   }

@@ -35,7 +35,8 @@ export function estimateAttachmentTokens({ model, messages }: ChatRequest): numb
 
 function textsOf(message: ChatMessage): readonly string[] {
   const { content } = message;
-  const spoken = typeof content === "string" ? [content] : (content ?? []).flatMap((part) => ("text" in part ? [part.text] : []));
+  const spoken =
+    typeof content === "string" ? [content] : (content ?? []).flatMap((part) => ("text" in part ? [part.text] : []));
   if (message.role !== "assistant") return spoken;
   const calls = (message.tool_calls ?? []).map(({ function: { name, arguments: input } }) => `${name} ${input}`);
   return [...spoken, message.reasoning_content ?? "", ...calls];

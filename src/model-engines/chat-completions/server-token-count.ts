@@ -71,10 +71,18 @@ const BY_TEMPLATE: Way = { ask: countByTemplate, countsAttachments: false };
 const BY_RESPONSES: Way = { ask: countByResponses, countsAttachments: true };
 
 /** vLLM: `/tokenize` with messages applies the chat template and counts. */
-async function countByChatTokenizer(server: ServerAddress, { chat }: CountedTurn, signal: AbortSignal): Promise<Outcome> {
+async function countByChatTokenizer(
+  server: ServerAddress,
+  { chat }: CountedTurn,
+  signal: AbortSignal,
+): Promise<Outcome> {
   const { model, messages, tools } = chat;
   const body = { model, messages, add_generation_prompt: true, ...(tools === undefined ? {} : { tools }) };
-  const reply = await askServer(server, { path: `${server.rootPath}/tokenize`, body, replyBytesMax: REPLY_BYTES_MAX }, signal);
+  const reply = await askServer(
+    server,
+    { path: `${server.rootPath}/tokenize`, body, replyBytesMax: REPLY_BYTES_MAX },
+    signal,
+  );
   // llama.cpp has the same path for plain text, finds none and counts nothing; it does not say `count`.
   return outcomeOf(reply, (value) => (isRecord(value) ? (countOf(value["count"]) ?? "absent") : "absent"));
 }
@@ -82,20 +90,41 @@ async function countByChatTokenizer(server: ServerAddress, { chat }: CountedTurn
 /** llama.cpp: `/apply-template` makes the prompt, `/tokenize` splits it. */
 async function countByTemplate(server: ServerAddress, { chat }: CountedTurn, signal: AbortSignal): Promise<Outcome> {
   const { stream: _stream, stream_options: _options, ...turn } = chat;
-  const made = await askServer(server, { path: `${server.rootPath}/apply-template`, body: turn, replyBytesMax: REPLY_BYTES_MAX }, signal);
+  const made = await askServer(
+    server,
+    { path: `${server.rootPath}/apply-template`, body: turn, replyBytesMax: REPLY_BYTES_MAX },
+    signal,
+  );
   const prompt = made !== null && made.status === 200 && isRecord(made.body) ? made.body["prompt"] : null;
   if (typeof prompt !== "string") return outcomeOf(made, () => "absent");
   const body = { model: chat.model, content: prompt, add_special: true, parse_special: true };
-  const reply = await askServer(server, { path: `${server.rootPath}/tokenize`, body, replyBytesMax: REPLY_BYTES_MAX }, signal);
+  const reply = await askServer(
+    server,
+    { path: `${server.rootPath}/tokenize`, body, replyBytesMax: REPLY_BYTES_MAX },
+    signal,
+  );
   return outcomeOf(reply, (value) => (isRecord(value) && isList(value["tokens"]) ? value["tokens"].length : "absent"));
 }
 
 /** Servers of the Responses API count its requests. */
-async function countByResponses(server: ServerAddress, { request }: CountedTurn, signal: AbortSignal): Promise<Outcome> {
+async function countByResponses(
+  server: ServerAddress,
+  { request }: CountedTurn,
+  signal: AbortSignal,
+): Promise<Outcome> {
   const { model, instructions, items, tools } = request;
   const input = items.map((item) => (item.type === "message" ? { ...item, id: undefined } : item));
-  const body = { model, input, ...(instructions === null ? {} : { instructions }), ...(tools.length === 0 ? {} : { tools }) };
-  const reply = await askServer(server, { path: `${server.apiPath}/responses/input_tokens`, body, replyBytesMax: 4096 }, signal);
+  const body = {
+    model,
+    input,
+    ...(instructions === null ? {} : { instructions }),
+    ...(tools.length === 0 ? {} : { tools }),
+  };
+  const reply = await askServer(
+    server,
+    { path: `${server.apiPath}/responses/input_tokens`, body, replyBytesMax: 4096 },
+    signal,
+  );
   return outcomeOf(reply, (value) => (isRecord(value) ? (countOf(value["input_tokens"]) ?? "absent") : "absent"));
 }
 

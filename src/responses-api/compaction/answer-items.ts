@@ -86,7 +86,12 @@ export class AnswerItems {
     const place = this.#items.length;
     this.#items.push(
       kind === "function"
-        ? { id: `fc_${place}`, type: "function_call", arguments: call.input.trim() === "" ? "{}" : call.input, ...common }
+        ? {
+            id: `fc_${place}`,
+            type: "function_call",
+            arguments: call.input.trim() === "" ? "{}" : call.input,
+            ...common,
+          }
         : { id: `ctc_${place}`, type: "custom_tool_call", input: call.input, ...common },
     );
   }

@@ -36,7 +36,13 @@ export function isUserMessage(item: StoredItem): item is Message {
 }
 
 /** Whether this item is the message that a summary is shown as. */
-export function isSummary({ id, type }: { readonly id?: string | null | undefined; readonly type?: string | null | undefined }): boolean {
+export function isSummary({
+  id,
+  type,
+}: {
+  readonly id?: string | null | undefined;
+  readonly type?: string | null | undefined;
+}): boolean {
   return type === "message" && id?.startsWith(SUMMARY_PREFIX) === true;
 }
 

@@ -21,7 +21,10 @@ If the conversation begins with an earlier summary, carry over what still holds.
 export function summaryRequest(request: ModelRequest): ModelRequest {
   return {
     ...request,
-    items: [...request.items, { type: "message", role: "user", content: [{ type: "input_text", text: SUMMARY_PROMPT }] }],
+    items: [
+      ...request.items,
+      { type: "message", role: "user", content: [{ type: "input_text", text: SUMMARY_PROMPT }] },
+    ],
     toolChoice: "none",
     text: { format: { type: "text" }, verbosity: "medium" },
     maxOutputTokens: SUMMARY_TOKENS_MAX,

@@ -18,7 +18,8 @@ export function tokensAtMost({ instructions, items, tools }: ModelRequest): numb
 export function weigh(item: Item): number {
   let pictures = 0;
   const json = JSON.stringify(item, (key, value: unknown) => {
-    if (typeof value !== "string" || !(value.startsWith("data:") || (key === "data" && value.length > DATA_MIN))) return value;
+    if (typeof value !== "string" || !(value.startsWith("data:") || (key === "data" && value.length > DATA_MIN)))
+      return value;
     pictures += 1;
     return "";
   });

@@ -129,6 +129,7 @@ scenarios:
   - { when: { input_contains: Weather, has_tool_output: false }, events: [{ text: asks }] }
   - { when: { tool_outputs: 2 }, events: [{ text: compares }] }
   - { when: { has_tool_output: true }, events: [{ text: reports }] }
+  - { when: { context_contains: Earlier, turn: 2 }, events: [{ text: remembers }] }
   - { when: { turn: 2 }, events: [{ text: second }] }
   - { when: { model: m }, events: [{ text: other }] }
 `,
@@ -140,6 +141,7 @@ scenarios:
     ["reports", aRequest(["the weather?", output])],
     ["compares", aRequest(["the weather?", output, output])],
     ["second", aRequest(["one", "two"])],
+    ["remembers", aRequest(["one said earlier", "two"])],
     ["other", aRequest("one", { model: "m" })],
     [null, aRequest("one")],
   ])("is the first whose conditions all hold: %s", (expected, request) => {
@@ -170,7 +172,7 @@ describe("a file that does not fit", () => {
     ],
     [
       "scenarios: [{ when: { input: x }, events: [] }]",
-      "s.yaml: scenarios[0].when.input is not known here; known are input_contains, turn, model, has_tool_output, tool_outputs.",
+      "s.yaml: scenarios[0].when.input is not known here; known are input_contains, context_contains, turn, model, has_tool_output, tool_outputs.",
     ],
     [
       "scenarios: [{ events: [{ text: a }, { call: { arguments: {} } }] }]",

@@ -48,6 +48,7 @@ function readScene(value: unknown, place: Place, models: readonly string[]): Sce
 function readConditions(value: unknown, place: Place, models: readonly string[]): Conditions {
   const when: Mapping = readMapping(value, place, [
     "input_contains",
+    "context_contains",
     "turn",
     "model",
     "has_tool_output",
@@ -55,6 +56,7 @@ function readConditions(value: unknown, place: Place, models: readonly string[])
   ]);
   return {
     inputContains: readOptional(when["input_contains"], (text) => readName(text, place.member("input_contains"))),
+    contextContains: readOptional(when["context_contains"], (text) => readName(text, place.member("context_contains"))),
     turn: readOptional(when["turn"], (turn) => readInteger(turn, place.member("turn"), 1)),
     model: readOptional(when["model"], (model) => readChoice(model, place.member("model"), models)),
     hasToolOutput: readOptional(when["has_tool_output"], (flag) => readFlag(flag, place.member("has_tool_output"))),

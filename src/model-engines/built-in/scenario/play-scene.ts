@@ -8,10 +8,12 @@ import type { Conditions, Line, Scenario, Scene } from "./scenario.ts";
 
 /** The first scene whose conditions all hold, or null. */
 export function findScene(scenario: Scenario, request: ModelRequest): Scene | null {
-  const { text, userTexts, toolOutputs: outputs } = readConversation(request.items);
-  const spoken = text.toLowerCase();
-  const holds = ({ inputContains, turn, model, hasToolOutput, toolOutputs }: Conditions): boolean =>
-    (inputContains === null || spoken.includes(inputContains.toLowerCase())) &&
+  const { text, userTexts, systemTexts, toolOutputs: outputs } = readConversation(request.items);
+  const said = (texts: readonly string[], what: string): boolean =>
+    texts.some((one) => one.toLowerCase().includes(what.toLowerCase()));
+  const holds = ({ inputContains, contextContains, turn, model, hasToolOutput, toolOutputs }: Conditions): boolean =>
+    (inputContains === null || said([text], inputContains)) &&
+    (contextContains === null || said([...userTexts, ...systemTexts], contextContains)) &&
     (turn === null || turn === userTexts.length) &&
     (model === null || model === request.model) &&
     (hasToolOutput === null || hasToolOutput === outputs.length > 0) &&

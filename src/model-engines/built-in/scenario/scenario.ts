@@ -23,6 +23,8 @@ export type Script =
 /** Null where a scene does not care. */
 export interface Conditions {
   readonly inputContains: string | null;
+  /** Said in any message of users or developers. */
+  readonly contextContains: string | null;
   /** How many user messages the context holds. */
   readonly turn: number | null;
   readonly model: string | null;

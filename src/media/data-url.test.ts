@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { isBase64, parseDataUrl } from "./data-url.ts";
+
+test.each([
+  ["data:image/png;base64,AAAA", { mimeType: "image/png", charset: null, base64: "AAAA" }],
+  ["DATA:Image/PNG;BASE64,AAAA", { mimeType: "image/png", charset: null, base64: "AAAA" }],
+  ["data:;base64,AAAA", { mimeType: "", charset: null, base64: "AAAA" }],
+  ["data:text/plain;charset=koi8-r;x=1;base64,AA==", { mimeType: "text/plain", charset: "koi8-r", base64: "AA==" }],
+  ["data:text/plain,hello", null],
+  ["data:image/png;base64", null],
+  ["AAAA", null],
+  ["https://example.com/a,b", null],
+  [`data:${"a".repeat(2000)};base64,AAAA`, null],
+])("%.60j is read as %j", (url, parsed) => expect(parseDataUrl(url)).toEqual(parsed));
+
+test.each([
+  ["", true],
+  ["AAAA", true],
+  ["AAA=", true],
+  ["AA==", true],
+  ["AAA", true],
+  ["AA\nAA\r\n", true],
+  ["-_-_", true],
+  ["A", false],
+  ["AAAAA", false],
+  ["AA=A", false],
+  ["AAA!", false],
+  ["====", false],
+])("%j is base64: %s", (text, expected) => expect(isBase64(text)).toBe(expected));

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { TextCache } from "./text-cache.ts";
+
+/** Asks for texts by name, each as long as its number says, and tells which had to be made. */
+async function made(cache: TextCache, ...names: readonly string[]): Promise<string[]> {
+  const making: string[] = [];
+  for (const name of names) {
+    const text = await cache.get(name, async () => {
+      making.push(name);
+      return "x".repeat(Number(name.slice(1)));
+    });
+    expect(text).toHaveLength(Number(name.slice(1)));
+  }
+  return making;
+}
+
+test("a text is made once", async () => {
+  expect(await made(new TextCache(10), "a4", "a4", "a4")).toEqual(["a4"]);
+});
+
+test("the texts that were not used for longest leave first", async () => {
+  const cache = new TextCache(10);
+  expect(await made(cache, "a4", "b4", "a4", "c4")).toEqual(["a4", "b4", "c4"]);
+  expect(await made(cache, "a4", "c4", "b4")).toEqual(["b4"]);
+});
+
+test("a text that is too long is not kept, and drives no other out", async () => {
+  expect(await made(new TextCache(10), "a4", "b11", "b11", "a4")).toEqual(["a4", "b11", "b11"]);
+});
+
+test("a failure is not kept", async () => {
+  const cache = new TextCache(10);
+  await expect(cache.get("a1", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+  expect(await made(cache, "a1")).toEqual(["a1"]);
+});
+
+test("what two make at the same time counts once", async () => {
+  const cache = new TextCache(10);
+  await Promise.all([made(cache, "a4"), made(cache, "a4")]);
+  expect(await made(cache, "b4", "a4", "b4")).toEqual(["b4"]);
+});

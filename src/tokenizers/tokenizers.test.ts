@@ -1,0 +1,122 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { chooseEncoding } from "./choose-encoding.ts";
+import { readImageSize } from "./image-size.ts";
+import { imageTokens } from "./image-tokens.ts";
+import { loadTokenizer, pieces } from "./tokenizer.ts";
+
+const stays = new AbortController().signal;
+
+test.each([
+  ["gpt-4o-2024-08-06", "o200k_base"],
+  ["openai/gpt-4.1-mini", "o200k_base"],
+  ["gpt-5.2", "o200k_base"],
+  ["o3-mini", "o200k_base"],
+  ["gpt-oss:20b", "o200k_base"],
+  ["gpt-4-turbo", "cl100k_base"],
+  ["gpt-3.5-turbo", "cl100k_base"],
+  ["meta-llama/Llama-3.3-70B-Instruct", "cl100k_base"],
+  ["qwen3:8b", "cl100k_base"],
+  ["some-model-of-tomorrow", "o200k_base"],
+] as const)("%s is counted with %s", (model, encoding) => {
+  expect(chooseEncoding(model)).toBe(encoding);
+});
+
+describe("a tokenizer", () => {
+  test("counts as the published encodings do", async () => {
+    const [newer, older] = [await loadTokenizer("gpt-4o"), await loadTokenizer("gpt-4")];
+    expect(await newer.count("hello world", stays)).toBe(2);
+    expect(await older.count("hello world", stays)).toBe(2);
+    expect(await older.count("antidisestablishmentarianism", stays)).toBe(6);
+    expect(await newer.count("<|endoftext|>", stays)).toBeGreaterThan(1);
+    expect(await newer.count("", stays)).toBe(0);
+  });
+
+  test("takes long stretches without a space in its stride, and stops when nobody waits", async () => {
+    const tokenizer = await loadTokenizer("gpt-4o");
+    const begun = performance.now();
+    const tokens = await tokenizer.count("a".repeat(1_000_000), stays);
+    expect(tokens).toBeGreaterThan(100_000);
+    expect(performance.now() - begun).toBeLessThan(3000);
+    expect(await tokenizer.count("word ".repeat(1_000_000), AbortSignal.abort())).toBeLessThan(100_000);
+  });
+
+  test("estimates what is beyond its limit by what is before", async () => {
+    const tokenizer = await loadTokenizer("gpt-4o");
+    const counted = await tokenizer.count("word ".repeat(1_600_000), stays);
+    expect(Math.abs(counted - 1_600_000)).toBeLessThan(2000);
+  }, 20_000);
+});
+
+test("pieces are the text again, and no character is cut in two", () => {
+  const text = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 9000, size: "max" }),
+    fc.constant("😀".repeat(3001)),
+    fc.constant(`${"x".repeat(2047)}😀 y`),
+  );
+  fc.assert(
+    fc.property(text, (whole) => {
+      const cut = [...pieces(whole)];
+      expect(cut.join("")).toBe(whole);
+      for (const piece of cut) {
+        expect(piece.length).toBeLessThanOrEqual(2048);
+        if (whole.isWellFormed()) expect(piece.isWellFormed()).toBe(true);
+      }
+    }),
+  );
+});
+
+describe("the size of a picture", () => {
+  const bytes = (...parts: readonly (string | readonly number[])[]): Buffer =>
+    Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part, "latin1") : Buffer.from(part))));
+
+  test.each([
+    [
+      "PNG",
+      bytes([0x89], "PNG\r\n\x1a\n", [0, 0, 0, 13], "IHDR", [0, 0, 2, 128, 0, 0, 1, 224]),
+      { width: 640, height: 480 },
+    ],
+    ["GIF", bytes("GIF89a", [0x80, 0x02, 0xe0, 0x01]), { width: 640, height: 480 }],
+    [
+      "JPEG",
+      bytes([0xff, 0xd8, 0xff, 0xe0, 0, 4, 1, 2, 0xff, 0xff, 0xc0, 0, 11, 8, 1, 224, 2, 128, 1, 1, 0x11, 0]),
+      { width: 640, height: 480 },
+    ],
+    [
+      "WebP, simple",
+      bytes("RIFF", [0, 0, 0, 0], "WEBPVP8 ", [0, 0, 0, 0, 0, 0, 0, 0x9d, 1, 0x2a, 0x80, 2, 0xe0, 1]),
+      { width: 640, height: 480 },
+    ],
+    [
+      "WebP, lossless",
+      bytes("RIFF", [0, 0, 0, 0], "WEBPVP8L", [0, 0, 0, 0, 0x2f, 0x7f, 0xc2, 0x77, 0, 0, 0, 0, 0, 0]),
+      { width: 640, height: 480 },
+    ],
+    [
+      "WebP, extended",
+      bytes("RIFF", [0, 0, 0, 0], "WEBPVP8X", [0, 0, 0, 0, 0, 0, 0, 0, 0x7f, 2, 0, 0xdf, 1, 0]),
+      { width: 640, height: 480 },
+    ],
+  ])("is read from a %s", (_kind, picture, size) => {
+    expect(readImageSize(picture)).toEqual(size);
+  });
+
+  test("is not guessed from anything else, however it is cut", () => {
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 64 }), (noise) => void readImageSize(Buffer.from(noise))));
+    expect(readImageSize(Buffer.from("%PDF-1.7 and so on, a text of some length"))).toBeNull();
+    expect(readImageSize(Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 0, 0xff, 0xe0, 0, 0, 0, 0]))).toBeNull();
+  });
+});
+
+test.each([
+  ["gpt-4o", "high", { width: 1024, height: 1024 }, 765],
+  ["gpt-4o", "high", { width: 2048, height: 4096 }, 1105],
+  ["gpt-4o", "low", { width: 4096, height: 8192 }, 85],
+  ["gpt-4o", "auto", null, 765],
+  ["openai/gpt-4o-mini", "low", null, 2833],
+  ["gpt-5", "high", { width: 512, height: 512 }, 210],
+  ["gpt-4.1-mini", "high", { width: 1024, height: 1024 }, 1659],
+  ["o4-mini", "high", { width: 10_000, height: 10_000 }, 2642],
+] as const)("a picture for %s with detail %s", (model, detail, size, tokens) => {
+  expect(imageTokens(model, detail, size)).toBe(tokens);
+});

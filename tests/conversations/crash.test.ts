@@ -1,0 +1,146 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { kill } from "node:process";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import {
+  type ChatServer,
+  lastChunk,
+  serveChat,
+  sse,
+  textChunk,
+} from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { type ChildServer, startChildServer } from "../hostile/child-server.ts";
+import { readResponse } from "../responses/read-stream.ts";
+import type { TestServer } from "../test-server.ts";
+import { verifies } from "../verifies.ts";
+import { type ConversationCalls, conversationCalls, user } from "./call-conversations.ts";
+
+/** One start of the server on a data folder that outlives it. */
+interface Life extends Pick<TestServer, "fetch" | "post"> {
+  readonly calls: ConversationCalls;
+  kill(): void;
+}
+
+async function live(dataDir: string, model: ChatServer): Promise<Life> {
+  const env = { DATA_DIR: dataDir, MODEL_BASE_URL: `${model.origin}/v1`, FIND_LOCAL_DAEMON: "false" };
+  const child: ChildServer = await startChildServer({ scenario: "", env });
+  onTestFinished(() => child.remove());
+  const call = (path: string, init: RequestInit = {}): Promise<Response> => {
+    const headers = new Headers(init.headers);
+    headers.set("authorization", `Bearer ${child.apiKey}`);
+    return fetch(`${child.url}${path}`, { ...init, headers });
+  };
+  const post = (path: string, body: unknown): Promise<Response> =>
+    call(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+  return { fetch: call, post, calls: conversationCalls({ fetch: call, post }), kill: () => kill(child.pid, "SIGKILL") };
+}
+
+async function dataFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "antiphon-crash-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return join(folder, "data");
+}
+
+/** A model that does as its user says: "hang" (says nothing), "stutter" (half an answer), or answers with what was said last. */
+async function serveModel(): Promise<ChatServer & { obey: boolean }> {
+  const model = { obey: true };
+  const server = await serveChat((response, { body }) => {
+    const { messages }: { messages: { content: string }[] } = JSON.parse(body);
+    const said = messages.at(-1)?.content ?? "";
+    if (said === "hang" && model.obey) return;
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(sse(textChunk(`re: ${said}`)));
+    if (said !== "stutter" || !model.obey) response.end(sse(lastChunk("stop"), "[DONE]"));
+  });
+  return Object.assign(model, server);
+}
+
+test("a server that is killed during responses leaves their conversations whole, and they can be used again", async () => {
+  verifies("conversations.concurrency.held-by-a-response");
+  const [model, dataDir] = [await serveModel(), await dataFolder()];
+  const first = await live(dataDir, model);
+  const begin = async (input: string, members: object = {}): Promise<{ id: string; reply: Promise<Response> }> => {
+    const { id } = await first.calls.create({ items: [user("First")] });
+    const seen = model.calls.length;
+    const reply = first.post("/v1/responses", { model: "m", conversation: id, input, ...members });
+    reply.catch(() => undefined);
+    while (model.calls.length === seen) await sleep(5);
+    return { id, reply };
+  };
+  const unanswered = await begin("hang");
+  const halfAnswered = await begin("stutter", { stream: true });
+  await halfAnswered.reply;
+  const queued = await begin("hang", { background: true });
+  const { id: responseId } = await readResponse(await queued.reply);
+  const halfQueued = await begin("stutter", { background: true });
+  const { id: halfId } = await readResponse(await halfQueued.reply);
+  const done = await begin("hello");
+  expect((await done.reply).status).toBe(200);
+  await sleep(50);
+  first.kill();
+
+  model.obey = false;
+  const { calls, post, fetch: call } = await live(dataDir, model);
+  const statusOf = async (id: string): Promise<string> =>
+    (await readResponse(await call(`/v1/responses/${id}`))).status;
+  await expect.poll(() => statusOf(responseId), { timeout: 10_000 }).toBe("completed");
+  await expect.poll(() => statusOf(halfId), { timeout: 10_000 }).toBe("failed");
+  for (const { id } of [unanswered, halfAnswered, halfQueued]) expect(await calls.texts(id)).toEqual(["First"]);
+  expect(await calls.texts(queued.id)).toEqual(["First", "hang", "re: hang"]);
+  expect(await calls.texts(done.id)).toEqual(["First", "hello", "re: hello"]);
+  for (const { id } of [unanswered, halfAnswered, queued, halfQueued, done]) {
+    const before = await calls.texts(id);
+    expect((await post("/v1/responses", { model: "m", conversation: id, input: "again" })).status).toBe(200);
+    expect(await calls.texts(id)).toEqual([...before, "again", "re: again"]);
+  }
+});
+
+/** What was promised to writers of one conversation, by the texts of what they wrote. */
+interface Promised {
+  readonly tried: Set<string>;
+  readonly kept: Set<string>;
+}
+
+/** Writes until the server is gone: items in pairs, and a response now and then. */
+async function write({ post }: Life, id: string, writer: string, promised: Promised): Promise<void> {
+  for (let turn = 0; ; turn++) {
+    const text = `${writer}.${turn}`;
+    promised.tried.add(text);
+    const asks = turn % 3 === 0;
+    const sent = asks
+      ? post("/v1/responses", { model: "m", conversation: id, input: text })
+      : post(`/v1/conversations/${id}/items`, { items: [user(text), user(`re: ${text}`)] });
+    const status = await sent.then(async (reply) => (await reply.text(), reply.status)).catch(() => 0);
+    if (status === 0) return;
+    if (status === 200) promised.kept.add(text);
+    else expect(status, `${text} was refused`).toBe(400); // Another writer held the conversation.
+  }
+}
+
+test("whenever a server is killed, what it promised is in the conversation once, and nothing is there by half", async () => {
+  const [model, dataDir] = [await serveModel(), await dataFolder()];
+  const promised: Promised = { tried: new Set(), kept: new Set() };
+  let id = "";
+  for (let round = 0; round < 4; round++) {
+    const server = await live(dataDir, model);
+    if (round === 0) ({ id } = await server.calls.create());
+    const writers = Array.from({ length: 6 }, (_, index) => write(server, id, `${round}.${index}`, promised));
+    await sleep(100 + 400 * Math.random());
+    server.kill();
+    await Promise.all(writers);
+  }
+  const { calls, post } = await live(dataDir, model);
+  await expect
+    .poll(async () => (await post(`/v1/conversations/${id}/items`, { items: [user("last"), user("re: last")] })).status)
+    .toBe(200);
+  const texts = await calls.texts(id);
+  const pairs = Array.from({ length: texts.length / 2 }, (_, index) => texts.slice(2 * index, 2 * index + 2));
+  expect(promised.kept.size).toBeGreaterThan(20);
+  for (const [said, answer] of pairs) expect(answer).toBe(`re: ${said}`);
+  const written = pairs.map(([said = ""]) => said);
+  expect(new Set(written).size).toBe(written.length);
+  for (const text of promised.kept) expect(written).toContain(text);
+  for (const text of written) expect(text === "last" || promised.tried.has(text)).toBe(true);
+});
