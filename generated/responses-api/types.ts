@@ -996,7 +996,7 @@ export interface components {
             /** @description The language to expect, as a BCP 47 tag. */
             language_hint?: string;
         };
-        /** @description Sound for the model. The shape is the same in both directions. */
+        /** @description Sound for the model; where the model does not hear, what is said is transcribed for it. The shape is the same in both directions. */
         InputAudio: {
             /** @constant */
             type: "input_audio";

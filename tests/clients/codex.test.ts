@@ -191,6 +191,7 @@ describe(`@openai/codex ${installedVersion("@openai/codex", CODEX_FOLDER)}`, { t
     const codex = await open({ provider, config: "model_auto_compact_token_limit = 100000" });
     const run = await codex.exec("compact midway");
     expect(run).toMatchObject({ exitCode: 0, lastMessage: "I know that it holds one line." });
+    expectCalls(provider, 3);
   });
 
   test("ends with an error when the server refuses or the model fails", async () => {

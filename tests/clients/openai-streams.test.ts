@@ -89,13 +89,17 @@ describe(`openai ${installedVersion("openai")}`, () => {
   const reasoned = { reasoning: { effort: "low", summary: "detailed" } } as const;
   test.each<[string, readonly string[], Partial<ResponseCreateAndStreamParams>?]>([
     ["plain text", ["message"]],
-    ["plain text", ["message"], { include: ["message.output_text.logprobs"], top_logprobs: 2 }],
+    ["plain text with log probabilities", ["message"], { include: ["message.output_text.logprobs"], top_logprobs: 2 }],
     ["cited text", ["message"]],
     ["refusal", ["message"]],
     ["text and refusal", ["message"]],
     ["raw reasoning", ["reasoning", "message"], reasoned],
     ["summarised reasoning", ["reasoning", "message"], reasoned],
-    ["summarised reasoning", ["reasoning", "message"], { ...reasoned, include: ["reasoning.encrypted_content"] }],
+    [
+      "summarised reasoning, sealed",
+      ["reasoning", "message"],
+      { ...reasoned, include: ["reasoning.encrypted_content"] },
+    ],
     ["two messages", ["message", "message"]],
     ["parallel calls", ["message", "function_call", "function_call"]],
     ["custom call", ["custom_tool_call"]],

@@ -40,7 +40,7 @@ test("the model is given the conversation's items before the input, and the next
 
 test("a conversation is named by its id or by an object with it, and comes back as an object; otherwise the member is not there", async () => {
   verifies("conversations.run.echo-is-object", "response.body.conversation-and-prompt-absent");
-  verifies("state.chain.previous-id-echo");
+  verifies("create.chain.echoed");
   const { calls, create } = await serveYes();
   const { id } = await calls.create();
   for (const conversation of [id, { id }]) {

@@ -1,0 +1,48 @@
+import { ApiError } from "../../base/api-error.ts";
+import { invalidRequest } from "./invalid-request.ts";
+import { unsupportedParameter } from "./parameter-errors.ts";
+
+export function invalidStreamId(): ApiError {
+  return invalidRequest(
+    400,
+    "invalid_stream_id",
+    "stream_id",
+    "The 'stream_id' field must be a non-empty string with at most 256 characters and may only contain letters, numbers, underscores, hyphens, and periods.",
+  );
+}
+
+export function streamLimitReached(lanesMax: number): ApiError {
+  return invalidRequest(
+    400,
+    "websocket_stream_limit_reached",
+    "stream_id",
+    `This WebSocket connection has reached its maximum number of distinct stream IDs (${lanesMax}). Reuse an existing stream_id or open a new WebSocket connection.`,
+  );
+}
+
+const MINUTE_MS = 60_000;
+
+export function connectionLimitReached(lifetimeMs: number): ApiError {
+  const lifetime = lifetimeMs < MINUTE_MS ? `${lifetimeMs / 1000} seconds` : `${Math.round(lifetimeMs / MINUTE_MS)} minutes`;
+  return invalidRequest(
+    400,
+    "websocket_connection_limit_reached",
+    null,
+    `Responses websocket connection limit reached (${lifetime}). Create a new websocket connection to continue.`,
+  );
+}
+
+/** A socket shows what is made now; what nobody waits for is asked for over HTTP. */
+export function backgroundOverWebSocket(): ApiError {
+  return unsupportedParameter("background", "Background responses are created over HTTP: send POST /v1/responses.");
+}
+
+export function tooManyWebSockets(max: number): ApiError {
+  return new ApiError({
+    status: 503,
+    type: "server_error",
+    code: "server_is_overloaded",
+    message: `There are ${max} WebSocket connections already. Please retry in a moment, or send POST /v1/responses.`,
+    headers: { "Retry-After": "1" },
+  });
+}

@@ -1,0 +1,57 @@
+import type { CreateResponseRequest } from "../../../generated/responses-api/types.ts";
+import { responseCreateFrameFields } from "../../../generated/responses-api/validators.js";
+import { ApiError } from "../../base/api-error.ts";
+import { isRecord } from "../../base/records.ts";
+import { checkMembersOf } from "../check-body.ts";
+import { invalidType, invalidValue, missingParameter } from "../errors/parameter-errors.ts";
+import { bodyNotAnObject } from "../errors/request-errors.ts";
+import { backgroundOverWebSocket, invalidStreamId } from "../errors/websocket-errors.ts";
+import { gotWords } from "../validation-error.ts";
+
+/** A frame of the client as far as it has to be known before its turn comes. */
+export interface Frame {
+  /** Null: it names none. */
+  readonly lane: string | null;
+  /** Null: it names none, or none that could be one. */
+  readonly previousId: string | null;
+  readonly content: { readonly type: "create"; readonly body: unknown } | { readonly type: "fault"; readonly fault: ApiError };
+}
+
+const CREATE = "response.create";
+
+/** Never throws: what is wrong with a frame is said when its turn comes. */
+export function readFrame(message: unknown): Frame {
+  if (!isRecord(message)) return faultFrame(bodyNotAnObject(gotWords(message)));
+  const { type, stream_id: streamId, previous_response_id: previousId } = message;
+  const lane = streamId ?? null;
+  if (lane !== null && !isLaneName(lane)) return faultFrame(invalidStreamId());
+  const known = { lane, previousId: typeof previousId === "string" ? previousId : null };
+  if (type === CREATE) return { ...known, content: { type: "create", body: message } };
+  return { ...known, content: { type: "fault", fault: unknownType(type) } };
+}
+
+export function faultFrame(fault: ApiError): Frame {
+  return { lane: null, previousId: null, content: { type: "fault", fault } };
+}
+
+function isLaneName(value: unknown): value is string {
+  return typeof value === "string" && /^[A-Za-z0-9_.-]{1,256}$/.test(value);
+}
+
+function unknownType(type: unknown): ApiError {
+  if (type === undefined) return missingParameter("type");
+  return typeof type === "string" ? invalidValue("type", type, [CREATE]) : invalidType("type", "a string", gotWords(type));
+}
+
+/** What a frame asks for. */
+export interface CreateFrame {
+  readonly request: CreateResponseRequest;
+  readonly generate: boolean;
+}
+
+/** Checks a frame as the body of a create call is checked, and throws the same errors. Whatever it says of `stream`, it is answered with events. */
+export function checkCreateFrame(body: unknown): CreateFrame {
+  const { type: _type, stream_id: _lane, generate, ...request } = checkMembersOf(responseCreateFrameFields, body);
+  if (request.background === true) throw backgroundOverWebSocket();
+  return { request: { ...request, stream: true }, generate: generate !== false };
+}

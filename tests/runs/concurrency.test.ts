@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
+import { dataLines, readResponse } from "../responses/read-stream.ts";
+import { startTestServer, type TestServer } from "../test-server.ts";
+import { verifies } from "../verifies.ts";
+import { readLive } from "./live-stream.ts";
+import { pollUntil } from "./poll.ts";
+import { serveSlowModel } from "./slow-model.ts";
+
+const READERS = 500;
+const RACES = 1_000;
+const RACES_AT_ONCE = 25;
+const TEST_TIMEOUT_MS = 180_000;
+const WORDS = 200;
+
+test(
+  `${READERS} readers of one running response all see all of it`,
+  async () => {
+    verifies("responses.replay.any-number-of-readers");
+    const { server, create, call } = await serveSlowModel();
+    const { id } = await readResponse(await create({ background: true }));
+    const model = await call(0);
+    const readers: Promise<string[]>[] = [];
+    for (let word = 0; word < WORDS; word++) {
+      model.say(`w${word} `);
+      const joining = Math.floor(((word + 1) * READERS) / WORDS) - readers.length; // They come while it is being said.
+      for (let reader = 0; reader < joining; reader++) readers.push(readAll(server, id));
+      await sleep(2);
+    }
+    model.finish();
+    const seen = await Promise.all(readers);
+    const whole = await readAll(server, id);
+    expect(whole.length).toBeGreaterThan(WORDS);
+    expect(whole.at(-1)).toContain('"type":"response.completed"');
+    expect(seen).toHaveLength(READERS);
+    for (const lines of seen) expect(lines).toEqual(whole);
+  },
+  TEST_TIMEOUT_MS,
+);
+
+async function readAll(server: TestServer, id: string): Promise<string[]> {
+  return dataLines(await (await server.fetch(`/v1/responses/${id}/events`)).text());
+}
+
+test(
+  `a cancel that races with the end, ${RACES} times, leaves one end, the same for everyone`,
+  async () => {
+    verifies("responses.cancel.first-terminal-state-wins");
+    const server = await startTestServer({
+      scenario: 'scenarios:\n  - events: [{ text: { chunks: ["a ", "b ", "c"] } }, { delay_ms: 1 }, { finish: stop }]\n',
+    });
+    onTestFinished(() => server.close());
+    const ends = { completed: 0, cancelled: 0 };
+    for (let race = 0; race < RACES; race += RACES_AT_ONCE) {
+      const raced = await Promise.all(Array.from({ length: RACES_AT_ONCE }, () => raceOnce(server)));
+      for (const status of raced) ends[status] += 1;
+    }
+    expect(ends.completed + ends.cancelled).toBe(RACES);
+    expect(Math.min(ends.completed, ends.cancelled), JSON.stringify(ends)).toBeGreaterThan(RACES / 100); // Both do happen.
+  },
+  TEST_TIMEOUT_MS,
+);
+
+async function raceOnce(server: TestServer): Promise<"completed" | "cancelled"> {
+  const body = { model: "antiphon-built-in", input: "go", background: true, stream: true };
+  const reply = await server.post("/v1/responses", body);
+  const stream = readLive(reply);
+  const id = await stream.id;
+  await sleep(Math.random() * 12);
+  const cancelled = await server.post(`/v1/responses/${id}/cancel`, {});
+  const final = await pollUntil(server, id, "completed", "cancelled");
+  const { status } = final;
+  if (status !== "completed" && status !== "cancelled") throw new Error(`ended as ${status}`);
+  if (cancelled.status === 200) expect(await readResponse(cancelled)).toEqual(final);
+  else expect([cancelled.status, status]).toEqual([400, "completed"]); // It was over before.
+  const live = dataLines((await stream.whole).text);
+  expect(live).toEqual(await readAll(server, id));
+  expect(endsIn(live)).toEqual([status]);
+  return status;
+}
+
+/** The statuses that terminal events tell. */
+function endsIn(lines: readonly string[]): ResponseBody["status"][] {
+  return lines.flatMap((line) => {
+    const event: { type: string; response?: ResponseBody } = JSON.parse(line);
+    const isEnd = ["response.completed", "response.failed", "response.incomplete"].includes(event.type);
+    return isEnd && event.response !== undefined ? [event.response.status] : [];
+  });
+}
