@@ -84,6 +84,10 @@ describe("a run that broke off", () => {
   });
 });
 
+test("a run whose events cannot be read still gets its end", () => {
+  expect(endedAfter([], aPlan()).map(({ type }) => type)).toEqual(["error", "response.failed"]);
+});
+
 describe("a background run", () => {
   const plan = aPlan({ response: { ...aPlan().response, status: "queued", background: true } });
   const logged = (...signals: readonly RunSignal[]) => play(signals, plan).flat();

@@ -32,12 +32,17 @@ export function restoreRun(plan: RunPlan, logged: readonly RecordedEvent[]): Res
     state: restored,
     hasAnswer: logged.some(({ event }) => !isBeginning(event)),
     end: (last) => {
-      const next = transition(restored, last);
+      const next = transition(begun(restored), last);
       const all = [...made, ...next.events];
       // An item of a kind that no signal makes leaves only the end itself to be told.
       return { state: next.state, events: isFaithful ? all.slice(logged.length) : next.events.slice(-endingEvents(last)) };
     },
   };
+}
+
+/** Of a run whose events cannot be had nothing is known but that its model was asked. */
+function begun(state: RunState): RunState {
+  return state.phase === "waiting" ? transition(state, { type: "accepted" }).state : state;
 }
 
 function endingEvents(last: RunSignal): number {

@@ -177,7 +177,10 @@ describe("a run that cannot be stored any more", () => {
       const run = await begin({ log: failing(method), ask: async () => turn([says("Hi")], [says("Ho")], [stops]) });
       const events = await allOf(run.events);
       expect(events.map(({ number }) => number)).toEqual(events.map((_, index) => index));
-      expect(events.slice(-2).map(({ event }) => event.type)).toEqual(["error", "response.failed"]);
+      const types = events.map(({ event }) => event.type);
+      expect(types.slice(-2)).toEqual(["error", "response.failed"]);
+      const count = (type: string): number => types.filter((other) => other === type).length;
+      expect(count("response.output_item.done")).toBe(count("response.output_item.added"));
       await run.ended;
     },
   );

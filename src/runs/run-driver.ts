@@ -14,7 +14,7 @@ import {
 } from "./run-failures.ts";
 import type { RunFailure, RunPlan, RunSignal, RunState } from "./run-state.ts";
 import { RunStopped } from "./run-stopped.ts";
-import { transition, waiting } from "./transition.ts";
+import { type Transition, transition, waiting } from "./transition.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
 
 type Turn = AsyncIterable<readonly ModelEvent[]>;
@@ -115,16 +115,11 @@ class RunDriver {
   async drive(ask: RunStart["ask"]): Promise<void> {
     const last = await this.#listen(ask);
     if (last === null) return this.#recorder.leave();
-    const before = this.#state;
-    const next = transition(before, last);
-    await this.end(next, () => transition(before, { type: "model_failed", failure: STORAGE_FAILURE }).events);
+    await this.end(transition(this.#state, last));
   }
 
-  /** Records the end of the run, or, if that cannot be stored, shows the one that `instead` makes. */
-  async end(
-    { state, events }: { state: RunState; events: readonly UnnumberedEvent[] },
-    instead: () => readonly UnnumberedEvent[] = () => [],
-  ): Promise<void> {
+  /** Records the end of the run; if that cannot be stored, shows one that follows what was. */
+  async end({ state, events }: Transition): Promise<void> {
     this.#state = state;
     if (state.phase !== "ended") return;
     const { response } = state;
@@ -134,8 +129,20 @@ class RunDriver {
     } catch (fault) {
       if (fault instanceof RunLost) return this.#recorder.leave();
       this.#start.onFault(fault);
-      this.#recorder.abandon(instead());
+      this.#recorder.abandon(await this.#endOfWhatIsStored());
     }
+  }
+
+  /** Readers have seen what is stored, which may end in the middle of an item. */
+  async #endOfWhatIsStored(): Promise<readonly UnnumberedEvent[]> {
+    const { log, plan } = this.#start;
+    const stored: RecordedEvent[] = [];
+    try {
+      for await (const batch of log?.read(plan.response.id, -1) ?? []) stored.push(...batch);
+    } catch (fault) {
+      this.#start.onFault(fault);
+    }
+    return restoreRun(plan, stored).end({ type: "model_failed", failure: STORAGE_FAILURE }).events;
   }
 
   /** Records what the model says; gives the signal that ends the run, or null if the run goes on elsewhere. */

@@ -1,0 +1,12 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { expect, test } from "vitest";
+import { CODEX_FOLDER } from "./codex-exec.ts";
+import { installedVersion } from "./installed-version.ts";
+
+test("docs/clients.md names the versions that are installed", () => {
+  const page = readFileSync(resolve(import.meta.dirname, "../../docs/clients.md"), "utf8");
+  for (const name of ["openai", "ai", "@ai-sdk/openai", "@openai/agents", "@langchain/openai"])
+    expect(page).toContain(` ${installedVersion(name)}`);
+  expect(page).toContain(` ${installedVersion("@openai/codex", CODEX_FOLDER)} |`);
+});
