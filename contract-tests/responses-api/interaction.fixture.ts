@@ -32,7 +32,12 @@ export interface Interaction {
   readonly reply: { readonly json: unknown } | EventStreamReply;
 }
 
-export type State = "a chat model" | "a stored response" | "a deleted response" | "a response made of three messages";
+export type State =
+  | "a chat model"
+  | "a stored response"
+  | "a deleted response"
+  | "a response made of three messages"
+  | "a conversation of two messages";
 
 export interface EventStreamReply {
   /** The example: a whole stream as it is sent. */

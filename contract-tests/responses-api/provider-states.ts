@@ -27,5 +27,11 @@ export function providerStates({
       const { data } = await client.responses.inputItems.list(id, { order: "asc" });
       return { response_id: id, second_item_id: data[1]?.id ?? "" };
     },
+    "a conversation of two messages": async () => {
+      const items = ["one", "two"].map((content) => ({ role: "user" as const, content }));
+      const { id } = await client.conversations.create({ items, metadata: { topic: "demo" } });
+      const { data } = await client.conversations.items.list(id, { order: "asc" });
+      return { conversation_id: id, first_item_id: data[0]?.id ?? "" };
+    },
   };
 }

@@ -499,6 +499,16 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
     "note": "not available yet: tools of the server's own are refused by every engine"
   },
   "tools.tool_search": {
+    "chat-completions": "emulated",
+    "built-in": "honoured",
+    "note": "see its execution; chat-completions: a function, whose call becomes a tool_search_call"
+  },
+  "tools.tool_search.client": {
+    "chat-completions": "emulated",
+    "built-in": "honoured",
+    "note": "chat-completions: a function, whose call becomes a tool_search_call"
+  },
+  "tools.tool_search.server": {
     "chat-completions": "refused",
     "built-in": "refused",
     "note": "not available yet: tools of the server's own are refused by every engine"

@@ -3,10 +3,13 @@ import type { AddressInfo } from "node:net";
 
 /**
  * A chat-completions server for benches, in a process of its own: answers each call with a stream of token chunks.
- * `TOKENS_PER_ANSWER` chunks, `TOKENS_PER_WRITE` of them in each write, a turn of the event loop between writes.
+ * `TOKENS_PER_ANSWER` chunks, `TOKENS_PER_WRITE` of them in each write, a turn of the event loop or `PACE_MS` between writes.
+ * With a pace each token tells when it was sent. With `HANGS` it falls silent after its tokens.
  */
 const tokens = Number(process.env["TOKENS_PER_ANSWER"] ?? 1000);
 const perWrite = Number(process.env["TOKENS_PER_WRITE"] ?? 1);
+const paceMs = Number(process.env["PACE_MS"] ?? 0);
+const hangs = process.env["HANGS"] === "true";
 
 function chunk(delta: object, finish: string | null): string {
   const body = {
@@ -20,6 +23,10 @@ function chunk(delta: object, finish: string | null): string {
 }
 
 const token = chunk({ content: " token" }, null);
+function datedToken(): string {
+  return chunk({ content: ` at ${(performance.timeOrigin + performance.now()).toFixed(3)} ` }, null);
+}
+
 const usage = `data: ${JSON.stringify({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1_800_000_000, model: "bench", choices: [], usage: { prompt_tokens: 5, completion_tokens: tokens, total_tokens: tokens + 5 } })}\n\n`;
 const end = `${chunk({}, "stop")}${usage}data: [DONE]\n\n`;
 
@@ -37,14 +44,15 @@ const server = createServer((request, response) => {
   const step = (): void => {
     const count = Math.min(perWrite, tokens - sent);
     if (count === 0) {
-      response.end(end);
+      if (!hangs) response.end(end);
       return;
     }
     sent += count;
-    response.write(token.repeat(count));
-    setImmediate(step);
+    response.write(paceMs === 0 ? token.repeat(count) : datedToken().repeat(count));
+    next();
   };
-  setImmediate(step);
+  const next = (): unknown => (paceMs === 0 ? setImmediate(step) : setTimeout(step, paceMs));
+  next();
 });
 
 server.listen(0, "127.0.0.1", () => {

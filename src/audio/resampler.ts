@@ -7,6 +7,9 @@ const KAISER_BETA = 8;
 /** Where the filter begins to fall, as a part of the lower rate's bandwidth. */
 const ROLL_OFF = 0.93;
 
+/** Where two rates share no more than this, places are taken to the nearest; that stays below what 16 bits can tell of a voice. */
+const PHASES_MAX = 4096;
+
 const KERNEL = windowedSinc();
 
 /**
@@ -23,12 +26,16 @@ export class Resampler {
   /** Input from the sample numbered `#heldFrom`; numbers below 0 are the silence before. */
   #held: Float32Array;
   #heldFrom: number;
+  /** The places between two samples of the input that samples of the output can have. */
+  readonly #phases: number;
+  readonly #weights: Float32Array[] = [];
   #received = 0;
   #produced = 0;
 
   constructor(fromHz: number, toHz: number) {
     this.#fromHz = fromHz;
     this.#toHz = toHz;
+    this.#phases = Math.min(PHASES_MAX, toHz / greatestCommonDivisor(fromHz, toHz));
     this.#scale = Math.min(1, toHz / fromHz) * ROLL_OFF;
     this.#reach = Math.ceil(CROSSINGS / this.#scale);
     this.#held = new Float32Array(this.#reach);
@@ -73,13 +80,30 @@ export class Resampler {
 
   /** The input's value at a time between its samples. */
   #valueAt(time: number): number {
-    const first = Math.max(Math.ceil(time - this.#reach), this.#heldFrom);
-    const last = Math.min(Math.floor(time + this.#reach), this.#heldFrom + this.#held.length - 1);
+    const before = Math.floor(time);
+    const weights = this.#weightsFor(Math.round((time - before) * this.#phases));
+    const first = before - this.#reach - this.#heldFrom;
+    const held = this.#held;
     let sum = 0;
-    for (let place = first; place <= last; place += 1)
-      sum += (this.#held[place - this.#heldFrom] ?? 0) * kernelAt(Math.abs(time - place) * this.#scale);
-    return sum * this.#scale;
+    for (let tap = 0; tap < weights.length; tap += 1) sum += (weights[tap] ?? 0) * (held[first + tap] ?? 0);
+    return sum;
   }
+
+  /** What each sample within reach weighs at a time that lies `phase` steps after one. Times come back, so weights are kept. */
+  #weightsFor(phase: number): Float32Array {
+    const known = this.#weights[phase];
+    if (known !== undefined) return known;
+    const weights = Float32Array.from({ length: 2 * this.#reach + 2 }, (_, tap) => {
+      const distance = Math.abs(phase / this.#phases + this.#reach - tap);
+      return kernelAt(distance * this.#scale) * this.#scale;
+    });
+    this.#weights[phase] = weights;
+    return weights;
+  }
+}
+
+function greatestCommonDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestCommonDivisor(b, a % b);
 }
 
 function kernelAt(crossings: number): number {

@@ -1,36 +1,36 @@
 import { expect, test } from "vitest";
 import { Slots } from "./slots.ts";
 
-const { signal } = new AbortController();
+const NEVER = new AbortController().signal;
 
-test("no more than so many are in at once, and who waits comes in the order of coming", async () => {
+test("who finds no place waits, and is served in the order of coming", async () => {
   const slots = new Slots(2);
-  const seen: string[] = [];
-  let inside = 0;
-  const work = async (name: string): Promise<void> => {
+  const served: string[] = [];
+  const take = async (name: string, signal = NEVER): Promise<() => void> => {
     const giveBack = await slots.take(signal);
-    inside += 1;
-    expect(inside).toBeLessThanOrEqual(2);
-    seen.push(name);
-    await new Promise((resolve) => setImmediate(resolve));
-    inside -= 1;
-    giveBack();
+    served.push(name);
+    return giveBack;
   };
-  await Promise.all(["a", "b", "c", "d", "e"].map(work));
-  expect(seen).toEqual(["a", "b", "c", "d", "e"]);
-  expect(inside).toBe(0);
+  const first = await take("first");
+  const second = await take("second");
+  const third = take("third");
+  const leaving = new AbortController();
+  const fourth = take("fourth", leaving.signal);
+  const fifth = take("fifth");
+  await new Promise(setImmediate);
+  expect(served).toEqual(["first", "second"]);
+
+  leaving.abort(new Error("gone"));
+  await expect(fourth).rejects.toThrow("gone");
+  first();
+  (await third)();
+  await fifth;
+  expect(served).toEqual(["first", "second", "third", "fifth"]);
+  second();
 });
 
-test("who leaves while waiting takes no place", async () => {
+test("who comes too late finds the signal's reason, and takes no place", async () => {
   const slots = new Slots(1);
-  const giveBack = await slots.take(signal);
-  const leaving = new AbortController();
-  const left = slots.take(leaving.signal);
-  const next = slots.take(signal);
-  leaving.abort(new Error("left"));
-  await expect(left).rejects.toThrow("left");
-  await expect(slots.take(leaving.signal)).rejects.toThrow("left");
-  giveBack();
-  (await next)();
-  (await slots.take(signal))();
+  await expect(slots.take(AbortSignal.abort(new Error("late")))).rejects.toThrow("late");
+  (await slots.take(NEVER))();
 });

@@ -109,7 +109,7 @@ export const SETTINGS = {
     default: 64 * MEBIBYTE,
     min: 1024,
     max: 1024 * MEBIBYTE,
-    text: "The largest JSON body that is read.",
+    text: "The largest JSON body, or WebSocket message, that is read.",
   },
   uploadBytesMax: {
     name: "UPLOAD_BYTES_MAX",
@@ -183,7 +183,32 @@ export const SETTINGS = {
     max: 7 * DAY,
     text: "How long one response may take, from when its model is asked. Then it ends as failed.",
   },
+  websocketConnectionsMax: {
+    name: "WEBSOCKET_CONNECTIONS_MAX",
+    section: "Limits",
+    kind: "integer",
+    default: 1000,
+    min: 1,
+    max: 1_000_000,
+    text: "WebSocket connections at the same time. Further ones are asked to come back later.",
+  },
 
+  websocketMode: {
+    name: "WEBSOCKET_MODE",
+    section: "Streams",
+    kind: "boolean",
+    default: true,
+    text: "Whether /v1/responses can be talked to over WebSocket. Where it cannot, clients are told to use HTTP.",
+  },
+  websocketLifetimeMs: {
+    name: "WEBSOCKET_LIFETIME_MS",
+    section: "Streams",
+    kind: "duration",
+    default: 60 * MINUTE,
+    min: 1,
+    max: DAY,
+    text: "How long a WebSocket connection lives. Responses that are being made by then may end, for 5 minutes at most.",
+  },
   sseKeepAliveMs: {
     name: "SSE_KEEP_ALIVE_MS",
     section: "Streams",

@@ -3,7 +3,8 @@ import type { Fetched } from "../egress/egress.ts";
 import { EgressError } from "../egress/egress-error.ts";
 import type { FileContent, StoredFile } from "../responses-api/ports.ts";
 import type { Owner } from "../runs/ports.ts";
-import { type DownloadCodes, notDownloaded, tooMuchMedia } from "./media-errors.ts";
+import { type DownloadCodes, notDownloaded } from "./download-errors.ts";
+import { tooMuchMedia } from "./file-errors.ts";
 import type { MediaOptions } from "./media-options.ts";
 
 /** Fetched and loaded at the same time for one request. */

@@ -3,16 +3,9 @@ import type { StoredInputFile, StoredInputText } from "../../generated/responses
 import { assertNever } from "../base/assert.ts";
 import { dataUrl, isBase64, parseDataUrl } from "./data-url.ts";
 import { decodeText } from "./decode-text.ts";
+import { FILE_DOWNLOAD } from "./download-errors.ts";
+import { emptyFile, fileMissing, fileNotFound, fileTooLarge, invalidFileData, unsupportedFile } from "./file-errors.ts";
 import type { LoadedParts } from "./loaded-parts.ts";
-import {
-  emptyFile,
-  FILE_DOWNLOAD,
-  fileNotFound,
-  fileTooLarge,
-  invalidFileData,
-  missingMember,
-  unsupportedFile,
-} from "./media-errors.ts";
 import type { MediaOptions } from "./media-options.ts";
 import type { PdfReader } from "./pdf-reader.ts";
 import { sniffType } from "./sniff-type.ts";
@@ -58,7 +51,7 @@ async function loadFile(tools: FileTools, loaded: LoadedParts, part: StoredInput
   const bytesMax = tools.limits.fileBytesMax;
   if (part.file_data !== undefined) return sentFile(part.file_data, part.filename, bytesMax);
   if (part.file_id !== null) return uploadedFile(loaded, part.file_id, part.filename, bytesMax);
-  if (part.file_url === undefined) throw missingMember("file_data");
+  if (part.file_url === undefined) throw fileMissing();
   const plan = { member: "file_url", bytesMax, accept: null, codes: FILE_DOWNLOAD };
   const { bytes, mimeType, charset, filename } = await loaded.download(part.file_url, plan);
   return { filename: shownName(part.filename ?? filename), mimeType: mimeType ?? "", charset, bytes };

@@ -1,17 +1,17 @@
 import type { ImageSource } from "../responses-api/ports.ts";
 import { dataUrl, isBase64, parseDataUrl } from "./data-url.ts";
-import type { DownloadPlan, LoadedParts } from "./loaded-parts.ts";
+import { IMAGE_DOWNLOAD } from "./download-errors.ts";
 import {
   emptyImage,
-  IMAGE_DOWNLOAD,
   imageFileNotFound,
+  imageMissing,
   imagesNotTaken,
   imageTooLarge,
   invalidBase64Image,
   invalidImageUrl,
-  missingMember,
   unsupportedImage,
-} from "./media-errors.ts";
+} from "./image-errors.ts";
+import type { DownloadPlan, LoadedParts } from "./loaded-parts.ts";
 import type { MediaOptions } from "./media-options.ts";
 import { IMAGE_TYPES, sniffBase64, sniffType } from "./sniff-type.ts";
 
@@ -24,7 +24,7 @@ export async function readImage(options: MediaOptions, loaded: LoadedParts, imag
   if (!abilities.images) throw imagesNotTaken();
   const { image_url: url, file_id: fileId } = image;
   if (url == null) {
-    if (fileId == null) throw missingMember("image_url");
+    if (fileId == null) throw imageMissing();
     return readUpload(loaded, fileId, limits.imageBytesMax);
   }
   if (/^data:/i.test(url)) return checkedDataUrl(url, limits.imageBytesMax);

@@ -27,9 +27,8 @@ export class Admission {
     this.#standing = standing;
   }
 
-  /** Counts the request; throws the 429 where the key has none left, and the 401 where it was revoked. */
+  /** Counts the request; throws the 429 where the key has none left. */
   static async open(limiter: RateLimiter, principal: Principal): Promise<Admission> {
-    await principal.confirm();
     const [request, tokens] = await Promise.all([
       limiter.take(principal, "requests", 1),
       limiter.standing(principal, "tokens"),

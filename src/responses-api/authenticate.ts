@@ -7,8 +7,6 @@ import { type RequestHeaders, routedOwner } from "./route-owner.ts";
 /** Whose request it is. */
 export interface Principal extends RatedKey {
   readonly owner: Owner;
-  /** Throws the 401 if the key was revoked meanwhile: a connection may outlive its key. */
-  confirm(): Promise<void>;
 }
 
 export type Authenticator = (headers: RequestHeaders) => Promise<Principal>;
@@ -39,13 +37,9 @@ export function createAuthenticator(keys: KeyFinder): Authenticator {
   return async (headers) => {
     const secret = /^Bearer +(\S+) *$/i.exec(String(headers["authorization"] ?? ""))?.[1];
     if (secret === undefined) throw missingApiKey();
-    const [hash, masked] = [hashApiKey(secret), maskApiKey(secret)];
-    const key = await find(hash);
-    if (key === null) throw incorrectApiKey(masked);
-    const confirm = async (): Promise<void> => {
-      if ((await find(hash)) === null) throw incorrectApiKey(masked);
-    };
-    return { keyId: key.id, owner: routedOwner(key, headers), limits: key.limits, confirm };
+    const key = await find(hashApiKey(secret));
+    if (key === null) throw incorrectApiKey(maskApiKey(secret));
+    return { keyId: key.id, owner: routedOwner(key, headers), limits: key.limits };
   };
 }
 

@@ -1,7 +1,8 @@
 import type { CreateResponseRequest, Response, StoredItem } from "../../generated/responses-api/types.ts";
 import type { Logger } from "../base/logger.ts";
+import type { TraceContext } from "../base/trace-context.ts";
 import { type LiveRun, type RunHost, type RunOrder, RunsExhausted } from "../runs/index.ts";
-import { type EventLog, ModelError, type OpenedRun } from "../runs/ports.ts";
+import { type EventLog, ModelError, type OpenedRun, type RunObserver, type RunWatch } from "../runs/ports.ts";
 import { Admission } from "./admission.ts";
 import { askModel, type TurnParts } from "./ask-model.ts";
 import type { Principal } from "./authenticate.ts";
@@ -16,6 +17,7 @@ import { warmUp } from "./warm-up.ts";
 export interface OrderParts extends TurnParts {
   readonly log: EventLog;
   readonly sealer: Sealer;
+  readonly observer: RunObserver;
 }
 
 export interface BeginParts extends RunSources, OrderParts {
@@ -29,6 +31,9 @@ export interface Caller {
   /** Aborts when the client leaves; that ends a response of the foreground. */
   readonly signal: AbortSignal;
   readonly log: Logger;
+  /** For the log; absent: none is known. */
+  readonly requestId?: string;
+  readonly trace?: TraceContext | null;
   /** False: nothing is answered, and the response can be continued all the same. Absent: true. */
   readonly generate?: boolean;
 }
@@ -52,16 +57,16 @@ export async function beginResponse(
   caller: Caller,
 ): Promise<BegunResponse> {
   const createdAt = Math.floor(Date.now() / 1000);
-  const { principal, signal, generate = true } = caller;
+  const { principal, signal, trace = null, generate = true } = caller;
   const { owner } = principal;
   const admission = await Admission.open(parts.limiter, principal);
-  const { task, opened, hold } = await prepareRun(parts, { owner, signal, generate }, request, createdAt);
+  const { task, opened, hold } = await prepareRun(parts, { owner, signal, generate, trace }, request, createdAt);
   const need = { input: task.inputTokensEstimate, outputMax: opened.response.max_output_tokens };
   await hold.during(() => admission.reserve(need));
   const { headers } = admission;
+  const made = orderOf(parts, task, opened, caller);
   const order: RunOrder = {
-    ...orderOf(parts, task, opened, caller.log),
-    ...(generate ? {} : { ask: () => warmUp(parts.engine, task.request, signal) }),
+    ...(generate ? made : warmUpOrder(parts, made, task)),
     onEnd: ({ usage }) => admission.settle(usage?.total_tokens ?? null),
   };
   try {
@@ -72,21 +77,39 @@ export async function beginResponse(
     return { ...run, response: opened.response, inputItems: opened.inputItems, headers };
   } catch (error) {
     admission.settle(0); // No model has answered.
+    made.watch.refused(error);
     return refused(error);
   }
 }
 
+/** What a run is begun for, as far as it is known. */
+export interface RunCause extends Pick<Caller, "log" | "requestId" | "trace"> {}
+
+interface WatchedOrder extends RunOrder {
+  readonly watch: RunWatch;
+}
+
 /** How a response is made by its task. */
-export function orderOf(parts: OrderParts, task: RunTask, opened: OpenedRun, log: Logger): RunOrder {
-  const order = endingOrder(parts, task, opened, log);
+export function orderOf(parts: OrderParts, task: RunTask, opened: OpenedRun, cause: RunCause): WatchedOrder {
+  const { request } = task;
+  const order = endingOrder(parts, task, opened, { ...cause, trace: request.trace ?? null });
   const scope = { owner: opened.owner, onFault: order.onFault };
-  return { ...order, ask: (signal) => askModel(parts, task, scope, signal) };
+  const traced = { ...task, request: { ...request, trace: order.watch.trace } };
+  return { ...order, ask: (signal) => askModel(parts, traced, scope, signal) };
+}
+
+/** The same for a response that answers nothing. */
+function warmUpOrder({ engine }: OrderParts, order: RunOrder, { request }: RunTask): RunOrder {
+  return { ...order, plan: { ...order.plan, isWarmUp: true }, ask: (signal) => warmUp(engine, request, signal) };
 }
 
 /** How a response is ended for which no model can be asked any more. */
-export function endingOrder(parts: OrderParts, task: PlanTask, opened: OpenedRun, log: Logger): RunOrder {
+export function endingOrder(parts: OrderParts, task: PlanTask, opened: OpenedRun, cause: RunCause): WatchedOrder {
   const { owner, response } = opened;
+  const { log, requestId = null, trace = null } = cause;
+  const { id: responseId, model } = response;
   return {
+    watch: parts.observer.watch({ responseId, requestId, model, isBackground: response.background === true, trace }),
     plan: planOf(task, response, owner, parts.sealer),
     opened,
     log: response.store ? parts.log : null,

@@ -56,7 +56,11 @@ function* nestedPaths(name: string, value: unknown): Generator<UsedPath> {
 }
 
 function* toolPaths({ tools, tool_choice: choice }: CreateResponseRequest): Generator<UsedPath> {
-  for (const [index, tool] of (tools ?? []).entries()) yield { path: `tools.${tool.type}`, param: `tools[${index}]` };
+  for (const [index, tool] of (tools ?? []).entries()) {
+    yield { path: `tools.${tool.type}`, param: `tools[${index}]` };
+    if (tool.type === "tool_search")
+      yield { path: `tools.tool_search.${tool.execution ?? "server"}`, param: `tools[${index}]` };
+  }
   if (choice != null)
     yield { path: `tool_choice.${typeof choice === "string" ? choice : choice.type}`, param: "tool_choice" };
 }

@@ -131,9 +131,15 @@ function checkNames({ order: known }: RequestFields, body: Record<string, unknow
 }
 
 function checkExclusion(request: { readonly previous_response_id?: unknown; readonly conversation?: unknown }): void {
-  const previous = request.previous_response_id;
-  if (typeof previous !== "string") return;
-  if (request.conversation != null) throw mutuallyExclusive("previous_response_id", "conversation");
-  if (!previous.startsWith("resp")) throw illFormedId("previous_response_id", previous, "resp");
-  if (!/^[\w-]+$/.test(previous)) throw illFormedItemId("previous_response_id", previous);
+  const { previous_response_id: previous, conversation } = request;
+  if (previous != null && conversation != null) throw mutuallyExclusive("previous_response_id", "conversation");
+  checkId("previous_response_id", previous, "resp");
+  checkId("conversation", conversation, "conv");
+  if (isRecord(conversation)) checkId("conversation.id", conversation["id"], "conv");
+}
+
+function checkId(param: string, id: unknown, prefix: string): void {
+  if (typeof id !== "string") return;
+  if (!id.startsWith(prefix)) throw illFormedId(param, id, prefix);
+  if (!/^[\w-]+$/.test(id)) throw illFormedItemId(param, id);
 }

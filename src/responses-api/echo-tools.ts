@@ -19,9 +19,20 @@ export function echoClientTool(tool: ToolInput): Tool | null {
       return echoCustom(tool);
     case "namespace":
       return { type: "namespace", description: tool.description, name: tool.name, tools: tool.tools.map(echoMember) };
+    case "tool_search":
+      return tool.execution === "client" ? echoToolSearch(tool) : null;
     default:
       return null;
   }
+}
+
+function echoToolSearch(tool: Accepted<"tool_search">): Tool {
+  return {
+    type: "tool_search",
+    description: tool.description ?? null,
+    execution: "client",
+    parameters: asSchema(tool.parameters),
+  };
 }
 
 function echoMember(tool: Accepted<"namespace">["tools"][number]): NamespaceMember {

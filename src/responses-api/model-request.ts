@@ -1,4 +1,5 @@
 import type { CreateResponseRequest, Response, StoredItem } from "../../generated/responses-api/types.ts";
+import { jsonOf } from "../base/json-text.ts";
 import { estimateTokens } from "../runs/index.ts";
 import type { ModelRequest } from "../runs/ports.ts";
 
@@ -33,10 +34,20 @@ export function modelRequest(
   };
 }
 
+/** What a picture, a file or a recording is taken for, whatever its size. */
+const ATTACHMENT = "x".repeat(4000);
+const BASE64_MIN = 1000;
+const BASE64 = /"data:[^",]{0,200},[^"]*"|"data":"[^"]{1000,}"/g;
+
+/** Data in base 64 is long and says little. */
+function shownCharacters(json: string): number {
+  return json.length < BASE64_MIN ? json.length : json.replaceAll(BASE64, ATTACHMENT).length;
+}
+
 export function estimateInputTokens({ instructions, items, tools }: ModelRequest): number {
   const characters =
     (instructions?.length ?? 0) +
-    JSON.stringify(items).length +
+    items.reduce((length, item) => length + shownCharacters(jsonOf(item)) + 1, 1) + // A history that was read has its JSON at hand.
     (tools.length === 0 ? 0 : JSON.stringify(tools).length);
   return estimateTokens(characters);
 }

@@ -1,4 +1,5 @@
 import type { CreateResponseRequest, StoredItem } from "../../generated/responses-api/types.ts";
+import type { TraceContext } from "../base/trace-context.ts";
 import { type IdStem, idFromStem, keyOfId, newIdStem } from "../base/ids.ts";
 import type { ModelEngine, ModelRequest, OpenedRun } from "../runs/ports.ts";
 import { checkAvailability, type EngineKind } from "./check-availability.ts";
@@ -38,6 +39,8 @@ export interface RunSources extends InputSources, ContextSources, HistorySources
 export interface RunScope extends ContextScope {
   /** False: the request is made ready, and nothing is to be answered. */
   readonly generate: boolean;
+  /** What the run is caused by. */
+  readonly trace?: TraceContext | null;
 }
 
 const SEALED_REASONING_INCLUDE = "reasoning.encrypted_content";
@@ -82,7 +85,7 @@ async function prepareHeld(
     rawReasoningAs: response.reasoning?.summary == null ? "text" : "summary",
     sealsReasoning: (request.include ?? []).includes(SEALED_REASONING_INCLUDE),
     inputTokensEstimate: estimateInputTokens(asked),
-    request: asked,
+    request: { ...asked, trace: scope.trace ?? null },
     speech,
     compaction: generate ? await planCompaction(sources.engine, request, scope.signal) : null,
   };

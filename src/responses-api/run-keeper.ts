@@ -93,8 +93,8 @@ export class RunKeeper {
     const opened: OpenedRun = { owner, response, inputItems: [] };
     const order =
       task === null
-        ? endingOrder(this.#parts, endingTask(response, events), opened, logger)
-        : orderOf(this.#parts, readTask(task), opened, logger);
+        ? endingOrder(this.#parts, endingTask(response, events), opened, { log: logger })
+        : orderOf(this.#parts, readTask(task), opened, { log: logger });
     const run = runs.resume(order, events, task !== null);
     await run.events.return(undefined); // Nobody reads along yet.
     logger.info({ responseId: response.id, events: events.length }, "a run that was left is taken up");

@@ -10,6 +10,7 @@ import type {
   Tool,
   ToolChoice,
 } from "../../generated/responses-api/types.ts";
+import type { TraceContext } from "../base/trace-context.ts";
 
 /** Who a stored thing belongs to. Every query carries it; a foreign id is an unknown id. */
 export interface Owner {
@@ -38,6 +39,8 @@ export interface ModelRequest {
   readonly promptCacheKey: string | null;
   readonly serviceTier: string | null;
   readonly metadata: Readonly<Record<string, string>>;
+  /** What the model server shall know as the cause of the call; left out or null: nothing. */
+  readonly trace?: TraceContext | null;
 }
 
 /** Token counts of one turn. `inputTokens` includes the cached ones, `outputTokens` the reasoning ones. */
@@ -77,6 +80,12 @@ export type ModelEvent =
     }
   | { readonly type: "call_delta"; readonly text: string }
   | { readonly type: "call_finished" }
+  /** A search for tools that the client runs; an item by itself, whole at once. `callId` null: the run makes one. */
+  | {
+      readonly type: "tool_search";
+      readonly callId: string | null;
+      readonly arguments: Readonly<Record<string, unknown>>;
+    }
   /** An item by itself, whole at once: what was said so far in short, sealed for its owner. */
   | { readonly type: "compaction"; readonly encryptedContent: string }
   /** More of the sound of what was said, in base64; belongs to no item. Only this server's own voices make it. */
@@ -229,4 +238,38 @@ export interface RunLedger {
   askToStop(responseId: string): Promise<void>;
   /** The runs of this worker that somebody asked to stop. */
   listStopsAsked(): Promise<readonly string[]>;
+}
+
+/** A run as those see it that watch over the server. */
+export interface WatchedRun {
+  readonly responseId: string;
+  /** Of the request that began it; null if that was another worker's. */
+  readonly requestId: string | null;
+  /** As it was asked for. */
+  readonly model: string;
+  readonly isBackground: boolean;
+  readonly trace: TraceContext | null;
+}
+
+/** Follows one run for metrics, traces and logs. Nothing here may throw; `said` is called for every batch and must cost next to nothing. */
+export interface RunWatch {
+  /** The trace that calls made for the run belong to. */
+  readonly trace: TraceContext | null;
+  /** Its model is asked: what waited waits no longer. */
+  began(): void;
+  /** Events were made of what the model said. */
+  said(events: number): void;
+  /** The model gave up, or another fault ended the run. */
+  failed(fault: unknown): void;
+  /** The run has ended here, and this is its final snapshot. */
+  ended(response: Response): void;
+  /** There is no run: it was refused before anything was shown. */
+  refused(reason: unknown): void;
+  /** Another worker goes on with it, or nobody does because it was deleted. */
+  left(): void;
+}
+
+/** Told of every run. */
+export interface RunObserver {
+  watch(run: WatchedRun): RunWatch;
 }

@@ -35,7 +35,10 @@ export function restoreRun(plan: RunPlan, logged: readonly RecordedEvent[]): Res
       const next = transition(begun(restored), last);
       const all = [...made, ...next.events];
       // An item of a kind that no signal makes leaves only the end itself to be told.
-      return { state: next.state, events: isFaithful ? all.slice(logged.length) : next.events.slice(-endingEvents(last)) };
+      return {
+        state: next.state,
+        events: isFaithful ? all.slice(logged.length) : next.events.slice(-endingEvents(last)),
+      };
     },
   };
 }
@@ -88,19 +91,17 @@ function modelEventOf(event: ResponseStreamEvent): ModelEvent | null {
       return { type: "audio_transcript_delta", text: event.delta };
     case "response.audio.done":
       return { type: "audio_done" };
-    case "response.audio.delta":
-      return { type: "audio_delta", audio: event.delta };
-    case "response.audio.transcript.delta":
-      return { type: "audio_transcript_delta", text: event.delta };
-    case "response.audio.done":
-      return { type: "audio_done" };
     default:
       return null;
   }
 }
 
-function endOf({ type }: OutputItem): ModelEvent | null {
+function endOf(item: OutputItem): ModelEvent | null {
+  const { type } = item;
   if (type === "message") return { type: "message_finished" };
+  if (type === "tool_search_call")
+    // It begins without its arguments.
+    return { type: "tool_search", callId: item.call_id, arguments: item.arguments };
   return type === "function_call" || type === "custom_tool_call" ? { type: "call_finished" } : null;
 }
 

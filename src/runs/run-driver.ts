@@ -1,7 +1,15 @@
 import type { Response } from "../../generated/responses-api/types.ts";
 import { createRecorder, type EventRecorder } from "./event-recorder.ts";
 import { LiveFeed, type Subscription } from "./live-feed.ts";
-import { type EventLog, ModelError, type ModelEvent, type OpenedRun, type RecordedEvent, RunLost } from "./ports.ts";
+import {
+  type EventLog,
+  ModelError,
+  type ModelEvent,
+  type OpenedRun,
+  type RecordedEvent,
+  RunLost,
+  type RunWatch,
+} from "./ports.ts";
 import { readEvents } from "./read-events.ts";
 import { restoreRun } from "./restore-run.ts";
 import {
@@ -34,6 +42,7 @@ export interface RunStart {
   readonly onFault: (fault: unknown) => void;
   /** Told of the final snapshot when the run ends here. Must not throw. */
   readonly onEnd?: (response: Response) => void;
+  readonly watch?: RunWatch;
 }
 
 export interface LiveRun {
@@ -57,6 +66,7 @@ export interface QueuedRun {
 
 /** Starts a run of the foreground. Rejects as `ask` does; resolves once its first events are stored, so that the id they carry can be fetched. */
 export async function startRun(start: RunStart): Promise<LiveRun> {
+  start.watch?.began();
   const turn = await start.ask(start.signal);
   const { driver, reading } = driverOf(start, { nextNumber: 0, state: waiting(start.plan) });
   try {
@@ -72,7 +82,7 @@ export async function startRun(start: RunStart): Promise<LiveRun> {
 export async function queueRun(start: RunStart): Promise<QueuedRun> {
   const { driver, reading } = driverOf(start, { nextNumber: 0, state: waiting(start.plan) });
   await driver.open({ type: "queued" });
-  return { ...reading, drive: () => driver.drive(start.ask) };
+  return { ...reading, drive: () => driver.drive(asking(start)) };
 }
 
 /**
@@ -83,9 +93,16 @@ export function resumeRun(start: RunStart, logged: readonly RecordedEvent[], may
   const restored = restoreRun(start.plan, logged);
   const nextNumber = (logged.at(-1)?.number ?? -1) + 1;
   const { driver, reading } = driverOf(start, { nextNumber, state: restored.state });
-  if (mayRestart && !restored.hasAnswer) return { ...reading, drive: () => driver.drive(start.ask) };
+  if (mayRestart && !restored.hasAnswer) return { ...reading, drive: () => driver.drive(asking(start)) };
   const end = restored.end({ type: "model_failed", failure: INTERRUPTED_FAILURE });
   return { ...reading, drive: () => driver.end(end) };
+}
+
+function asking({ ask, watch }: RunStart): RunStart["ask"] {
+  return (signal) => {
+    watch?.began();
+    return ask(signal);
+  };
 }
 
 function driverOf(start: RunStart, { nextNumber, state }: { nextNumber: number; state: RunState }) {
@@ -114,7 +131,7 @@ class RunDriver {
 
   async drive(ask: RunStart["ask"]): Promise<void> {
     const last = await this.#listen(ask);
-    if (last === null) return this.#recorder.leave();
+    if (last === null) return this.#leave();
     await this.end(transition(this.#state, last));
   }
 
@@ -127,10 +144,18 @@ class RunDriver {
     try {
       await this.#recorder.close(events, { response, outputItems: response.output });
     } catch (fault) {
-      if (fault instanceof RunLost) return this.#recorder.leave();
+      if (fault instanceof RunLost) return this.#leave();
       this.#start.onFault(fault);
       this.#recorder.abandon(await this.#endOfWhatIsStored());
+      this.#start.watch?.failed(fault);
+      return this.#start.watch?.ended(unstored(response));
     }
+    this.#start.watch?.ended(response);
+  }
+
+  #leave(): void {
+    this.#recorder.leave();
+    this.#start.watch?.left();
   }
 
   /** Readers have seen what is stored, which may end in the middle of an item. */
@@ -166,6 +191,7 @@ class RunDriver {
     for await (const batch of turn) {
       const events: UnnumberedEvent[] = [];
       for (const event of batch) events.push(...this.#step({ type: "model", event }));
+      this.#start.watch?.said(events.length);
       if (events.length > 0) await this.#recorder.record(events);
       if (this.#isTooLong() || this.#start.signal.aborted) return;
     }
@@ -182,10 +208,16 @@ class RunDriver {
   }
 
   #failureOf(fault: unknown): RunFailure {
+    this.#start.watch?.failed(fault);
     if (fault instanceof ModelError) return modelFailure(fault);
     this.#start.onFault(fault);
     return INTERNAL_FAILURE;
   }
+}
+
+function unstored(response: Response): Response {
+  const { responseCode, message } = STORAGE_FAILURE;
+  return { ...response, status: "failed", error: { code: responseCode, message } };
 }
 
 function stopSignal({ reason }: AbortSignal): RunSignal | null {

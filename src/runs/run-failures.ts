@@ -23,10 +23,14 @@ export const TOO_LONG_FAILURE = serverFailure(
 export const STORAGE_FAILURE = serverFailure("The response could not be stored. You can retry your request.");
 
 /** The process that made the response died, and what it had shown cannot be taken back. */
-export const INTERRUPTED_FAILURE = serverFailure("The server was interrupted while it made this response. You can retry your request.");
+export const INTERRUPTED_FAILURE = serverFailure(
+  "The server was interrupted while it made this response. You can retry your request.",
+);
 
 export function timeoutFailure(runMs: number): RunFailure {
-  return serverFailure(`The response took longer than ${Math.round(runMs / 1000)} seconds, which is as long as this server lets one take.`);
+  return serverFailure(
+    `The response took longer than ${Math.round(runMs / 1000)} seconds, which is as long as this server lets one take.`,
+  );
 }
 
 function serverFailure(message: string): RunFailure {

@@ -90,7 +90,8 @@ export class RunHost {
   /** Stores a run of the background and has it run when its turn comes. Resolves once it is stored; rejects with `RunsExhausted`. */
   async enqueue(order: RunOrder): Promise<LiveRun> {
     const { queueMax } = this.#options;
-    if (this.#queue.length + this.#reserved >= queueMax + this.#freePlaces()) throw new RunsExhausted("queue", queueMax);
+    if (this.#queue.length + this.#reserved >= queueMax + this.#freePlaces())
+      throw new RunsExhausted("queue", queueMax);
     this.#reserved += 1;
     const hosted = this.#admit(order.plan.response.id);
     try {

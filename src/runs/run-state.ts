@@ -16,6 +16,8 @@ export interface RunPlan {
   readonly sealReasoning: ((text: string, itemId: string) => string) | null;
   /** Stands in where the model server counts no tokens. */
   readonly inputTokensEstimate: number;
+  /** True: nothing is to be answered, and the output stays empty. Absent: an answer without a word is a message without one. */
+  readonly isWarmUp?: boolean;
 }
 
 export interface Answering {
@@ -39,10 +41,7 @@ export interface Beginning {
   readonly plan: RunPlan;
 }
 
-export type RunState =
-  | Beginning
-  | Answering
-  | { readonly phase: "ended"; readonly response: Response };
+export type RunState = Beginning | Answering | { readonly phase: "ended"; readonly response: Response };
 
 export type OpenBlock = MessageBlock | ReasoningBlock | CallBlock;
 

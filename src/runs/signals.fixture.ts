@@ -31,6 +31,11 @@ export function anySignal(): fc.Arbitrary<RunSignal> {
     fc.constant<ModelEvent>({ type: "call_finished" }),
     fc.constant<ModelEvent>({ type: "message_finished" }),
     fc.constant<ModelEvent>({ type: "compaction", encryptedContent: "sealed" }),
+    fc.record({
+      type: only("tool_search"),
+      callId: fc.constantFrom<(string | null)[]>("call_a", "", null),
+      arguments: fc.constant({ query: "files" }),
+    }),
     fc.constant<ModelEvent>({ type: "audio_delta", audio: "AAAA" }),
     fc.record({ type: only("audio_transcript_delta"), text }),
     fc.constant<ModelEvent>({ type: "audio_done" }),
@@ -61,7 +66,11 @@ export function anySignal(): fc.Arbitrary<RunSignal> {
     { weight: 40, arbitrary: fc.oneof(...events).map((heard): RunSignal => ({ type: "model", event: heard })) },
     {
       weight: 1,
-      arbitrary: fc.constantFrom<RunSignal>({ type: "model_ended", at: 1_800_000_005 }, { type: "cancelled" }, { type: "model_failed", failure }),
+      arbitrary: fc.constantFrom<RunSignal>(
+        { type: "model_ended", at: 1_800_000_005 },
+        { type: "cancelled" },
+        { type: "model_failed", failure },
+      ),
     },
   );
 }

@@ -166,6 +166,38 @@ describe("a call", () => {
   });
 });
 
+describe("a search for tools", () => {
+  test("is an item by itself, empty until it is done", () => {
+    const search = hears({ type: "tool_search", callId: "call_1", arguments: { query: "files" } });
+    const run = check([search, stops, ended], "output_item.added output_item.done completed");
+    const item = {
+      id: expect.stringMatching(/^tsc_/),
+      type: "tool_search_call",
+      status: "completed",
+      arguments: { query: "files" },
+      call_id: "call_1",
+      execution: "client",
+    };
+    expect(finalOf(run).output).toEqual([item]);
+    const added = run.events.find((event) => event.type === "response.output_item.added");
+    expect(added).toMatchObject({ item: { ...item, status: "in_progress", arguments: {} } });
+  });
+});
+
+describe("a compaction", () => {
+  test("comes whole, after a message that may have been ended before it", () => {
+    verifies("responses.stream.compaction-order");
+    const sealed = hears({ type: "compaction", encryptedContent: "sealed" });
+    const ending = hears({ type: "message_finished" });
+    const expected = `${TEXT_BEGIN} output_text.delta ${TEXT_END} output_item.added output_item.done completed`;
+    const run = check([says("Hi"), sealed, stops, ended], expected);
+    expect(play([accepted, says("Hi"), ending, ending, sealed, stops, ended]).events).toEqual(run.events);
+    const [, compaction] = finalOf(run).output;
+    expect(compaction).toEqual({ id: expect.stringMatching(/^cmp_/), type: "compaction", encrypted_content: "sealed" });
+    check([sealed, stops, ended], "output_item.added output_item.done completed");
+  });
+});
+
 describe("an end", () => {
   const failed: RunSignal = {
     type: "model_failed",

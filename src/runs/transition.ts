@@ -71,7 +71,17 @@ function accept(plan: RunPlan, events: UnnumberedEvent[]): Answering {
 
 function answering(plan: RunPlan): Answering {
   const { model } = plan.response;
-  return { phase: "answering", plan, open: null, output: [], usage: null, finish: null, model, isSounding: false, characters: 0 };
+  return {
+    phase: "answering",
+    plan,
+    open: null,
+    output: [],
+    usage: null,
+    finish: null,
+    model,
+    isSounding: false,
+    characters: 0,
+  };
 }
 
 function answer(state: Answering, signal: RunSignal, events: UnnumberedEvent[]): RunState {
@@ -132,6 +142,8 @@ function hear(state: Answering, event: ModelEvent, events: UnnumberedEvent[]): A
         : state;
     case "call_finished":
       return state.open?.kind === "call" ? closeOpen(state, "completed", events) : state;
+    case "tool_search":
+      return addToolSearch(state, event, events);
     case "compaction":
       return addCompaction(state, event.encryptedContent, events);
     case "audio_delta":
@@ -196,6 +208,29 @@ function beginCall(
   return { ...closed, open: openCall(block, events) };
 }
 
+/** Comes whole: nothing of it is told in deltas, and its arguments are empty until it is done. */
+function addToolSearch(
+  state: Answering,
+  search: Extract<ModelEvent, { type: "tool_search" }>,
+  events: UnnumberedEvent[],
+): Answering {
+  const closed = closeOpen(state, "completed", events);
+  const item = {
+    id: nextId("tsc", closed),
+    type: "tool_search_call" as const,
+    status: "completed" as const,
+    arguments: search.arguments,
+    call_id: freeCallId(closed, search.callId),
+    execution: "client" as const,
+  };
+  const place = { output_index: closed.output.length };
+  events.push(
+    { type: "response.output_item.added", ...place, item: { ...item, status: "in_progress", arguments: {} } },
+    { type: "response.output_item.done", ...place, item },
+  );
+  return { ...closed, output: [...closed.output, item] };
+}
+
 /** Comes whole: nothing of it is told in deltas. */
 function addCompaction(state: Answering, encryptedContent: string, events: UnnumberedEvent[]): Answering {
   const closed = closeOpen(state, "completed", events);
@@ -242,7 +277,7 @@ function closeAll(state: Answering, end: BlockEnd, events: UnnumberedEvent[]): A
 
 function finish(state: Answering, at: number, events: UnnumberedEvent[]): RunState {
   const whole = state.finish === "stop";
-  const nothingSaid = whole && state.open === null && state.output.length === 0;
+  const nothingSaid = whole && state.open === null && state.output.length === 0 && state.plan.isWarmUp !== true;
   const closed = closeAll(
     nothingSaid ? beginMessage(state, null, events) : state,
     whole ? "completed" : "incomplete",

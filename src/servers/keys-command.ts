@@ -5,8 +5,8 @@ import { type Config, type Environment, loadConfig } from "../config/load-config
 import type { RateBucket } from "../responses-api/ports.ts";
 import type { Owner } from "../runs/ports.ts";
 import type { ApiKey, KeyStore } from "../store/key-store.ts";
-import { openStore } from "../store/open-store.ts";
 import { ownersOf, ownerText, readOwner } from "./key-owners.ts";
+import { openConfiguredStore } from "./open-configured-store.ts";
 import { newKey } from "./secrets-on-disk.ts";
 
 export const KEYS_USAGE = `Usage: antiphon keys create --name NAME [--owner ORGANIZATION/PROJECT]... [--requests-per-minute N] [--tokens-per-minute N]
@@ -35,7 +35,7 @@ export async function runKeysCommand(
   if (values.help === true || (action === undefined && operands.length === 0)) return say.print(KEYS_USAGE);
   if (work === undefined) throw misused(`'${action}' is none of create, list, revoke.`);
   const run = work(operands, values);
-  const store = await openStore({ file: databaseFile(environment, values) });
+  const store = await openConfiguredStore(configOf(environment, values));
   try {
     await run(store.keys, say);
   } finally {
@@ -117,15 +117,15 @@ function limit(values: Values, bucket: RateBucket): number | null {
   return value;
 }
 
-function databaseFile(environment: Environment, values: Values): string {
+function configOf(environment: Environment, values: Values): Config {
   const flags = (["data-dir", "database-file"] as const).flatMap((flag) => {
     const value = values[flag];
     return value === undefined ? [] : [`--${flag}=${value}`];
   });
-  const config: Config = loadConfig(environment, flags);
+  const config = loadConfig(environment, flags);
   if (config.databaseFile === ":memory:")
     throw new ConfigError(["DATABASE_FILE is ':memory:', where no key outlives this command."]);
-  return config.databaseFile;
+  return config;
 }
 
 function readArguments(argv: readonly string[]) {

@@ -15,8 +15,8 @@ import type { RunHost } from "../runs/index.ts";
 import type { Store } from "../store/open-store.ts";
 import type { ChosenModel } from "./choose-model.ts";
 import { contextHandlers } from "./context-handlers.ts";
-import { fileHandlers } from "./file-handlers.ts";
 import { conversationHandlers } from "./conversation-handlers.ts";
+import { fileHandlers } from "./file-handlers.ts";
 
 /** What the operations of Interface A work with. */
 export interface InterfaceParts {

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { responsesApiRoutes } from "../../generated/responses-api/operations.ts";
 import * as validators from "../../generated/responses-api/validators.js";
 import type { Logger } from "../base/logger.ts";
@@ -7,12 +6,12 @@ import { MinuteRates } from "../rate-limits/minute-rates.ts";
 import { createAuthenticator, ownerHeaders, type Principal } from "../responses-api/authenticate.ts";
 import { checkCreateBody } from "../responses-api/check-body.ts";
 import { checkFileUpload } from "../responses-api/check-file-upload.ts";
-import { notImplemented, upgradeNotOffered } from "../responses-api/errors/server-errors.ts";
+import { notImplemented } from "../responses-api/errors/server-errors.ts";
 import { responsesApiFaults } from "../responses-api/faults.ts";
 import { RunKeeper } from "../responses-api/run-keeper.ts";
 import { createSealer } from "../responses-api/seal.ts";
 import { RunHost } from "../runs/index.ts";
-import { openStore } from "../store/open-store.ts";
+import type { Store } from "../store/open-store.ts";
 import { createApplication } from "../transport/application.ts";
 import type { Assets } from "../transport/assets.ts";
 import { listen, type RunningServer } from "../transport/server.ts";
@@ -22,10 +21,12 @@ import { chooseVoice } from "./choose-voice.ts";
 import { contextBodyChecks } from "./context-handlers.ts";
 import { contractOf, refusals } from "./contract.ts";
 import { conversationBodyChecks } from "./conversation-handlers.ts";
-import { type InterfaceParts, NOT_YET, responsesApiHandlers } from "./responses-api-handlers.ts";
+import { filesFolder, openConfiguredStore } from "./open-configured-store.ts";
+import { beginParts, type InterfaceParts, NOT_YET, responsesApiHandlers } from "./responses-api-handlers.ts";
 import { openSealKeys } from "./seal-keys.ts";
 import { type ApiKeys, openApiKeys } from "./secrets-on-disk.ts";
 import { sweepExpired } from "./sweeping.ts";
+import { websocketMode } from "./websocket-mode.ts";
 
 export interface ResponsesApiServer extends RunningServer {
   readonly model: ChosenModel;
@@ -34,43 +35,20 @@ export interface ResponsesApiServer extends RunningServer {
 
 /** Builds Interface A from its configuration and serves it. */
 export async function startResponsesApi(config: Config, log: Logger): Promise<ResponsesApiServer> {
-  const store = await openStore({
-    file: config.databaseFile,
-    filesFolder: filesFolder(config),
-    commitIntervalMs: config.eventCommitIntervalMs,
-  });
+  const store = await openConfiguredStore(config);
   try {
     const keys = await openApiKeys(
       config.apiKeys.map((key) => key.reveal()),
       store.keys,
       config.dataDir,
     );
-    const model = await chooseModel(config);
-    const runs = new RunHost({
-      runsMax: config.runsMax,
-      backgroundRunsMax: config.backgroundRunsMax,
-      queueMax: config.runQueueMax,
-      runMs: config.runTimeoutMs,
-    });
-    const spokenOutput = chooseVoice(config, log);
-    const media = chooseMedia(config, { abilities: model.engine.abilities, files: store.files }, log);
-    const parts = {
-      store,
-      model,
-      spokenOutput,
-      media,
-      runs,
-      sealer: createSealer(() => openSealKeys(config.dataDir)),
-      limiter: new MinuteRates({
-        requests: config.rateLimitRequestsPerMinute,
-        tokens: config.rateLimitTokensPerMinute,
-      }),
-    };
+    const parts = await chooseParts(config, store, log);
+    const { model, runs, spokenOutput, sealer } = parts;
     const keeper = new RunKeeper({
       engine: model.engine,
       spokenOutput,
       log: store.events,
-      sealer: parts.sealer,
+      sealer,
       runs,
       ledger: store.ledger,
       logger: log,
@@ -97,13 +75,36 @@ export async function startResponsesApi(config: Config, log: Logger): Promise<Re
   }
 }
 
+async function chooseParts(config: Config, store: Store, log: Logger): Promise<InterfaceParts> {
+  const model = await chooseModel(config);
+  return {
+    store,
+    model,
+    spokenOutput: chooseVoice(config, log),
+    media: chooseMedia(config, { abilities: model.engine.abilities, files: store.files }, log),
+    runs: new RunHost({
+      runsMax: config.runsMax,
+      backgroundRunsMax: config.backgroundRunsMax,
+      queueMax: config.runQueueMax,
+      runMs: config.runTimeoutMs,
+    }),
+    sealer: createSealer(() => openSealKeys(config.dataDir)),
+    limiter: new MinuteRates({ requests: config.rateLimitRequestsPerMinute, tokens: config.rateLimitTokensPerMinute }),
+  };
+}
+
 function application(parts: InterfaceParts, keys: ApiKeys, config: Config, log: Logger) {
   const authenticate = createAuthenticator(keys.finder);
   return createApplication<Principal>({
     contract: contractOf({
       routes: responsesApiRoutes,
       validators,
-      bodyChecks: { createFile: checkFileUpload, createResponse: checkCreateBody, ...conversationBodyChecks, ...contextBodyChecks },
+      bodyChecks: {
+        createFile: checkFileUpload,
+        createResponse: checkCreateBody,
+        ...conversationBodyChecks,
+        ...contextBodyChecks,
+      },
       validateReplies: config.validateReplies,
     }),
     handlers: { ...responsesApiHandlers(parts), ...refusals(NOT_YET, notImplemented) },
@@ -111,7 +112,7 @@ function application(parts: InterfaceParts, keys: ApiKeys, config: Config, log: 
     faults: responsesApiFaults,
     log,
     assets: assets(),
-    upgrades: [{ path: "/v1/responses", refuse: upgradeNotOffered }],
+    upgrades: [websocketMode(beginParts(parts), config)],
     options: {
       bodyBytesMax: config.bodyBytesMax,
       fileBytesMax: config.uploadBytesMax,
@@ -123,16 +124,11 @@ function application(parts: InterfaceParts, keys: ApiKeys, config: Config, log: 
   });
 }
 
-function filesFolder({ dataDir }: Config): string {
-  return join(dataDir, "files");
-}
-
 /** Who asks where no key is needed. */
 const ANYONE: Principal = {
   keyId: "",
   owner: { organization: "", project: "" },
   limits: { requests: null, tokens: null },
-  confirm: async () => {},
 };
 
 function assets(): Assets {

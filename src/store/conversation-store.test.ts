@@ -287,7 +287,7 @@ test("what a killed worker held before its response was stored is free again, an
 });
 
 test("a conversation of more text than may be brought into memory at once is refused as a whole, and still paged", async () => {
-  const store = await openTestStore({ conversationCharactersMax: 1_000 });
+  const store = await openTestStore({ conversationBytesMax: 1_000 });
   await begin(store, "conv_1", ["msg_1"]);
   await store.conversations.addItems(OURS, "conv_1", [anItem("msg_2", "x".repeat(1_000))]);
   await expect(store.conversations.loadItems(OURS, "conv_1")).rejects.toThrow(ConversationTooLong);

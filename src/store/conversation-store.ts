@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { Conversation, StoredItem } from "../../generated/responses-api/types.ts";
 import { assert } from "../base/assert.ts";
 import { rememberJson } from "../base/json-text.ts";
@@ -17,22 +17,22 @@ import { type ItemText, textOf } from "./item-text.ts";
 import type { Database } from "./schema.ts";
 
 /** How much text of one conversation is brought into memory at once. */
-const CONVERSATION_CHARACTERS_MAX = 64 * 1024 * 1024;
+const CONVERSATION_BYTES_MAX = 64 * 1024 * 1024;
 
 /** The conversations in the database. Changes take their turn among the writes of the runs; every query names the owner. */
 export class StoredConversations implements ConversationStore {
   readonly #db: Kysely<Database>;
   readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
-  readonly #charactersMax: number;
+  readonly #bytesMax: number;
 
   constructor(
     db: Kysely<Database>,
     queue: CommitQueue<WriteJob, WriteOutcome>,
-    charactersMax: number = CONVERSATION_CHARACTERS_MAX,
+    bytesMax: number = CONVERSATION_BYTES_MAX,
   ) {
     this.#db = db;
     this.#queue = queue;
-    this.#charactersMax = charactersMax;
+    this.#bytesMax = bytesMax;
   }
 
   async createConversation(owner: Owner, conversation: Conversation, items: readonly StoredItem[]): Promise<void> {
@@ -103,15 +103,13 @@ export class StoredConversations implements ConversationStore {
   }
 
   async loadItems(owner: Owner, conversationId: string): Promise<readonly StoredItem[] | null> {
-    const items: StoredItem[] = [];
-    let characters = 0;
-    for await (const { body } of this.#itemsOf(owner, conversationId).select("body").orderBy("sequence").stream()) {
-      characters += body.length;
-      if (characters > this.#charactersMax) throw new ConversationTooLong(conversationId);
-      items.push(storedItem(body));
-    }
-    if (items.length > 0) return items;
-    return (await this.findConversation(owner, conversationId)) === null ? null : items;
+    const { bytes } = await this.#itemsOf(owner, conversationId)
+      .select(sql<number | null>`sum(octet_length(body))`.as("bytes")) // Which reads no body.
+      .executeTakeFirstOrThrow();
+    if (bytes === null) return (await this.findConversation(owner, conversationId)) === null ? null : [];
+    if (bytes > this.#bytesMax) throw new ConversationTooLong(conversationId);
+    const rows = await this.#itemsOf(owner, conversationId).select("body").orderBy("sequence").execute();
+    return rows.map((row) => storedItem(row.body));
   }
 
   async #change(owner: Owner, conversationId: string, step: ConversationStep): ConversationChanged {

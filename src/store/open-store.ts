@@ -32,7 +32,7 @@ export interface StoreOptions {
   readonly filesFolder?: string;
   readonly commitIntervalMs?: number;
   /** How much text of one conversation is brought into memory at once. */
-  readonly conversationCharactersMax?: number;
+  readonly conversationBytesMax?: number;
   readonly onCommit?: (commit: CommitReport) => void;
 }
 
@@ -71,7 +71,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   await files.removeLeftovers().catch(() => {}); // Every look for expired files tries it again, and tells what is wrong.
   return {
     responses: new StoredResponses(db, queue),
-    conversations: new StoredConversations(db, queue, options.conversationCharactersMax),
+    conversations: new StoredConversations(db, queue, options.conversationBytesMax),
     events: new StoredEventLog(db, queue, writer),
     ledger: new StoredRunLedger(db, queue, lease),
     files,

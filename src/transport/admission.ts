@@ -1,16 +1,8 @@
-import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import { splitUrl } from "./exchange.ts";
+import type { IncomingHttpHeaders } from "node:http";
+import type { Caller } from "./caller.ts";
 import type { Faults } from "./faults.ts";
 import type { ReplyHeaders } from "./handler.ts";
 import type { InFlight } from "./in-flight.ts";
-
-/** A request as the doors see it: nothing of its body has been read. */
-export interface Caller {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly remoteAddress: string;
-}
 
 /** Who may come in, as the interface says. */
 export interface Admission<P> {
@@ -18,6 +10,8 @@ export interface Admission<P> {
   authenticate(headers: IncomingHttpHeaders): Promise<P>;
   /** Headers of every reply to a caller who was let in. */
   headersFor?(principal: P): ReplyHeaders;
+  /** What the access log says of a caller who was let in; no secrets. */
+  logFieldsFor?(principal: P): object;
   /** Who calls an operation that needs no key. */
   readonly anonymous: P;
   /** Throws an `ApiError` for callers that get nothing at all, whatever the path. */
@@ -33,13 +27,4 @@ export function admitCaller<P>(caller: Caller, admission: Admission<P>, inFlight
   const clientRequestId = caller.headers["x-client-request-id"];
   const isValid = clientRequestId === undefined || CLIENT_REQUEST_ID.test(String(clientRequestId));
   if (!isValid) throw faults.invalidClientRequestId();
-}
-
-export function callerOf(request: IncomingMessage): Caller {
-  return {
-    method: request.method ?? "",
-    path: splitUrl(request.url ?? "/")[0],
-    headers: request.headers,
-    remoteAddress: request.socket.remoteAddress ?? "",
-  };
 }

@@ -1,7 +1,7 @@
 import type { RequestListener } from "node:http";
 import Koa, { type DefaultState, type Next } from "koa";
 import type { Logger } from "../base/logger.ts";
-import { type Admission, admitCaller, callerOf } from "./admission.ts";
+import { type Admission, admitCaller } from "./admission.ts";
 import { answerError } from "./answer-error.ts";
 import { type Assets, assetServer } from "./assets.ts";
 import type { Contract } from "./contract.ts";
@@ -11,6 +11,7 @@ import type { HandlerTable } from "./handler.ts";
 import { InFlight } from "./in-flight.ts";
 import { type ExchangeHolder, mountOperations, type OperationRouter } from "./mount-operations.ts";
 import { TRANSPORT_DEFAULTS, type TransportOptions } from "./options.ts";
+import type { RequestObserver } from "./request-observer.ts";
 import { acceptUpgrades, type Upgrade, type UpgradeListener } from "./websocket.ts";
 
 export interface ApplicationParts<P> {
@@ -22,6 +23,7 @@ export interface ApplicationParts<P> {
   readonly assets?: Assets;
   readonly upgrades?: readonly Upgrade<P>[];
   readonly options?: Partial<TransportOptions>;
+  readonly observer?: RequestObserver;
 }
 
 /** An interface ready to be listened with. */
@@ -37,7 +39,7 @@ export interface Application {
 export function createApplication<P>(parts: ApplicationParts<P>): Application {
   const options = { ...TRANSPORT_DEFAULTS, ...parts.options };
   const inFlight = new InFlight();
-  const exchangeParts = { inFlight, log: parts.log, options };
+  const exchangeParts = { inFlight, log: parts.log, options, observer: parts.observer };
   const serveAsset = assetServer(parts.assets ?? {});
   const router = mountOperations({ ...parts, options });
   const koa = new Koa<DefaultState, ExchangeHolder>();
@@ -72,7 +74,7 @@ async function answered<P>(
 ): Promise<void> {
   try {
     if (lacksHost(exchange)) throw parts.faults.malformedRequest(400);
-    admitCaller(callerOf(exchange.request), parts.admission, inFlight, parts.faults);
+    admitCaller(exchange.caller, parts.admission, inFlight, parts.faults);
     await next();
   } catch (error) {
     await answerError(exchange, error, parts.faults, options.prettyJson);

@@ -2,8 +2,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { newRequestId } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import type { ReplyHeaders } from "./handler.ts";
+import type { Caller } from "./caller.ts";
 import type { InFlight } from "./in-flight.ts";
 import type { TransportOptions } from "./options.ts";
+import type { RequestObserver, RequestWatch } from "./request-observer.ts";
 
 /** Why a signal aborted, and why the reading of a body ended: there is nobody left to answer. */
 export class ClientLeft extends Error {
@@ -14,6 +16,7 @@ export class ClientLeft extends Error {
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  readonly caller: Caller;
   readonly path: string;
   /** The query string without its `?`. */
   readonly search: string;
@@ -22,8 +25,13 @@ export interface Exchange {
   readonly receivedAt: number;
   readonly signal: AbortSignal;
   readonly log: Logger;
+  readonly watch: RequestWatch | null;
   /** Set once the route is known; for the log. */
   operationId: string | null;
+  /** The same, as the contract writes its path. */
+  route: string | null;
+  /** Set once the caller is known; for the log. */
+  callerFields: object;
   /** Set once the caller is known; on every reply from then on. */
   callerHeaders: ReplyHeaders;
   /** The headers of every reply as of now. */
@@ -33,6 +41,7 @@ export interface Exchange {
 export interface ExchangeParts {
   readonly inFlight: InFlight;
   readonly log: Logger;
+  readonly observer?: RequestObserver | undefined;
   readonly options: TransportOptions;
 }
 
@@ -41,9 +50,11 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
   const startedAt = performance.now();
   const flight = parts.inFlight.begin();
   const [path, search] = splitUrl(request.url ?? "/");
+  const caller = callerOf(request);
   const exchange: Exchange = {
     request,
     response,
+    caller,
     path,
     search,
     requestId: newRequestId(),
@@ -51,13 +62,16 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     receivedAt: Date.now(),
     signal: flight.signal,
     log: parts.log,
+    watch: parts.observer?.begin(caller) ?? null,
     operationId: null,
+    route: null,
+    callerFields: {},
     callerHeaders: {},
     standingHeaders: () => ({
       "x-request-id": exchange.requestId,
       ...parts.options.standingHeaders(elapsedSince(startedAt)),
       ...exchange.callerHeaders,
-      ...(parts.inFlight.draining ? { connection: "close" } : {}),
+      ...(parts.inFlight.leaving ? { connection: "close" } : {}),
     }),
   };
   let open = true;
@@ -66,7 +80,7 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     open = false;
     if (!response.writableFinished) flight.abort(new ClientLeft("the client left before its reply was complete"));
     flight.end();
-    logAccess(exchange, elapsedSince(startedAt));
+    tellEnd(exchange, performance.now() - startedAt);
   };
   response.once("close", close);
   request.once("error", close); // A pipelined request loses its connection before its response has one: only the request hears of it.
@@ -90,19 +104,23 @@ function elapsedSince(startedAt: number): number {
   return Math.round(performance.now() - startedAt);
 }
 
-function logAccess(exchange: Exchange, ms: number): void {
-  const { request, response } = exchange;
+export function callerOf(request: IncomingMessage): Caller {
+  return {
+    method: request.method ?? "",
+    path: splitUrl(request.url ?? "/")[0],
+    headers: request.headers,
+    remoteAddress: request.socket.remoteAddress ?? "",
+  };
+}
+
+function tellEnd(exchange: Exchange, durationMs: number): void {
+  const { caller, response, operationId, route, path, requestId, clientRequestId } = exchange;
+  const status = response.headersSent ? response.statusCode : null;
+  const complete = response.writableFinished;
+  exchange.watch?.end({ operationId, route, status, complete, durationMs });
+  const ms = Math.round(durationMs);
   exchange.log.info(
-    {
-      method: request.method,
-      path: exchange.path,
-      operationId: exchange.operationId,
-      status: response.headersSent ? response.statusCode : null,
-      complete: response.writableFinished,
-      ms,
-      requestId: exchange.requestId,
-      clientRequestId: exchange.clientRequestId,
-    },
+    { method: caller.method, path, operationId, status, complete, ms, requestId, clientRequestId, ...exchange.callerFields },
     "request",
   );
 }

@@ -1,4 +1,6 @@
 import type { Logger } from "../base/logger.ts";
+import type { TraceContext } from "../base/trace-context.ts";
+import type { Caller } from "./caller.ts";
 
 /** What the contract says a caller may send, read and checked. */
 export interface OperationRequest {
@@ -13,6 +15,10 @@ export interface RequestContext<P> {
   readonly requestId: string;
   readonly clientRequestId: string | null;
   readonly principal: P;
+  /** As it came, for handlers that judge for themselves who may ask. */
+  readonly caller: Caller;
+  /** The trace that calls made for the request belong to. */
+  readonly trace: TraceContext | null;
   /** Aborts when the client leaves, and when a stopping server has waited long enough. */
   readonly signal: AbortSignal;
   readonly operationId: string;

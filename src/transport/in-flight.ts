@@ -10,10 +10,16 @@ export class InFlight {
   readonly #flights = new Set<Flight>();
   readonly #whenEmpty = new Set<() => void>();
   readonly #stopping = new AbortController();
+  #leaving = false;
 
-  /** True once the server is stopping: replies then close their connections. */
+  /** True once the server is stopping and takes no further requests. */
   get draining(): boolean {
     return this.#stopping.signal.aborted;
+  }
+
+  /** True once it is known that the server will stop: replies then close their connections, so that clients look elsewhere. */
+  get leaving(): boolean {
+    return this.#leaving || this.draining;
   }
 
   /** Aborts when the server begins to stop. */
@@ -30,6 +36,10 @@ export class InFlight {
     };
     this.#flights.add(flight);
     return flight;
+  }
+
+  announceLeaving(): void {
+    this.#leaving = true;
   }
 
   startDraining(): void {

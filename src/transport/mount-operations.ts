@@ -1,6 +1,7 @@
 import { Router } from "@koa/router";
 import type { DefaultState } from "koa";
 import { assert } from "../base/assert.ts";
+import { readTraceContext } from "../base/trace-context.ts";
 import type { Admission } from "./admission.ts";
 import type { Contract, OperationRoute } from "./contract.ts";
 import { type Exchange, singleHeader } from "./exchange.ts";
@@ -38,6 +39,7 @@ export function mountOperations<P>(parts: MountParts<P>): OperationRouter {
     assert(handler !== undefined, "an operation that is not missing has a handler");
     router.register(route.path, [route.method], async ({ exchange, params }) => {
       exchange.operationId = route.operationId;
+      exchange.route = route.path;
       await serveOperation(route, handler, exchange, params, parts);
     });
   }
@@ -54,7 +56,10 @@ async function serveOperation<P>(
   const { admission, contract, faults, options } = parts;
   const { headers } = exchange.request;
   const principal = route.secured ? await admission.authenticate(headers) : admission.anonymous; // Before the body: strangers upload nothing.
-  if (route.secured) exchange.callerHeaders = admission.headersFor?.(principal) ?? {};
+  if (route.secured) {
+    exchange.callerHeaders = admission.headersFor?.(principal) ?? {};
+    exchange.callerFields = admission.logFieldsFor?.(principal) ?? {};
+  }
   const query = readQuery(route.query, exchange.search, faults);
   const spool = new UploadSpool(options.uploadFolder);
   try {
@@ -78,6 +83,8 @@ function requestContext<P>(route: OperationRoute, exchange: Exchange, principal:
     requestId: exchange.requestId,
     clientRequestId: exchange.clientRequestId,
     principal,
+    caller: exchange.caller,
+    trace: exchange.watch === null ? readTraceContext(exchange.caller.headers) : exchange.watch.trace,
     signal: exchange.signal,
     operationId: route.operationId,
     receivedAt: exchange.receivedAt,

@@ -21,6 +21,8 @@ export interface RunningServer {
   readonly address: AddressInfo;
   /** Without a slash at its end. */
   readonly url: string;
+  /** Serves on, but asks clients to look elsewhere: replies close their connections. */
+  announceLeaving(): void;
   /** Takes no more connections, lets requests finish, aborts those that do not, and resolves when every connection is gone. */
   close(): Promise<void>;
 }
@@ -53,7 +55,8 @@ export async function listen(application: Application, options: ListenOptions): 
   assert(address !== null && typeof address === "object", "a server that listens on a port has an address");
   let closing: Promise<void> | null = null;
   const close = (): Promise<void> => (closing ??= drain(server, application, upgraded, options));
-  return { address, url: urlOf(address), close };
+  const announceLeaving = (): void => application.inFlight.announceLeaving();
+  return { address, url: urlOf(address), announceLeaving, close };
 }
 
 /** Offers of other protocols, such as HTTP/2, are passed over: HTTP allows that, and their senders go on in HTTP/1.1. */

@@ -4,13 +4,15 @@ import { type WebSocket, WebSocketServer } from "ws";
 import { ApiError } from "../base/api-error.ts";
 import { newRequestId } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
-import { type Admission, admitCaller, callerOf } from "./admission.ts";
-import { singleHeader, splitUrl } from "./exchange.ts";
+import { readTraceContext } from "../base/trace-context.ts";
+import { type Admission, admitCaller } from "./admission.ts";
+import { callerOf, singleHeader, splitUrl } from "./exchange.ts";
 import type { Faults } from "./faults.ts";
 import type { ReplyHeaders, RequestContext } from "./handler.ts";
 import type { InFlight } from "./in-flight.ts";
 import type { TransportOptions } from "./options.ts";
 import { rawReply } from "./raw-reply.ts";
+import type { RequestObserver } from "./request-observer.ts";
 import { converse } from "./websocket-session.ts";
 
 /** What answers WebSockets at a path. */
@@ -50,6 +52,7 @@ export interface UpgradeParts<P> {
   readonly options: TransportOptions;
   readonly inFlight: InFlight;
   readonly log: Logger;
+  readonly observer?: RequestObserver;
 }
 
 /** Turns upgrade requests into conversations; whatever cannot become one gets a plain HTTP reply. */
@@ -115,13 +118,17 @@ class ConversationDoor<P> implements Door {
     const { inFlight, log, faults, options } = this.#parts;
     const { operationId, handle, lastWords } = this.#conversation;
     this.#held += 1;
+    const closed = this.#parts.observer?.beginConversation();
     webSocket.once("close", () => {
       this.#held -= 1;
+      closed?.();
     });
     const flight = inFlight.begin();
     const context: ConversationContext<P> = {
       ...known,
       clientRequestId: singleHeader(request.headers["x-client-request-id"]),
+      caller: callerOf(request),
+      trace: readTraceContext(request.headers),
       signal: flight.signal,
       draining: inFlight.whenDraining,
       operationId,

@@ -32,6 +32,7 @@ export async function writeStream<T extends object>(
   faults: Pick<Faults, "internalError">,
 ): Promise<void> {
   const { response } = exchange;
+  exchange.watch?.streams();
   const out = new FrameWriter(response, () => writeHead(exchange, stream.status, stream.headers));
   const source = stream.values[Symbol.asyncIterator]();
   const left = Promise.withResolvers<void>();

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { Slots } from "../base/slots.ts";
 import type { ModelEvent } from "../runs/ports.ts";
 import { encodePcm16, encodeWav } from "./encoders/encoders.ts";
 import { type Encoder, type VoiceEngine, VoiceError } from "./ports.ts";
-import { Slots } from "./slots.ts";
 import { speakTurn } from "./speak-turn.ts";
 import { createSpeaker } from "./speaker.ts";
 
@@ -159,7 +159,7 @@ describe("a turn that is spoken", () => {
     turn.end();
     await ended;
     expect(short(heard)).toBe(
-      'This is the first one. And "This is the first one." ♪ that was it. " And that was it." ♪ audio_done finished usage',
+      'This is the first one. And "This is the first one." ♪ that was it. message_finished " And that was it." ♪ audio_done finished usage',
     );
     expect(soundOf(heard)).toEqual(soundFor("This is the first one.", "And that was it."));
     expect(voice.said).toEqual(["v: This is the first one.", "v: And that was it."]);
@@ -211,6 +211,7 @@ describe("a turn that is spoken", () => {
       "text_delta",
       "message_started",
       "refusal_delta",
+      "message_finished",
       "finished",
     ]);
   });
@@ -220,7 +221,7 @@ describe("a turn that is spoken", () => {
     turn.say(text("```\ncode\n```\n"), { type: "call_started", kind: "function", callId: null, name: "f" }, STOP);
     turn.end();
     await ended;
-    expect(short(heard)).toBe("```\ncode\n``` call_started finished");
+    expect(short(heard)).toBe("```\ncode\n``` call_started message_finished finished");
   });
 
   test("ends its sound, and nothing else, where the voice fails", async () => {
@@ -231,7 +232,7 @@ describe("a turn that is spoken", () => {
     turn.say(text("But it is written."), STOP);
     turn.end();
     await ended;
-    expect(short(heard.filter(({ type }) => type !== "text_delta"))).toBe(
+    expect(short(heard.filter(({ type }) => type.startsWith("audio_") || type === "finished"))).toBe(
       '"The first sentence is fine." ♪ " Here it fails, in the midst of it." ♪ audio_done finished',
     );
     expect(heard.filter(({ type }) => type === "text_delta")).toHaveLength(2);
@@ -252,7 +253,7 @@ describe("a turn that is spoken", () => {
     turn.say(text("A sentence to be lost."), STOP);
     turn.end();
     await ended;
-    expect(short(heard)).toBe('A sentence to be lost. "A sentence to be lost." audio_done finished');
+    expect(short(heard)).toBe('A sentence to be lost. message_finished "A sentence to be lost." audio_done finished');
     expect(faults).toEqual([new Error("the encoder broke")]);
   });
 
@@ -351,6 +352,8 @@ describe("the sound of a turn", () => {
     expect(voice.said).toEqual([]);
     giveBack();
     await ended;
-    expect(short(heard)).toBe('This has to wait for its turn. "This has to wait for its turn." ♪ audio_done finished');
+    expect(short(heard)).toBe(
+      'This has to wait for its turn. message_finished "This has to wait for its turn." ♪ audio_done finished',
+    );
   });
 });

@@ -132,6 +132,7 @@ class SpokenTurn implements AsyncIterator<Batch> {
   #hear(batch: Batch): Batch {
     const passing: ModelEvent[] = [];
     for (const event of batch) {
+      if (event.type === "finished" && event.reason === "stop") passing.push({ type: "message_finished" }); // Its reader need not wait for the sound.
       if (event.type === "finished" || this.#held.length > 0) this.#held.push(event);
       else passing.push(event);
       this.#hand(event);
@@ -147,7 +148,9 @@ class SpokenTurn implements AsyncIterator<Batch> {
         this.#sentences.push(this.#cutter.push(event.text));
         return;
       case "message_started":
+      case "message_finished":
       case "call_started":
+      case "tool_search":
       case "reasoning_delta":
       case "reasoning_summary_delta":
         this.#sentences.push(this.#cutter.end());

@@ -1,13 +1,17 @@
+import { setImmediate } from "node:timers/promises";
 import { FrameGatherer } from "../audio/pcm.ts";
 import { Resampler } from "../audio/resampler.ts";
+import type { Slots } from "../base/slots.ts";
 import type { ModelEvent } from "../runs/ports.ts";
 import type { Encoder, VoiceEngine } from "./ports.ts";
-import type { Slots } from "./slots.ts";
 
 /** How long the sound of one answer may be. */
 export const SPOKEN_SECONDS_MAX = 15 * 60;
 /** A fifth of a second of samples at 24 kHz. Divisible by 3, so that the base64 of all deltas joined is that of the whole. */
 export const DELTA_BYTES_MAX = 9600;
+
+/** How much is computed at once; then others have their turn. Takes 2 or 3 ms. */
+const PIECE_SAMPLES_MAX = 8192;
 
 /** Speaks sentences one after the other: events with their sound and words. Never throws. Ends early, without closing the sound, when `signal` aborts. */
 export type Speak = (sentences: AsyncIterable<string>, signal: AbortSignal) => AsyncIterable<readonly ModelEvent[]>;
@@ -89,7 +93,10 @@ class Speaker {
       for await (const chunk of engine.speak(sentence, voice, this.#signal)) {
         if (resampler === null) this.#addWords(sentence);
         resampler ??= new Resampler(chunk.sampleRateHz, sampleRateHz);
-        yield resampler.push(chunk.samples);
+        for (let start = 0; start < chunk.samples.length; start += PIECE_SAMPLES_MAX) {
+          if (start > 0) await setImmediate();
+          yield resampler.push(chunk.samples.subarray(start, start + PIECE_SAMPLES_MAX));
+        }
       }
       if (resampler !== null) yield resampler.end();
     } finally {

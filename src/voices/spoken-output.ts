@@ -1,10 +1,10 @@
 import type { OutputAudio } from "../../generated/responses-api/types.ts";
 import type { Logger } from "../base/logger.ts";
+import { Slots } from "../base/slots.ts";
 import type { SettledSpeech, Speech, SpokenOutput } from "../responses-api/ports.ts";
 import { encodePcm16, encodeWav } from "./encoders/encoders.ts";
 import { type CompressedFormat, type FfmpegEncoders, isCompressed } from "./encoders/ffmpeg.ts";
 import { type Encoder, type VoiceEngine, VoiceError } from "./ports.ts";
-import { Slots } from "./slots.ts";
 import { speakTurn } from "./speak-turn.ts";
 import { createSpeaker } from "./speaker.ts";
 

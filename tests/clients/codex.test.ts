@@ -10,7 +10,7 @@ import { installedVersion } from "./installed-version.ts";
 const TEST_TIMEOUT_MS = 60_000;
 
 const SCENARIO = `
-models: [antiphon-coder, gpt-6-sol, unknown-to-codex]
+models: [antiphon-coder, gpt-5.5, gpt-6-sol, unknown-to-codex]
 scenarios:
   - when: { input_contains: context checkpoint }
     events: [{ text: The file steps.txt holds one line. }]
@@ -68,6 +68,13 @@ scenarios:
           input: 'const result = await tools.exec_command({ cmd: "echo from code > code.txt; cat code.txt" }); text(result.output ?? result);'
   - when: { model: gpt-6-sol }
     events: [{ text: Ran it. }]
+
+  - when: { input_contains: look for a tool, tool_outputs: 0 }
+    events: [{ raw: { type: tool_search, callId: call_s, arguments: { query: spawn agent, limit: 3 } } }]
+  - when: { input_contains: look for a tool, tool_outputs: 1 }
+    events: [{ call: { name: close_agent, namespace: multi_agent_v1, call_id: call_t, arguments: { target: nobody } } }]
+  - when: { input_contains: look for a tool, tool_outputs: 2 }
+    events: [{ text: Found it and called it. }]
 
   - when: { input_contains: compact midway, tool_outputs: 0 }
     events:
@@ -151,6 +158,13 @@ describe(`@openai/codex ${installedVersion("@openai/codex", CODEX_FOLDER)}`, { t
     expect(await codex.exec("Go.")).toMatchObject({ exitCode: 0, lastMessage: "Ran it." });
     expect(await codex.read("code.txt")).toBe("from code\n");
     expectCalls(provider, 2);
+  });
+
+  test.each(ways)("searches for a tool and calls what it found over %s", async (_, provider) => {
+    const codex = await open({ model: "gpt-5.5", provider });
+    const run = await codex.exec("Look for a tool.");
+    expect(run).toMatchObject({ exitCode: 0, lastMessage: "Found it and called it." });
+    expectCalls(provider, 3);
   });
 
   test("works with a model whose name it has never heard", async () => {

@@ -15,7 +15,7 @@ scenarios:
       - delay_ms: 400
       - call: { name: get_weather, call_id: call_1, arguments: { city: Paris }, chunks: 4 }
       - message: {}
-      - text: and the second.
+      - text: And the second.
   - when: { input_contains: never ends }
     events:
       - text: It begins
@@ -40,7 +40,7 @@ describe(`openai ${installedVersion("openai")}`, () => {
     const created = await client.responses.create({ model: MODEL, input: "in two halves", background: true });
     expect(created).toMatchObject({ status: "queued", background: true, output: [], usage: null });
     const final = await ended(created.id);
-    expect(final).toMatchObject({ status: "completed", output_text: "The first halfand the second." });
+    expect(final).toMatchObject({ status: "completed", output_text: "The first halfAnd the second." });
     expect(final.output.map(({ type }) => type)).toEqual(["reasoning", "message", "function_call", "message"]);
   });
 

@@ -202,3 +202,35 @@ test("a client that leaves while its context is summed up stops the summary", as
   await expect(reply).rejects.toThrow(/abort/i);
   await closed.promise;
 });
+
+test("compactions at once have a limit, and free their place", async () => {
+  const held: (() => void)[] = [];
+  const answer = llamaCpp(8192, "Summed up.");
+  let holds = true;
+  const { server } = await serveBehind((response, call) => {
+    if (call.path === "/v1/chat/completions" && holds) held.push(() => answer(response, call));
+    else answer(response, call);
+  });
+  const ask = (): Promise<Response> => server.post("/v1/responses/compact", { model: "m", input: "My name is Ada." });
+  const first = Array.from({ length: 100 }, ask);
+  await expect.poll(() => held.length, { timeout: 10_000 }).toBe(100);
+  const refused = await ask();
+  expect(refused.status).toBe(503);
+  expect(refused.headers.get("retry-after")).toBe("1");
+  expect(await refused.json()).toMatchObject({ error: { code: "server_is_overloaded" } });
+  holds = false;
+  for (const release of held) release();
+  for (const reply of await Promise.all(first)) expect(reply.status).toBe(200);
+  expect((await ask()).status).toBe(200);
+}, 20_000);
+
+test("where nobody counts, a large picture is not counted by the length of its data", async () => {
+  const { create } = await serveBehind(says("A dot."));
+  const picture = `${PIXEL.slice(0, -8)}${"A".repeat(400_000)}${PIXEL.slice(-8)}`;
+  const content = [{ type: "input_image", image_url: picture }];
+  const reply = await create({ input: [{ role: "user", content }] });
+  expect(reply.status, await reply.clone().text()).toBe(200);
+  const { usage }: { usage: { input_tokens: number } } = await reply.json();
+  expect(usage.input_tokens).toBeGreaterThan(500);
+  expect(usage.input_tokens).toBeLessThan(2000);
+});

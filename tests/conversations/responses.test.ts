@@ -54,6 +54,21 @@ test("a conversation is named by its id or by an object with it, and comes back 
   expect(await readResponse(await create())).not.toHaveProperty("conversation");
 });
 
+test("a conversation that is named in another way is refused before it is looked for", async () => {
+  verifies("errors.catalogue.ill-formed-id");
+  const { create } = await serveYes();
+  const prefix: Refusal = {
+    code: "invalid_value",
+    param: "conversation",
+    message: "Invalid 'conversation': 'resp_x'. Expected an ID that begins with 'conv'.",
+  };
+  await checkReply(await create({ conversation: "resp_x" }), prefix);
+  const characters: Refusal = { code: "invalid_value", param: "conversation.id", message: /additional characters\.$/ };
+  await checkReply(await create({ conversation: { id: "conv_ä" } }), characters);
+  const type: Refusal = { code: "invalid_type", param: "conversation", message: /expected one of a string or object/ };
+  await checkReply(await create({ conversation: 5 }), type);
+});
+
 test("the items of a response stay in the conversation with their ids, also when the response is deleted", async () => {
   verifies("conversations.run.outlives-response");
   const { calls, create, server } = await serveYes();

@@ -1,8 +1,8 @@
 import { MODEL } from "../responses/check-refusal.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
 
-const OURS = "sk-ours-0123456789abcdef";
-const THEIRS = "sk-theirs-0123456789abcdef";
+const OUR_KEY = "sk-ours-0123456789abcdef";
+export const THEIR_KEY = "sk-theirs-0123456789abcdef";
 
 /** One of the two who share a server and nothing else. */
 export interface Party {
@@ -17,8 +17,8 @@ export interface TwoOwners {
 
 /** They differ in their project only, which is the least that two owners can differ in. */
 export async function startWithTwoOwners(): Promise<TwoOwners> {
-  const server = await startTestServer({ env: { API_KEYS: `${OURS}=acme/ours,${THEIRS}=acme/theirs` } });
-  return { server, ours: partyOf(server, OURS), theirs: partyOf(server, THEIRS) };
+  const server = await startTestServer({ env: { API_KEYS: `${OUR_KEY}=acme/ours,${THEIR_KEY}=acme/theirs` } });
+  return { server, ours: partyOf(server, OUR_KEY), theirs: partyOf(server, THEIR_KEY) };
 }
 
 function partyOf({ url }: TestServer, key: string): Party {

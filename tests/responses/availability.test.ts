@@ -16,7 +16,6 @@ const USES: Readonly<Record<string, object>> = {
   prompt: { prompt: { id: "pmpt_x" } },
   background: { background: true },
   moderation: { moderation: { model: "omni" } },
-  output_audio: { output_audio: { voice: "x" } },
   image: { image: { context_compression: "auto" } },
   "reasoning.mode.pro": { reasoning: { mode: "pro" } },
   "input.configuration_update": element({ type: "configuration_update" }),
@@ -49,6 +48,7 @@ const ACCEPTED: Readonly<Record<string, unknown>> = {
   store: false,
   metadata: { a: "1" },
   include: ["reasoning.encrypted_content", "web_search_call.results", "message.input_image.image_url"],
+  output_audio: { format: "wav", sample_rate_hz: 16_000, voice: "x" },
   client_metadata: { a: "1" },
   access_programs: { cyber: "standard" },
   text: { format: { type: "text" }, verbosity: "high" },
@@ -119,8 +119,9 @@ describe.each(ENGINES)("with the %s engine", (engine) => {
 });
 
 test("every member of a request that is not refused is accepted by each engine", async () => {
-  const { server: chat, create } = await serveBehind(says("Hi"));
-  const builtIn = await startTestServer();
+  const env = { VOICE_BASE_URL: "http://127.0.0.1:1/v1" }; // Nobody speaks there; that is found when a voice is needed.
+  const { server: chat, create } = await serveBehind(says("Hi"), env);
+  const builtIn = await startTestServer({ env });
   for (const [name, value] of Object.entries({ ...ACCEPTED, ...ASKING_FOR_NOTHING })) {
     const members = { [name]: value };
     const plain = await builtIn.post("/v1/responses", { model: MODEL, input: "Hi", ...members });

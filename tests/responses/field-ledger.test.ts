@@ -20,6 +20,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   truncation: enumeration("Truncation"),
   tool_choice: [...toolChoiceTypes, "none", "auto", "required"],
   tools: toolTypes,
+  "tools.tool_search": ["client", "server"],
   input: inputItemTypes,
   content: [...contentPartTypes, "computer_screenshot", "encrypted_content", "reasoning_text", "summary_text"],
   "text.format": ["text", "json_object", "json_schema"],

@@ -78,11 +78,15 @@ function latestOutputs(items: readonly InputItem[]): ToolOutput[] {
   const lastMessage = items.findLastIndex(
     (item) => isMessage(item) && (item.role === "user" || item.role === "assistant"),
   );
-  const outputs = items.slice(lastMessage + 1).filter(isToolOutput);
-  return outputs.map((output) => ({
-    tool: output.call_id == null ? null : calledTool(items, output.call_id),
-    text: outputText(output),
-  }));
+  return items.slice(lastMessage + 1).flatMap((item) => {
+    if (item.type === "tool_search_output") return [{ tool: "tool_search", text: foundTools(item.tools) }];
+    if (!isToolOutput(item)) return [];
+    return [{ tool: item.call_id == null ? null : calledTool(items, item.call_id), text: outputText(item) }];
+  });
+}
+
+function foundTools(tools: Extract<InputItem, { type: "tool_search_output" }>["tools"]): string {
+  return tools.map((tool) => ("name" in tool ? tool.name : tool.type)).join(", ");
 }
 
 function calledTool(items: readonly InputItem[], callId: string): string | null {

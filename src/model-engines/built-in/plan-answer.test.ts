@@ -61,6 +61,13 @@ describe("an answer in words", () => {
     check("What are your instructions?", 'My instructions are: "Be kind."', { instructions: "Be kind." });
   });
 
+  test("sums up what the user said, so that it can still be recalled from the summary", () => {
+    const asks = "Write a summary of this conversation. It is about to be removed.";
+    check(["My name is Ada.", "Hello!", asks], 'The user said:\n- "My name is Ada."\n- "Hello!"');
+    check([asks], "Nothing was said.");
+    check(['The user said:\n- "My name is Ada."', "What is my name?"], "Your name is Ada.");
+  });
+
   test("greets and says what it is", () => {
     verifies("builtin-engine.answers.honest");
     check("Hello!", /^Hello! I am Antiphon's built-in engine, not a language model/);

@@ -1,6 +1,8 @@
+import { isRecord } from "../../base/records.ts";
 import type { ModelEvent } from "../../runs/ports.ts";
 import { CustomInputReader } from "./custom-input-reader.ts";
 import { JsonScanner } from "./json-scanner.ts";
+import { parseJson } from "./json-values.ts";
 import { brokenAnswer } from "./model-errors.ts";
 import type { CalledTool, ToolNames } from "./tool-names.ts";
 
@@ -127,6 +129,11 @@ export class CallSequencer {
     if (call.name === "") throw brokenAnswer("called a tool without saying which");
     const tool = call.started ?? this.#start(call);
     if (call.arguments.trim() === "" && tool.kind === "function") call.arguments = "{}"; // Clients parse the arguments as JSON.
+    if (tool.kind === "tool_search") {
+      call.state = "closed";
+      this.events.push({ type: "tool_search", callId: call.id, arguments: readArguments(call.arguments) });
+      return;
+    }
     this.#sendArguments(call);
     const rest = call.customInput?.end() ?? "";
     if (rest !== "") this.events.push({ type: "call_delta", text: rest });
@@ -139,12 +146,13 @@ export class CallSequencer {
     if (call.started === null && (call.name === "" || (call.arguments === "" && !this.#toolNames.has(call.name))))
       return;
     if (call.started === null) this.#start(call);
-    if (!isPlaceholder(call)) this.#sendArguments(call);
+    if (!isPlaceholder(call) && call.started?.kind !== "tool_search") this.#sendArguments(call);
   }
 
   #start(call: IncomingCall): CalledTool {
     const tool = this.#toolNames.resolve(call.name);
     call.started = tool;
+    if (tool.kind === "tool_search") return tool; // Told whole, when its arguments are.
     if (tool.kind === "custom") call.customInput = new CustomInputReader();
     const started = { type: "call_started", kind: tool.kind, callId: call.id, name: tool.name } as const;
     this.events.push(tool.namespace === null ? started : { ...started, namespace: tool.namespace });
@@ -172,4 +180,10 @@ function isPlaceholder(call: IncomingCall): boolean {
 /** White space after the last bracket, or the whole arguments once more. */
 function isRepeated(call: IncomingCall, text: string): boolean {
   return text === call.arguments || text.trim() === "";
+}
+
+/** What is no JSON object asks for nothing. */
+function readArguments(text: string): Record<string, unknown> {
+  const value = parseJson(text);
+  return isRecord(value) ? value : {};
 }

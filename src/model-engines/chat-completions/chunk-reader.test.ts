@@ -18,6 +18,7 @@ function play(chunks: readonly Readonly<Record<string, unknown>>[], options: Opt
   const toolNames = new ToolNames();
   for (const name of ["get_time", "get_weather"]) toolNames.add({ kind: "function", name, namespace: null });
   toolNames.add({ kind: "custom", name: "patch", namespace: null });
+  toolNames.add({ kind: "tool_search", name: "tool_search", namespace: null });
   toolNames.add({ kind: "function", name: "search", namespace: "crm" });
   const reader = new ChunkReader({
     toolNames,
@@ -432,6 +433,33 @@ describe("custom tools", () => {
       check([calls(part(0, "c1", "patch", args)), ends("tool_calls")], `~patch#c1(${expected}) | stop`);
     });
   }
+});
+
+describe("a search for tools", () => {
+  test.each([
+    ['{"query":"files","limit":3}', '{"query":"files","limit":3}'],
+    ["", "{}"],
+    ["no JSON", "{}"],
+  ])("comes whole, wherever its arguments %s are cut", (args, expected) => {
+    for (let cut = 0; cut <= args.length; cut += 1) {
+      check(
+        [
+          says("I look."),
+          calls(part(0, "c1", "tool_search", args.slice(0, cut))),
+          calls(part(0, undefined, undefined, args.slice(cut))),
+          ends("tool_calls"),
+        ],
+        `I look. | search#c1(${expected}) | stop`,
+      );
+    }
+  });
+
+  test("keeps its place among other calls", () => {
+    check(
+      [calls(part(0, "c1", "tool_search", "{}")), calls(part(1, "c2", "get_time", "{}")), ends("tool_calls")],
+      "search#c1({}) | get_time#c2({}) | stop",
+    );
+  });
 });
 
 describe("the end", () => {

@@ -450,6 +450,15 @@ describe("tools", () => {
     expect(toolNames.resolve("patch")).toEqual({ kind: "custom", name: "patch", namespace: null });
     expect(toolNames.resolve("crm__search")).toEqual({ kind: "function", name: "search", namespace: "crm" });
   });
+  test("a search for tools that the client runs becomes a function", () => {
+    const parameters = { type: "object", properties: { query: { type: "string" } } };
+    const search: Tool = { type: "tool_search", execution: "client", description: "Finds tools", parameters };
+    const { body, toolNames } = mapRequest(aRequest({ tools: [search] }), GENERIC);
+    expect(body.tools).toEqual([
+      { type: "function", function: { name: "tool_search", description: "Finds tools", parameters } },
+    ]);
+    expect(toolNames.resolve("tool_search").kind).toBe("tool_search");
+  });
   test("a flat name that is too long is shortened and still read back", () => {
     const long = { ...crm, name: "n".repeat(60), tools: [{ ...getTime, name: "t".repeat(60) }] };
     const { body, toolNames } = mapRequest(aRequest({ tools: [long] }), GENERIC);

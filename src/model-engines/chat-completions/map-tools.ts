@@ -1,4 +1,5 @@
 import type { Tool, ToolInput } from "../../../generated/responses-api/types.ts";
+import { isRecord } from "../../base/records.ts";
 import type { ChatTool } from "./chat-wire.ts";
 import { unsupportedParameter } from "./model-errors.ts";
 import type { ToolNames } from "./tool-names.ts";
@@ -10,6 +11,7 @@ type CustomTool = Extract<AnyTool, { type: "custom" }>;
 type CallableTool = FunctionTool | CustomTool | Extract<AnyTool, { type: "namespace" }>["tools"][number];
 
 const NO_PARAMETERS = { type: "object", properties: {} } as const;
+const TOOL_SEARCH_DESCRIPTION = "Finds further tools, which can then be called.";
 const CUSTOM_PARAMETERS = {
   type: "object",
   properties: { input: { type: "string", description: "The whole input of the tool, as free text." } },
@@ -24,6 +26,8 @@ export function mapTools(tools: readonly AnyTool[], names: ToolNames, path = "to
       case "function":
       case "custom":
         return [mapCallable(tool, null, "", names)];
+      case "tool_search":
+        return [mapToolSearch(tool, names)];
       case "namespace":
         return tool.tools.map((member) => mapCallable(member, tool.name, tool.description, names));
       default:
@@ -51,6 +55,13 @@ function mapCallable(tool: CallableTool, namespace: string | null, group: string
       ...(tool.strict === true ? { strict: true } : {}),
     },
   };
+}
+
+/** Only searches that the client runs come this far. */
+function mapToolSearch(tool: Extract<AnyTool, { type: "tool_search" }>, names: ToolNames): ChatTool {
+  const name = names.add({ kind: "tool_search", name: "tool_search", namespace: null });
+  const parameters = isRecord(tool.parameters) ? tool.parameters : NO_PARAMETERS;
+  return { type: "function", function: { name, description: tool.description ?? TOOL_SEARCH_DESCRIPTION, parameters } };
 }
 
 /** A grammar cannot be enforced through a function's schema, so the model is told. */

@@ -42,8 +42,6 @@ export function readItem(item: InputItem, path: string): readonly HistoryStep[] 
       return [readToolOutput(item.call_id ?? "", item.output, `${path}.output`)];
     case "additional_tools":
       return []; // Its tools are offered with the others.
-    case "compaction":
-    case "compaction_trigger":
     case "configuration_update":
       throw invalidInput(
         `Items of type '${item.type}' are not available with this model server.`,
@@ -52,6 +50,8 @@ export function readItem(item: InputItem, path: string): readonly HistoryStep[] 
       );
     case undefined:
     case null:
+    case "compaction":
+    case "compaction_trigger":
     case "item_reference":
     case "input_text":
     case "input_image":

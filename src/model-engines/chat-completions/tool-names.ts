@@ -6,7 +6,7 @@ const HASH_CHARS = 8;
 
 /** The tool a client knows, behind the name a model server was given for it. */
 export interface CalledTool {
-  readonly kind: "function" | "custom";
+  readonly kind: "function" | "custom" | "tool_search";
   readonly name: string;
   readonly namespace: string | null;
 }

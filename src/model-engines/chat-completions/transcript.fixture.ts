@@ -33,6 +33,8 @@ function shown(event: ModelEvent): string {
       return event.text;
     case "call_finished":
       return ")";
+    case "tool_search":
+      return `search#${event.callId ?? "none"}(${JSON.stringify(event.arguments)})`;
     case "finished":
       return event.reason;
     case "usage":

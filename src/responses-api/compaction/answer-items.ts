@@ -3,6 +3,8 @@ import { randomHex } from "../../base/ids.ts";
 import type { ModelEvent } from "../../runs/ports.ts";
 import { isToolCall, type ToolCall } from "./compacted-context.ts";
 
+type Named<Event extends { readonly callId: string | null }> = Event & { readonly callId: string };
+type ToolSearch = Extract<ModelEvent, { type: "tool_search" }>;
 type CallStarted = Extract<ModelEvent, { type: "call_started" }>;
 
 /** What a model says in one turn, as items that can be shown to it again; its reasoning is left out. */
@@ -10,7 +12,7 @@ export class AnswerItems {
   readonly #items: StoredItem[] = [];
   readonly #callIds = new Set<string>();
   #text = "";
-  #call: { readonly started: CallStarted & { readonly callId: string }; input: string } | null = null;
+  #call: { readonly started: Named<CallStarted>; input: string } | null = null;
   #characters = 0;
 
   /** Characters said so far, reasoning included. */
@@ -32,6 +34,12 @@ export class AnswerItems {
         const started = { ...event, callId: this.#freeCallId(event.callId) };
         this.#call = { started, input: "" };
         return started;
+      }
+      case "tool_search": {
+        this.#endBlocks();
+        const search = { ...event, callId: this.#freeCallId(event.callId) };
+        this.#items.push(searchItem(search, this.#items.length));
+        return search;
       }
       case "call_delta":
         if (this.#call !== null) this.#call.input += event.text;
@@ -95,4 +103,15 @@ export class AnswerItems {
         : { id: `ctc_${place}`, type: "custom_tool_call", input: call.input, ...common },
     );
   }
+}
+
+function searchItem({ callId, arguments: sought }: Named<ToolSearch>, place: number): StoredItem {
+  return {
+    id: `tsc_${place}`,
+    type: "tool_search_call",
+    status: "completed",
+    arguments: sought,
+    call_id: callId,
+    execution: "client",
+  };
 }

@@ -62,7 +62,7 @@ function summaryMessage(id: string, summary: string): StoredItem {
 }
 
 function answeredLater(calls: readonly ToolCall[], after: readonly StoredItem[]): readonly ToolCall[] {
-  const answered = new Set(after.flatMap((item) => (item.type.endsWith("_call_output") ? callIdsOf(item) : [])));
+  const answered = new Set(after.flatMap((item) => (item.type.endsWith("_output") ? callIdsOf(item) : [])));
   const made = new Set(after.filter(isToolCall).map((call) => call.call_id));
   const unique = new Map(calls.map((call) => [call.call_id, call]));
   return [...unique.values()].filter(({ call_id: id }) => answered.has(id) && !made.has(id));

@@ -4,7 +4,12 @@ import { isRecord } from "../../base/records.ts";
 import { invalidEncryptedContent } from "../errors/state-errors.ts";
 import type { Sealer } from "../seal.ts";
 
-export type ToolCall = Extract<StoredItem, { type: "function_call" | "custom_tool_call" }>;
+/** A call that the client answers. */
+export type ToolCall = Extract<StoredItem, { type: "function_call" | "custom_tool_call" | "tool_search_call" }> & {
+  readonly call_id: string;
+};
+
+const CALL_TYPES: ReadonlySet<string> = new Set(["function_call", "custom_tool_call", "tool_search_call"]);
 
 /** What a compaction item stands for; sealed in its `encrypted_content`. */
 export interface CompactedContext {
@@ -50,5 +55,5 @@ function parseJson(text: string): unknown {
 }
 
 export function isToolCall(item: unknown): item is ToolCall {
-  return readStoredItem(item) && (item.type === "function_call" || item.type === "custom_tool_call");
+  return readStoredItem(item) && CALL_TYPES.has(item.type) && "call_id" in item && typeof item.call_id === "string";
 }

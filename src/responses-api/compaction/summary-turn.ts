@@ -61,7 +61,7 @@ export async function readSummary(turn: AsyncIterable<readonly ModelEvent[]>): P
 
 function noSummary(): ModelError {
   return new ModelError("The model wrote no summary of the conversation. You can retry your request.", {
-    status: 502,
+    status: 500,
     type: "server_error",
     code: "server_error",
   });

@@ -101,5 +101,5 @@ export function malformedRequest(status: number): ApiError {
 }
 
 export function binaryMessage(): ApiError {
-  return invalidRequest(400, "invalid_json", null, "Expected a text message with JSON, but got a binary one.");
+  return invalidRequest(415, "invalid_json", null, "Expected a text message with JSON, but got a binary one.");
 }

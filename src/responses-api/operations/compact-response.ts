@@ -12,6 +12,7 @@ import { type Summary, summaryRequest, takeSummary } from "../compaction/summary
 import type { ApiContext } from "../context.ts";
 import { refused } from "../errors/model-errors.ts";
 import { missingParameter, nothingToAnswer } from "../errors/parameter-errors.ts";
+import { tooManyRuns } from "../errors/server-errors.ts";
 import { estimateInputTokens } from "../model-request.ts";
 import type { RateLimiter, ResponseStore } from "../ports.ts";
 import { ownerText } from "../resolve-input.ts";
@@ -25,43 +26,67 @@ export interface CompactParts extends TurnSources {
   readonly store: TurnSources["store"] & Pick<ResponseStore, "findResponse">;
 }
 
-/** Items of one result are numbered from here, so that their ids meet none of its input. */
-const OUTPUT_COUNTER = 0;
+/** Compactions at once; each is a call of the model that nobody reads along. */
+const COMPACTIONS_MAX = 100;
 
 /** `POST /v1/responses/compact`: the user's messages, and the rest summed up by the model and sealed. */
 export function compactResponse(parts: CompactParts): ResponsesApiHandlers<ApiContext>["compactResponse"] {
-  return async ({ body }, { principal, signal }) => {
-    const { owner } = principal;
-    const admission = await Admission.open(parts.limiter, principal);
-    const request = await requestOf(parts, owner, body);
-    checkAvailability(request, parts.engineKind);
-    checkCompaction(request);
-    const ids = newIdStem(Math.floor(Date.now() / 1000), keyOf(request));
-    const { said, request: shaped } = await shapeTurn(parts, { owner, signal }, request, ids);
-    if (shaped.items.length === 0) throw nothingToAnswer();
-    const asked = await keepWindow(parts.engine, summaryRequest(shaped), signal).catch(refused);
-    await admission.reserve({ input: estimateInputTokens(asked), outputMax: asked.maxOutputTokens });
-    const summary = await takeSummary(parts.engine, asked, signal).catch((error: unknown) => {
-      admission.settle(0);
-      return refused(error);
-    });
+  let running = 0;
+  return async ({ body }, context) => {
+    if (running >= COMPACTIONS_MAX) throw tooManyRuns("runs", COMPACTIONS_MAX);
+    running += 1;
+    try {
+      return await compacted(parts, body, context);
+    } finally {
+      running -= 1;
+    }
+  };
+}
+
+async function compacted(parts: CompactParts, body: CompactRequest, { principal, signal }: ApiContext) {
+  const { owner } = principal;
+  const admission = await Admission.open(parts.limiter, principal);
+  const request = await requestOf(parts, owner, body);
+  checkAvailability(request, parts.engineKind);
+  checkCompaction(request);
+  const ids = newIdStem(Math.floor(Date.now() / 1000), keyOf(request));
+  const { said, request: shaped } = await shapeTurn(parts, { owner, signal }, request, ids);
+  if (shaped.items.length === 0) throw nothingToAnswer();
+  const { summary, usage } = await summed(parts, shaped, admission, signal);
+  const id = idFromStem("resp", ids, 0);
+  const place = { id: idFromStem("cmp", ids, 0), type: "compaction" as const };
+  const context = { summary, keeps: "user_messages" as const, calls: [] };
+  const compaction = { ...place, encrypted_content: sealCompaction(context, parts.sealer, id, ownerText(owner)) };
+  return {
+    status: 200 as const,
+    headers: admission.headers,
+    body: {
+      id,
+      object: "response.compaction" as const,
+      created_at: ids.createdAt,
+      output: [...sinceCompaction(said).filter(isUserMessage), compaction],
+      usage,
+    },
+  };
+}
+
+async function summed(
+  { engine }: CompactParts,
+  shaped: ModelRequest,
+  admission: Admission,
+  signal: AbortSignal,
+): Promise<{ readonly summary: string; readonly usage: Usage }> {
+  const asked = await keepWindow(engine, summaryRequest(shaped), signal).catch(refused);
+  await admission.reserve({ input: estimateInputTokens(asked), outputMax: asked.maxOutputTokens });
+  try {
+    const summary = await takeSummary(engine, asked, signal);
     const usage = usageOf(summary, asked);
     admission.settle(usage.total_tokens);
-    const id = idFromStem("resp", ids, OUTPUT_COUNTER);
-    const context = { summary: summary.text, keeps: "user_messages" as const, calls: [] };
-    const sealed = sealCompaction(context, parts.sealer, id, ownerText(owner));
-    const compaction = {
-      id: idFromStem("cmp", ids, OUTPUT_COUNTER),
-      type: "compaction" as const,
-      encrypted_content: sealed,
-    };
-    const output = [...sinceCompaction(said).filter(isUserMessage), compaction];
-    return {
-      status: 200,
-      headers: admission.headers,
-      body: { id, object: "response.compaction", created_at: ids.createdAt, output, usage },
-    };
-  };
+    return { summary: summary.text, usage };
+  } catch (error) {
+    admission.settle(0);
+    return refused(error);
+  }
 }
 
 /** A null model means that of the response before. */

@@ -59,11 +59,13 @@ interface Latest {
 export class ConnectionMemory implements RememberedTurns {
   readonly #shared: CharacterBudget;
   readonly #own: CharacterBudget;
+  readonly #charactersMax: number;
   readonly #latest = new Map<Lane, Latest>();
 
   constructor(shared: CharacterBudget, charactersMax = CONNECTION_CHARACTERS_MAX) {
     this.#shared = shared;
     this.#own = new CharacterBudget(charactersMax);
+    this.#charactersMax = charactersMax;
   }
 
   find(responseId: string): SizedTurn | null {
@@ -76,6 +78,7 @@ export class ConnectionMemory implements RememberedTurns {
   /** From now on this is the latest response of its lane. One for which there is no room is not remembered. */
   remember(lane: Lane, responseId: string, turn: SizedTurn): void {
     this.clearLane(lane);
+    if (turn.characters > this.#charactersMax) return;
     while (!this.#take(turn.characters)) {
       const [oldest] = this.#latest.keys();
       if (oldest === undefined) return;

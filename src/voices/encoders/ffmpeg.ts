@@ -1,7 +1,7 @@
 import { pcmBytes } from "../../audio/pcm.ts";
+import { Slots } from "../../base/slots.ts";
 import { ProgramFailed, ProgramMissing, runProgram } from "../child-program.ts";
 import type { Encoder } from "../ports.ts";
-import { Slots } from "../slots.ts";
 
 /** One encoder lives as long as the answer it encodes; further ones wait, and so does their sound. */
 export const ENCODERS_AT_ONCE_MAX = 32;

@@ -4,6 +4,7 @@ import { readVariants, readVoices } from "./read-voices.ts";
 const VOICES = `Pty Language       Age/Gender VoiceName          File                 Other Languages
  5  af              --/M      Afrikaans          gmw/af
  2  en-us           --/M      English_(America)  gmw/en-US            (en 3)
+ 2  en               --/M      English            gmw/en               (zh-cmn 5)(zh 5)
  5  de              --/M      german-mbrola-1    mb/mb-de1
 `;
 const VARIANTS = `Pty Language       Age/Gender VoiceName          File                 Other Languages
@@ -11,10 +12,13 @@ const VARIANTS = `Pty Language       Age/Gender VoiceName          File         
 70  variant         --/F      female3            !v/f3
 `;
 
-test("the table of voices names each by its language", () => {
+test("the table of voices names each by its languages", () => {
   expect(readVoices(VOICES)).toEqual([
     { name: "af", language: "af", variantOf: null },
+    { name: "en", language: "en", variantOf: null },
     { name: "en-us", language: "en-us", variantOf: null },
+    { name: "zh", language: "zh", variantOf: null },
+    { name: "zh-cmn", language: "zh-cmn", variantOf: null },
   ]);
 });
 

@@ -18,6 +18,7 @@ import type { Place } from "./scenario-error.ts";
 const TYPES = [
   "model_resolved",
   "message_started",
+  "message_finished",
   "text_delta",
   "annotation",
   "refusal_delta",
@@ -27,6 +28,7 @@ const TYPES = [
   "call_started",
   "call_delta",
   "call_finished",
+  "tool_search",
   "usage",
   "finished",
 ] as const satisfies readonly ModelEvent["type"][];
@@ -56,12 +58,18 @@ export function readModelEvent(value: unknown, place: Place): ModelEvent {
     case "reasoning_summary_delta":
     case "call_delta":
       return { type, text: readText(members("text")["text"], place.member("text")) };
+    case "message_finished":
     case "reasoning_summary_break":
     case "call_finished":
       members();
       return { type };
     case "call_started":
       return readCallStarted(members("kind", "callId", "name", "namespace"), place);
+    case "tool_search": {
+      const { callId, arguments: asked } = members("callId", "arguments");
+      if (!isRecord(asked)) throw place.member("arguments").expected("a mapping", asked);
+      return { type, callId: readOptional(callId, (id) => readName(id, place.member("callId"))), arguments: asked };
+    }
     case "usage":
       return { type, usage: readUsage(members("usage")["usage"], place.member("usage")) };
     case "finished":

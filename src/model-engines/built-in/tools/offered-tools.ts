@@ -2,7 +2,7 @@ import type { InputItem, Tool } from "../../../../generated/responses-api/types.
 import { unsupportedTool } from "../model-errors.ts";
 
 /** A tool that the client runs, out of its namespace. */
-export type OfferedTool = OfferedFunction | OfferedCustomTool;
+export type OfferedTool = OfferedFunction | OfferedCustomTool | OfferedToolSearch;
 
 interface Named {
   readonly name: string;
@@ -13,6 +13,12 @@ interface Named {
 export interface OfferedFunction extends Named {
   readonly kind: "function";
   /** The JSON Schema of the arguments. */
+  readonly parameters: unknown;
+}
+
+/** A search for further tools, which the client runs. */
+export interface OfferedToolSearch extends Named {
+  readonly kind: "tool_search";
   readonly parameters: unknown;
 }
 
@@ -29,7 +35,9 @@ type Callable =
 
 /** The tools of the request and those that joined in mid-conversation. Refuses tools that only a server could run. */
 export function offeredTools(tools: readonly Tool[], items: readonly InputItem[]): OfferedTool[] {
-  const joined = items.flatMap((item) => (item.type === "additional_tools" ? item.tools : []));
+  const joined = items.flatMap((item) =>
+    item.type === "additional_tools" || item.type === "tool_search_output" ? item.tools : [],
+  );
   const known = joined.filter(
     (tool) => tool.type === "function" || tool.type === "custom" || tool.type === "namespace",
   );
@@ -38,12 +46,18 @@ export function offeredTools(tools: readonly Tool[], items: readonly InputItem[]
       case "function":
       case "custom":
         return [offeredTool(tool, null)];
+      case "tool_search":
+        return [offeredSearch(tool)];
       case "namespace":
         return tool.tools.map((member) => offeredTool(member, tool.name));
       default:
         throw unsupportedTool(tool.type, position);
     }
   });
+}
+
+function offeredSearch({ description, parameters }: Extract<AnyTool, { type: "tool_search" }>): OfferedToolSearch {
+  return { kind: "tool_search", name: "tool_search", namespace: null, description: description ?? "", parameters };
 }
 
 function offeredTool(tool: Callable, namespace: string | null): OfferedTool {

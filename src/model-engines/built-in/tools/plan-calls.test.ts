@@ -76,6 +76,25 @@ test("tools that joined in mid-conversation are offered too", () => {
   expect(callsOf([joined, "weather in Rome"], {})).toBe('get_weather({"city":"Rome"})');
 });
 
+test("a search for tools that the client runs is asked for, and what it found is offered", () => {
+  const parameters = { type: "object", properties: { query: { type: "string" } }, required: ["query"] };
+  const search: Tool = { type: "tool_search", execution: "client", description: "Finds further tools.", parameters };
+  const input = 'Use tool_search for "weather"';
+  expect(planAnswer(aRequest(input, { tools: [search] }))).toContainEqual({
+    type: "tool_search",
+    callId: null,
+    arguments: { query: "weather" },
+  });
+  const found: InputItem[] = [
+    { type: "tool_search_call", call_id: "call_1", execution: "client", arguments: { query: "weather" } },
+    { type: "tool_search_output", call_id: "call_1", execution: "client", tools: [WEATHER] },
+  ];
+  expect(callsOf([input, ...found], { tools: [search] })).toBe("");
+  expect(callsOf([input, ...found, "What is the weather in Paris?"], { tools: [search] })).toBe(
+    'get_weather({"city":"Paris"})',
+  );
+});
+
 test("what tools returned is reported, not asked for again", () => {
   const items: (string | InputItem)[] = [
     "weather in Paris and Rome",

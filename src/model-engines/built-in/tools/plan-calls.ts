@@ -1,3 +1,4 @@
+import { isRecord } from "../../../base/records.ts";
 import type { ModelEvent, ModelRequest } from "../../../runs/ports.ts";
 import type { Conversation } from "../conversation.ts";
 import { guessHints } from "../json/hints.ts";
@@ -5,7 +6,7 @@ import { makeValue } from "../json/make-value.ts";
 import { sayDeltas } from "../say-text.ts";
 import { chooseTool } from "./choose-tool.ts";
 import { writeCustomInput } from "./custom-input.ts";
-import { type OfferedFunction, type OfferedTool, offeredTools } from "./offered-tools.ts";
+import { type OfferedCustomTool, type OfferedFunction, offeredTools } from "./offered-tools.ts";
 import { oneTextParameter } from "./one-text-parameter.ts";
 
 const PARALLEL_CALLS_MAX = 8;
@@ -16,6 +17,10 @@ export function planCalls(request: ModelRequest, { text, toolOutputs }: Conversa
   const tool = chooseTool(request.toolChoice, tools, text, toolOutputs.length > 0);
   if (tool === null) return [];
   if (tool.kind === "custom") return sayCall(tool, writeCustomInput(tool.grammar, text));
+  if (tool.kind === "tool_search") {
+    const value = callValue(tool.parameters, guessHints(text));
+    return [{ type: "tool_search", callId: null, arguments: isRecord(value) ? value : {} }];
+  }
   return callArguments(tool, text, request.parallelToolCalls).flatMap((value) => sayCall(tool, JSON.stringify(value)));
 }
 
@@ -33,7 +38,7 @@ function callValue(parameters: unknown, hints: ReturnType<typeof guessHints>): u
   return makeValue({ type: "object", ...(typeof parameters === "object" ? parameters : {}) }, hints);
 }
 
-function sayCall(tool: OfferedTool, input: string): ModelEvent[] {
+function sayCall(tool: OfferedFunction | OfferedCustomTool, input: string): ModelEvent[] {
   const { kind, name, namespace } = tool;
   return [
     { type: "call_started", kind, callId: null, name, ...(namespace === null ? {} : { namespace }) },

@@ -1,0 +1,29 @@
+/** Which trace, and which step of it, caused something: the two headers of W3C Trace Context. Plain JSON. */
+export interface TraceContext {
+  readonly traceparent: string;
+  /** What tracing systems say to themselves; null if nothing. */
+  readonly tracestate: string | null;
+}
+
+const TRACESTATE_CHARACTERS_MAX = 512;
+
+/** Reads the headers of a request; null if there is no trace in them, or none that can be read. */
+export function readTraceContext(headers: Readonly<Record<string, unknown>>): TraceContext | null {
+  const { traceparent, tracestate } = headers;
+  if (typeof traceparent !== "string" || !isTraceparent(traceparent)) return null;
+  const isUsable = typeof tracestate === "string" && /^[\x20-\x7e]+$/.test(tracestate);
+  return { traceparent, tracestate: isUsable && tracestate.length <= TRACESTATE_CHARACTERS_MAX ? tracestate : null };
+}
+
+/** The headers by which the next server learns of it. */
+export function traceHeaders(trace: TraceContext | null | undefined): Readonly<Record<string, string>> {
+  if (trace == null) return {};
+  return { traceparent: trace.traceparent, ...(trace.tracestate === null ? {} : { tracestate: trace.tracestate }) };
+}
+
+/** Ids of nothing but zeros are none. Later versions may say more after a further hyphen. */
+function isTraceparent(text: string): boolean {
+  const [, version, traceId, spanId, more] = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.{0,64})?$/.exec(text) ?? [];
+  if (version === undefined || version === "ff" || (version === "00" && more !== undefined)) return false;
+  return /[1-9a-f]/.test(traceId ?? "") && /[1-9a-f]/.test(spanId ?? "");
+}

@@ -1,0 +1,28 @@
+import { MediaError } from "../responses-api/ports.ts";
+import type { SpeechError } from "../speech/speech-engine.ts";
+
+const INVALID_VALUE = "invalid_value";
+
+export function invalidAudio(why: string): MediaError {
+  return new MediaError(`Invalid audio: ${why}.`, { code: INVALID_VALUE, member: "input_audio.data" });
+}
+
+export function missingSampleRate(): MediaError {
+  const message = "Missing required parameter: 'sample_rate_hz' says how many samples a second pcm has.";
+  return new MediaError(message, { code: "missing_required_parameter", member: "input_audio.sample_rate_hz" });
+}
+
+export function notHeard(format: string): MediaError {
+  const message = `The model of this server does not hear audio in the format '${format}', and no transcription is set up. The operator can set TRANSCRIPTION_BASE_URL to a transcription server, or name audio in MODEL_INPUT for a model that hears wav and mp3.`;
+  return new MediaError(message, { code: "unsupported_value", member: "input_audio" });
+}
+
+export function notTranscribed(error: SpeechError): MediaError {
+  if (error.reason === "refused")
+    return new MediaError(`Invalid audio: ${error.message}.`, {
+      code: INVALID_VALUE,
+      member: "input_audio.data",
+      cause: error,
+    });
+  return new MediaError(`${error.message}.`, { code: "server_error", member: null, isOurs: true, cause: error });
+}

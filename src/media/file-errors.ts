@@ -1,0 +1,35 @@
+import { MediaError } from "../responses-api/ports.ts";
+
+export function fileNotFound(fileId: string): MediaError {
+  return new MediaError(`The file '${fileId}' was not found.`, { code: "file_not_found", member: "file_id" });
+}
+
+export function invalidFileData(): MediaError {
+  const message = "Invalid file data. Expected a base64-encoded data URL.";
+  return new MediaError(message, { code: "invalid_value", member: "file_data" });
+}
+
+export function emptyFile(filename: string): MediaError {
+  return new MediaError(`The file '${filename}' is empty.`, { code: "empty_file", member: null });
+}
+
+/** `why` completes the sentence that begins with the file's name. */
+export function unsupportedFile(filename: string, why: string): MediaError {
+  return new MediaError(`The file '${filename}' ${why}.`, { code: "unsupported_file", member: null });
+}
+
+export function fileTooLarge(filename: string, why: string): MediaError {
+  return new MediaError(`The file '${filename}' ${why}.`, { code: "file_too_large", member: null });
+}
+
+export function tooMuchMedia(bytesMax: number): MediaError {
+  const message = `The images and files that this request refers to are larger than ${bytesMax} bytes together.`;
+  return new MediaError(message, { code: "file_too_large", member: null });
+}
+
+export function fileMissing(): MediaError {
+  return new MediaError("Missing required parameter: 'file_data'.", {
+    code: "missing_required_parameter",
+    member: "file_data",
+  });
+}

@@ -1,0 +1,100 @@
+import { expect, test } from "vitest";
+import { verifies } from "../../../tests/verifies.ts";
+import type { ModelEvent } from "../../runs/ports.ts";
+import { type CompactionParts, compactTurn } from "./compact-turn.ts";
+import type { CompactedContext } from "./compacted-context.ts";
+
+const usage = (inputTokens: number): ModelEvent => ({
+  type: "usage",
+  usage: { inputTokens, cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 10, reasoningTokens: 0 },
+});
+const says = (text: string): ModelEvent => ({ type: "text_delta", text });
+const calls = (callId: string | null): readonly ModelEvent[] => [
+  { type: "call_started", kind: "function", callId, name: "f" },
+  { type: "call_delta", text: "{}" },
+  { type: "call_finished" },
+];
+const stops: ModelEvent = { type: "finished", reason: "stop" };
+
+interface Played {
+  readonly types: readonly string[];
+  readonly sealed: readonly CompactedContext[];
+  readonly summed: readonly number[];
+  readonly faults: readonly unknown[];
+}
+
+async function play(
+  batches: readonly (readonly ModelEvent[])[],
+  changes: Partial<CompactionParts> = {},
+): Promise<Played> {
+  const sealed: CompactedContext[] = [];
+  const summed: number[] = [];
+  const faults: unknown[] = [];
+  const parts: CompactionParts = {
+    seal: (context) => {
+      sealed.push(context);
+      return "sealed";
+    },
+    summarize: async (items) => {
+      summed.push(items.length);
+      return { text: "So far.", usage: null };
+    },
+    threshold: 100,
+    inputTokensEstimate: 0,
+    onFault: (fault) => faults.push(fault),
+    signal: new AbortController().signal,
+    ...changes,
+  };
+  const types: string[] = [];
+  for await (const batch of compactTurn(turnOf(batches), parts)) types.push(...batch.map(({ type }) => type));
+  return { types, sealed, summed, faults };
+}
+
+async function* turnOf(batches: readonly (readonly ModelEvent[])[]): AsyncGenerator<readonly ModelEvent[]> {
+  yield* batches;
+}
+
+test("the end waits for the compaction, and the message does not", async () => {
+  const { types, sealed, summed } = await play([[says("Hi")], [usage(90), stops]]);
+  expect(types).toEqual(["text_delta", "usage", "message_finished", "compaction", "finished"]);
+  expect(sealed).toEqual([{ summary: "So far.", keeps: "nothing", calls: [] }]);
+  expect(summed).toEqual([1]);
+});
+
+test("below the threshold, cut short, or broken off, a turn is as it was", async () => {
+  expect((await play([[says("Hi"), usage(89), stops]])).types).toEqual(["text_delta", "usage", "finished"]);
+  const cut: ModelEvent = { type: "finished", reason: "length" };
+  expect((await play([[says("Hi"), usage(500), cut]])).types).toEqual(["text_delta", "usage", "finished"]);
+  expect((await play([[says("Hi"), usage(500)]])).types).toEqual(["text_delta", "usage"]);
+});
+
+test("where nobody counts, the estimates decide, with what the answer says", async () => {
+  const long = says("x".repeat(200));
+  expect((await play([[long, stops]], { inputTokensEstimate: 49 })).types).not.toContain("compaction");
+  expect((await play([[long, stops]], { inputTokensEstimate: 50 })).types).toContain("compaction");
+});
+
+test("each call that is left open is kept, under an id of its own", async () => {
+  const { sealed, summed } = await play([
+    [says("Hi"), ...calls("call_a"), ...calls("call_a"), ...calls(null), usage(90), stops],
+  ]);
+  const ids = sealed[0]?.calls.map(({ call_id: id }) => id) ?? [];
+  expect(ids).toEqual([
+    "call_a",
+    expect.stringMatching(/^call_[0-9a-f]{24}$/),
+    expect.stringMatching(/^call_[0-9a-f]{24}$/),
+  ]);
+  expect(new Set(ids).size).toBe(3);
+  expect(summed).toEqual([1]);
+});
+
+test("a summary that fails is told, and nothing is told once the client has left", async () => {
+  verifies("create.compaction.failure-keeps-answer");
+  const fault = new Error("no summary");
+  const summarize = (): Promise<never> => Promise.reject(fault);
+  const failed = await play([[says("Hi"), usage(90), stops]], { summarize });
+  expect(failed.types).toEqual(["text_delta", "usage", "message_finished", "finished"]);
+  expect(failed.faults).toEqual([fault]);
+  const left = await play([[says("Hi"), usage(90), stops]], { summarize, signal: AbortSignal.abort() });
+  expect(left.faults).toEqual([]);
+});

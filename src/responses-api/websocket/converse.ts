@@ -1,0 +1,195 @@
+import { ApiError } from "../../base/api-error.ts";
+import type { BeginParts } from "../begin-response.ts";
+import type { ApiContext } from "../context.ts";
+import type { Principal } from "../authenticate.ts";
+import { internalError, shuttingDown } from "../errors/server-errors.ts";
+import { connectionLimitReached, streamLimitReached } from "../errors/websocket-errors.ts";
+import { type CharacterBudget, ConnectionMemory } from "./connection-memory.ts";
+import { errorFrame } from "./error-frame.ts";
+import { type Lane, Lanes, LANES_MAX } from "./lanes.ts";
+import { Outbox } from "./outbox.ts";
+import { faultFrame, type Frame, readFrame } from "./read-frame.ts";
+import { type Connection, serveFrame } from "./serve-frame.ts";
+
+export interface ConversationParts {
+  readonly begin: BeginParts;
+  readonly lifetimeMs: number;
+  /** What all connections may remember together. */
+  readonly budget: CharacterBudget;
+}
+
+/** What a connection knows beyond its messages. */
+export interface ConversationContext extends ApiContext {
+  /** Aborts when the server begins to stop. */
+  readonly draining: AbortSignal;
+  /** Whose connection it is by now; throws for a key that was revoked since. */
+  authenticate(): Promise<Principal>;
+}
+
+/** How long responses may go on that are being made when the time of their connection is over; never longer than that time was. */
+const LAST_RESPONSES_MS = 5 * 60_000;
+
+/** One connection of WebSocket mode: what it answers to its messages. Ends when the client leaves, the server stops, or the time of the connection is over. */
+export function converse(
+  parts: ConversationParts,
+  messages: AsyncIterator<unknown>,
+  context: ConversationContext,
+): AsyncGenerator<object> {
+  return new Conversation(parts, messages, context).run();
+}
+
+class Conversation {
+  readonly #parts: ConversationParts;
+  readonly #messages: AsyncIterator<unknown>;
+  readonly #context: ConversationContext;
+  readonly #lanes = new Lanes<Frame>();
+  readonly #outbox = new Outbox();
+  readonly #timeOver = new AbortController();
+  readonly #connection: Connection;
+  readonly #serving = new Set<Promise<void>>();
+  #wakeReading: () => void = () => {};
+  /** Why nothing new is begun, as the frames that still wait are told. */
+  #ending: { readonly fault: ApiError; isTold: boolean } | null = null;
+
+  constructor(parts: ConversationParts, messages: AsyncIterator<unknown>, context: ConversationContext) {
+    this.#parts = parts;
+    this.#messages = messages;
+    this.#context = context;
+    this.#connection = {
+      begin: parts.begin,
+      authenticate: () => context.authenticate(),
+      signal: AbortSignal.any([context.signal, this.#timeOver.signal]),
+      log: context.log,
+      memory: new ConnectionMemory(parts.budget),
+      running: new Map(),
+      outbox: this.#outbox,
+    };
+  }
+
+  async *run(): AsyncGenerator<object> {
+    const { signal, draining } = this.#context;
+    const leave = (): void => {
+      this.#lanes.clear();
+      this.#outbox.close();
+      this.#wakeReading();
+    };
+    const drain = (): void => this.#end(shuttingDown(), true); // An idle client learns it from the close code.
+    const stopClock = this.#limitTime();
+    signal.addEventListener("abort", leave, { once: true });
+    draining.addEventListener("abort", drain, { once: true });
+    void this.#work();
+    try {
+      yield* this.#outbox.messages();
+    } finally {
+      stopClock();
+      signal.removeEventListener("abort", leave);
+      draining.removeEventListener("abort", drain);
+      this.#connection.memory.clear();
+    }
+  }
+
+  #limitTime(): () => void {
+    const { lifetimeMs } = this.#parts;
+    const fault = connectionLimitReached(lifetimeMs);
+    const limit = setTimeout(() => this.#end(fault), lifetimeMs);
+    const last = setTimeout(() => this.#timeOver.abort(fault), lifetimeMs + Math.min(lifetimeMs, LAST_RESPONSES_MS));
+    return () => {
+      clearTimeout(limit);
+      clearTimeout(last);
+    };
+  }
+
+  /** Begins nothing more. What is being answered goes on, and what waits is told why it is not. */
+  #end(fault: ApiError, isTold = false): void {
+    this.#ending ??= { fault, isTold };
+    this.#wakeReading();
+    void this.#messages.return?.();
+  }
+
+  /** Never rejects: its faults are the reader's. */
+  async #work(): Promise<void> {
+    try {
+      await this.#readFrames();
+      while (this.#serving.size > 0) await Promise.all(this.#serving);
+      if (this.#ending?.isTold === false) await this.#outbox.put(errorFrame(this.#ending.fault, null));
+      this.#outbox.end();
+    } catch (error) {
+      this.#outbox.fail(error);
+    }
+  }
+
+  async #readFrames(): Promise<void> {
+    for (let frame = await this.#nextFrame(); frame !== null; frame = await this.#nextFrame()) {
+      const fault = this.#placeFault(frame);
+      if (fault !== null) {
+        await this.#outbox.put(errorFrame(fault, frame.lane));
+        continue;
+      }
+      this.#lanes.add(frame);
+      this.#serveReady();
+      while (this.#lanes.isFull && this.#ending === null && !this.#context.signal.aborted) {
+        await new Promise<void>((resolve) => {
+          this.#wakeReading = resolve;
+        });
+      }
+    }
+  }
+
+  /** Null: no further frame comes. */
+  async #nextFrame(): Promise<Frame | null> {
+    try {
+      const { value, done } = await this.#messages.next();
+      return done === true ? null : readFrame(value);
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 400) return faultFrame(error);
+      throw error; // After what is no text there is no telling what else is not.
+    }
+  }
+
+  /** What is said of a frame at once, because it has no lane that it could wait in. */
+  #placeFault({ lane, content }: Frame): ApiError | null {
+    if (content.type === "fault") return this.#lanes.has(lane) ? null : content.fault;
+    return this.#lanes.open(lane) ? null : streamLimitReached(LANES_MAX);
+  }
+
+  #serveReady(): void {
+    for (const frame of this.#lanes.takeReady()) {
+      const serving = this.#serve(frame).finally(() => {
+        this.#serving.delete(serving);
+        this.#lanes.leave(frame.lane);
+        this.#serveReady();
+      });
+      this.#serving.add(serving);
+    }
+    if (!this.#lanes.isFull) this.#wakeReading();
+  }
+
+  /** Never rejects. */
+  async #serve(frame: Frame): Promise<void> {
+    const { log, requestId, signal } = this.#context;
+    const startedAt = performance.now();
+    const said = { operationId: "createResponse", requestId, lane: frame.lane };
+    try {
+      if (this.#ending !== null) throw this.#takeEnding(this.#ending);
+      const response = await serveFrame(this.#connection, frame);
+      const ms = Math.round(performance.now() - startedAt);
+      log.info({ ...said, responseId: response.id, status: response.status, ms }, "a turn");
+    } catch (error) {
+      const fault = this.#faultOf(error, frame.lane);
+      log.info({ ...said, status: fault.status, code: fault.code }, "a turn was refused");
+      if (!signal.aborted) await this.#outbox.put(errorFrame(fault, frame.lane));
+    }
+  }
+
+  #takeEnding(ending: { readonly fault: ApiError; isTold: boolean }): ApiError {
+    ending.isTold = true;
+    return ending.fault;
+  }
+
+  #faultOf(error: unknown, lane: Lane): ApiError {
+    if (error instanceof ApiError) return error;
+    const { log, requestId, signal } = this.#context;
+    if (!signal.aborted) log.error({ err: error, requestId, lane }, "a turn broke");
+    return internalError(requestId);
+  }
+}

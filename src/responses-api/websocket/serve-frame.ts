@@ -1,0 +1,98 @@
+import type { Response } from "../../../generated/responses-api/types.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { RecordedEvent } from "../../runs/ports.ts";
+import type { Principal } from "../authenticate.ts";
+import { type BegunResponse, type BeginParts, beginResponse } from "../begin-response.ts";
+import { responseNotFound } from "../errors/state-errors.ts";
+import { showEvents } from "../show-events.ts";
+import { type ConnectionMemory, type SizedTurn, turnAfter } from "./connection-memory.ts";
+import { inLane } from "./lane-events.ts";
+import type { Outbox } from "./outbox.ts";
+import { checkCreateFrame, type Frame } from "./read-frame.ts";
+
+/** What the frames of one connection share. */
+export interface Connection {
+  readonly begin: BeginParts;
+  /** Whose connection it is by now. */
+  readonly authenticate: () => Promise<Principal>;
+  /** Aborts when the client has left, or has had its time: then nothing goes on. */
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  readonly memory: ConnectionMemory;
+  /** By id the responses that are being made here; each settles when its response has ended. Never rejects. */
+  readonly running: Map<string, Promise<void>>;
+  readonly outbox: Outbox;
+}
+
+/** Serves a frame whose turn has come, to the last event of its response. Throws what HTTP would have refused it with. */
+export async function serveFrame(connection: Connection, frame: Frame): Promise<Response> {
+  const { memory } = connection;
+  try {
+    const response = await answer(connection, frame);
+    if (isFailure(response) && frame.previousId !== null) memory.forget(frame.previousId);
+    return response;
+  } catch (error) {
+    if (frame.previousId !== null) memory.forget(frame.previousId);
+    throw error;
+  }
+}
+
+async function answer(connection: Connection, { content, lane, previousId }: Frame): Promise<Response> {
+  if (content.type === "fault") throw content.fault;
+  const { memory, running, signal, log } = connection;
+  const { request, generate } = checkCreateFrame(content.body);
+  const principal = await connection.authenticate();
+  if (previousId !== null) await running.get(previousId); // A lane may go on from what another one is still being told.
+  const previous = previousId === null ? null : memory.find(previousId);
+  const begin = { ...connection.begin, remembered: { find: (id: string) => (id === previousId ? previous : null) } };
+  const run = await beginResponse(begin, request, { principal, signal, log, generate });
+  memory.clearLane(lane);
+  const ended = Promise.withResolvers<void>();
+  running.set(run.responseId, ended.promise);
+  try {
+    const end: { response: Response | null } = { response: null };
+    const batches = noting(run.events, (latest) => {
+      end.response = latest;
+      remember(connection, { lane, previousId, previous }, run, latest);
+    });
+    for await (const event of showEvents(batches, request)) {
+      const room = connection.outbox.put(inLane(event, lane));
+      if (room !== undefined) await room;
+    }
+    if (end.response === null) throw responseNotFound(run.responseId); // It was deleted meanwhile, or is another worker's.
+    return end.response;
+  } finally {
+    running.delete(run.responseId);
+    ended.resolve();
+  }
+}
+
+/** The events as they are; says the final snapshot before it is shown. */
+async function* noting(
+  batches: BegunResponse["events"],
+  onEnd: (response: Response) => void,
+): AsyncGenerator<readonly RecordedEvent[]> {
+  for await (const batch of batches) {
+    const last = batch.at(-1)?.event;
+    if (last !== undefined && "response" in last && last.response.status !== "in_progress") onEnd(last.response);
+    yield batch;
+  }
+}
+
+/** Keeps what no store has, so that the lane can go on from it. */
+function remember(
+  { memory }: Connection,
+  place: { readonly lane: Frame["lane"]; readonly previousId: string | null; readonly previous: SizedTurn | null },
+  { responseId, inputItems }: BegunResponse,
+  response: Response,
+): void {
+  const { lane, previousId, previous } = place;
+  const isStored = response.store && previous === null;
+  if (isStored || isFailure(response)) return;
+  memory.remember(lane, responseId, turnAfter({ previousId, previous, items: [...inputItems, ...response.output] }));
+}
+
+/** Whether there is nothing to go on from. */
+function isFailure({ status }: Response): boolean {
+  return status === "failed" || status === "cancelled";
+}

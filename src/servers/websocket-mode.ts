@@ -1,0 +1,27 @@
+import type { Config } from "../config/load-config.ts";
+import type { Principal } from "../responses-api/authenticate.ts";
+import type { BeginParts } from "../responses-api/begin-response.ts";
+import { upgradeNotOffered } from "../responses-api/errors/server-errors.ts";
+import { tooManyWebSockets } from "../responses-api/errors/websocket-errors.ts";
+import { ALL_CONNECTIONS_CHARACTERS_MAX, CharacterBudget } from "../responses-api/websocket/connection-memory.ts";
+import { converse } from "../responses-api/websocket/converse.ts";
+import { errorFrame } from "../responses-api/websocket/error-frame.ts";
+import type { Upgrade } from "../transport/websocket.ts";
+
+const PATH = "/v1/responses";
+
+/** WebSocket mode of Interface A, or the refusal of it where it is switched off. */
+export function websocketMode(begin: BeginParts, config: Config): Upgrade<Principal> {
+  if (!config.websocketMode) return { path: PATH, refuse: upgradeNotOffered };
+  const budget = new CharacterBudget(ALL_CONNECTIONS_CHARACTERS_MAX);
+  const parts = { begin, lifetimeMs: config.websocketLifetimeMs, budget };
+  return {
+    path: PATH,
+    secured: true,
+    operationId: "createResponse",
+    messageBytesMax: config.bodyBytesMax,
+    room: { conversationsMax: config.websocketConnectionsMax, refuse: tooManyWebSockets },
+    lastWords: (fault) => errorFrame(fault, null),
+    handle: (messages, context) => converse(parts, messages, context),
+  };
+}

@@ -1,0 +1,56 @@
+import { RunsExhausted } from "../runs/index.ts";
+import { ModelError } from "../runs/ports.ts";
+
+/** Every reason for which a model server gives no answer: a closed list, whatever servers say. */
+export const MODEL_ERROR_REASONS = [
+  "authentication",
+  "permission",
+  "quota",
+  "rate_limit",
+  "context_length",
+  "unknown_model",
+  "refused",
+  "timeout",
+  "unreachable",
+  "overloaded",
+  "failed",
+] as const;
+
+export type ModelErrorReason = (typeof MODEL_ERROR_REASONS)[number];
+
+const BY_CODE: ReadonlyMap<string | null, ModelErrorReason> = new Map([
+  ["insufficient_quota", "quota"],
+  ["context_length_exceeded", "context_length"],
+  ["model_not_found", "unknown_model"],
+]);
+
+const BY_STATUS: ReadonlyMap<number, ModelErrorReason> = new Map([
+  [401, "authentication"],
+  [402, "quota"],
+  [403, "permission"],
+  [404, "unknown_model"],
+  [408, "timeout"],
+  [429, "rate_limit"],
+  [502, "unreachable"],
+  [503, "overloaded"],
+  [504, "timeout"],
+]);
+
+export function modelErrorReason({ code, status }: ModelError): ModelErrorReason {
+  return BY_CODE.get(code) ?? BY_STATUS.get(status) ?? (status < 500 ? "refused" : "failed");
+}
+
+export const REFUSAL_REASONS = ["runs", "queue", "model", "other"] as const;
+
+/** Why a run was not begun. */
+export function refusalReason(fault: unknown): (typeof REFUSAL_REASONS)[number] {
+  if (fault instanceof RunsExhausted) return fault.limit;
+  return fault instanceof ModelError ? "model" : "other";
+}
+
+/** For logs and traces: of the closed lists, or the class of what nobody expected. */
+export function faultReason(fault: unknown): string {
+  if (fault instanceof ModelError) return modelErrorReason(fault);
+  if (fault instanceof RunsExhausted) return fault.limit;
+  return fault instanceof Error ? fault.name : "unknown";
+}

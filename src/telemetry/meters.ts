@@ -1,0 +1,59 @@
+import type { Attributes, Counter, Histogram, Meter } from "@opentelemetry/api";
+import { PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
+import { emptyResource } from "@opentelemetry/resources";
+import { MeterProvider, MetricReader } from "@opentelemetry/sdk-metrics";
+import type { Metric } from "./metric-table.ts";
+
+type Kind<K extends Metric["kind"]> = Metric & { readonly kind: K };
+
+/** What is measured in one server, and its text for Prometheus. */
+export class Meters {
+  readonly #reader = new ScrapeReader();
+  readonly #meter: Meter;
+  readonly #serializer = new PrometheusSerializer(undefined, false, undefined, true, true);
+
+  constructor() {
+    this.#meter = new MeterProvider({ readers: [this.#reader], resource: emptyResource() }).getMeter("antiphon");
+  }
+
+  /** `known` are the labels that are shown from the start, with 0. */
+  counter({ name, text }: Kind<"counter">, known: readonly Attributes[] = []): Counter {
+    const counter = this.#meter.createCounter(name, { description: text });
+    for (const labels of known) counter.add(0, labels);
+    return counter;
+  }
+
+  histogram({ name, text, buckets }: Kind<"histogram">): Histogram {
+    const advice = { explicitBucketBoundaries: [...(buckets ?? [])] };
+    return this.#meter.createHistogram(name, { description: text, advice });
+  }
+
+  /** `read` gives the values as of now. */
+  watch({ name, text, kind }: Kind<"counter" | "gauge">, read: () => number | readonly Reading[]): void {
+    const options = { description: text };
+    const instrument =
+      kind === "counter" ? this.#meter.createObservableCounter(name, options) : this.#meter.createObservableGauge(name, options);
+    instrument.addCallback((result) => {
+      const values = read();
+      if (typeof values === "number") return result.observe(values);
+      for (const { value, labels } of values) result.observe(value, labels);
+    });
+  }
+
+  /** In the text format of Prometheus. */
+  async text(): Promise<string> {
+    const { resourceMetrics } = await this.#reader.collect();
+    return this.#serializer.serialize(resourceMetrics);
+  }
+}
+
+export interface Reading {
+  readonly value: number;
+  readonly labels: Attributes;
+}
+
+/** Collects when it is asked, and never by itself. */
+class ScrapeReader extends MetricReader {
+  protected async onForceFlush(): Promise<void> {}
+  protected async onShutdown(): Promise<void> {}
+}

@@ -1,0 +1,74 @@
+import type { TraceContext } from "../base/trace-context.ts";
+import { readTraceContext } from "../base/trace-context.ts";
+import type { Caller } from "../transport/caller.ts";
+import type { RequestObserver, RequestOutcome, RequestWatch } from "../transport/request-observer.ts";
+import type { Meters } from "./meters.ts";
+import { METRICS } from "./metric-table.ts";
+import type { RequestSpan, Tracing } from "./tracing.ts";
+
+/** Turns what becomes of requests into metrics and spans. */
+export function observeRequests(meters: Meters, tracing: Tracing | null): RequestObserver {
+  const metrics = new RequestMetrics(meters);
+  return {
+    begin: (caller) => new RequestRecord(caller, metrics, tracing?.beginRequest(caller) ?? null),
+    beginConversation: () => metrics.beginConversation(),
+  };
+}
+
+class RequestMetrics {
+  inFlight = 0;
+  streams = 0;
+  readonly #requests;
+  readonly #duration;
+  #webSockets = 0;
+  #webSocketsOpened = 0;
+
+  constructor(meters: Meters) {
+    this.#requests = meters.counter(METRICS.httpRequests);
+    this.#duration = meters.histogram(METRICS.httpDuration);
+    meters.watch(METRICS.httpInFlight, () => this.inFlight);
+    meters.watch(METRICS.streamsOpen, () => this.streams);
+    meters.watch(METRICS.webSocketsOpen, () => this.#webSockets);
+    meters.watch(METRICS.webSocketsOpened, () => this.#webSocketsOpened);
+  }
+
+  end({ operationId, status, durationMs }: RequestOutcome): void {
+    const operation = operationId ?? "none";
+    this.#requests.add(1, { operation, status: status === null ? "none" : String(status) });
+    this.#duration.record(durationMs / 1000, { operation });
+  }
+
+  beginConversation(): () => void {
+    this.#webSockets += 1;
+    this.#webSocketsOpened += 1;
+    return () => {
+      this.#webSockets -= 1;
+    };
+  }
+}
+
+class RequestRecord implements RequestWatch {
+  readonly trace: TraceContext | null;
+  readonly #metrics: RequestMetrics;
+  readonly #span: RequestSpan | null;
+  #isStream = false;
+
+  constructor(caller: Caller, metrics: RequestMetrics, span: RequestSpan | null) {
+    this.#metrics = metrics;
+    this.#span = span;
+    this.trace = span === null ? readTraceContext(caller.headers) : span.trace;
+    metrics.inFlight += 1;
+  }
+
+  streams(): void {
+    if (!this.#isStream) this.#metrics.streams += 1;
+    this.#isStream = true;
+  }
+
+  end(outcome: RequestOutcome): void {
+    this.#metrics.inFlight -= 1;
+    if (this.#isStream) this.#metrics.streams -= 1;
+    this.#metrics.end(outcome);
+    this.#span?.end(outcome);
+  }
+}

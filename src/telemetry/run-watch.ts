@@ -1,0 +1,110 @@
+import type { Response } from "../../generated/responses-api/types.ts";
+import type { Logger } from "../base/logger.ts";
+import type { TraceContext } from "../base/trace-context.ts";
+import { ModelError, type RunObserver, type RunWatch, type WatchedRun } from "../runs/ports.ts";
+import { faultReason } from "./fault-reason.ts";
+import type { RunMetrics } from "./run-metrics.ts";
+import type { RunSpan, Tracing } from "./tracing.ts";
+
+export interface RunWatchParts {
+  readonly metrics: RunMetrics;
+  readonly tracing: Tracing | null;
+  readonly log: Logger;
+}
+
+/** How much of a model's name a line of the log repeats: clients choose it. */
+const MODEL_CHARACTERS_MAX = 100;
+
+/** Turns what becomes of runs into metrics, lines of the log and spans. */
+export function observeRuns(parts: RunWatchParts): RunObserver {
+  return { watch: (run) => new RunRecord(run, parts, parts.tracing?.beginRun(run) ?? null) };
+}
+
+class RunRecord implements RunWatch {
+  readonly trace: TraceContext | null;
+  readonly #run: WatchedRun;
+  readonly #parts: RunWatchParts;
+  readonly #span: RunSpan | null;
+  readonly #createdAt = performance.now();
+  #begunAt: number | null = null;
+  #firstEventAt: number | null = null;
+  #events = 0;
+  #reason: string | null = null;
+
+  constructor(run: WatchedRun, parts: RunWatchParts, span: RunSpan | null) {
+    this.#run = run;
+    this.#parts = parts;
+    this.#span = span;
+    this.trace = span === null ? run.trace : span.trace;
+  }
+
+  began(): void {
+    this.#begunAt = performance.now();
+    this.#parts.metrics.began(this.#run.isBackground, this.#begunAt - this.#createdAt);
+    this.#span?.began();
+    this.#parts.log.info({ ...this.#names(), background: this.#run.isBackground }, "a run began");
+  }
+
+  said(events: number): void {
+    this.#events += events;
+    this.#parts.metrics.events += events;
+    if (this.#firstEventAt === null && events > 0) this.#heardFirst();
+  }
+
+  failed(fault: unknown): void {
+    this.#reason = faultReason(fault);
+    if (fault instanceof ModelError) this.#parts.metrics.modelFailed(fault);
+    this.#span?.failed(this.#reason);
+  }
+
+  ended(response: Response): void {
+    const ms = this.#sinceBegun();
+    this.#parts.metrics.ended(response, { isBackground: this.#run.isBackground, ms });
+    this.#span?.end(response);
+    const { usage } = response;
+    this.#parts.log.info(
+      {
+        ...this.#names(),
+        status: response.status,
+        ms: Math.round(ms),
+        queueMs: Math.round((this.#begunAt ?? performance.now()) - this.#createdAt),
+        firstEventMs: this.#firstEventAt === null ? null : Math.round(this.#firstEventAt - (this.#begunAt ?? 0)),
+        events: this.#events,
+        inputTokens: usage?.input_tokens ?? null,
+        cachedTokens: usage?.input_tokens_details.cached_tokens ?? null,
+        outputTokens: usage?.output_tokens ?? null,
+        reasoningTokens: usage?.output_tokens_details.reasoning_tokens ?? null,
+        ...(response.error == null ? {} : { code: response.error.code, reason: this.#reason }),
+      },
+      "a run ended",
+    );
+  }
+
+  refused(reason: unknown): void {
+    this.#parts.metrics.refused(reason);
+    const named = faultReason(reason);
+    this.#span?.failed(named);
+    this.#span?.end(null);
+    this.#parts.log.info({ ...this.#names(), reason: named }, "a run was refused");
+  }
+
+  left(): void {
+    this.#parts.metrics.left(this.#run.isBackground);
+    this.#span?.end(null);
+    this.#parts.log.info(this.#names(), "a run was left to another server");
+  }
+
+  #heardFirst(): void {
+    this.#firstEventAt = performance.now();
+    this.#parts.metrics.heardFirst(this.#run.isBackground, this.#sinceBegun());
+  }
+
+  #sinceBegun(): number {
+    return this.#begunAt === null ? 0 : performance.now() - this.#begunAt;
+  }
+
+  #names(): object {
+    const { responseId, requestId, model } = this.#run;
+    return { responseId, requestId, model: model.slice(0, MODEL_CHARACTERS_MAX) };
+  }
+}

@@ -1,0 +1,174 @@
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { says, serveBehind } from "../responses/behind-upstream.ts";
+import { checkReply } from "../responses/check-refusal.ts";
+import { readResponse } from "../responses/read-stream.ts";
+import { serveSlowModel } from "../runs/slow-model.ts";
+import { verifies } from "../verifies.ts";
+import { hear, loudness, samplesOf, soundOf, wordsOf } from "./hear.ts";
+import { decode, espeakSamples, HAS_ESPEAK, HAS_FFMPEG } from "./programs.ts";
+
+const TEXT = "Good morning to all of you. The weather is fine today; later it may rain.";
+const SENTENCES = ["Good morning to all of you.", "The weather is fine today; later it may rain."];
+
+const spoken = (outputAudio: object) => ({ stream: true, output_audio: outputAudio });
+
+/** How many samples at a rate the sentences last, spoken one after the other. */
+function samplesAt(rateHz: number, voice?: string): number {
+  return SENTENCES.map((sentence) => Math.round((espeakSamples(sentence, voice) * rateHz) / 22_050)).reduce(
+    (sum, count) => sum + count,
+  );
+}
+
+describe.skipIf(!HAS_ESPEAK)("espeak-ng", () => {
+  test.each([8000, 22_050, 24_000, 44_100, 48_000])(
+    "is heard in pcm16 at %i Hz, for as long as it speaks",
+    async (rate) => {
+      verifies("extensions.audio.output-audio", "extensions.audio.formats");
+      const { create } = await serveBehind(says(TEXT));
+      const events = await hear(await create(spoken({ format: "pcm16", sample_rate_hz: rate }))).whole;
+      const samples = samplesOf(soundOf(events));
+      expect(samples.length).toBe(samplesAt(rate));
+      expect(loudness(samples)).toBeGreaterThan(0.03);
+      expect(wordsOf(events)).toBe(SENTENCES.join(" "));
+    },
+  );
+
+  test("is heard as one WAV file", async () => {
+    const { create } = await serveBehind(says(TEXT));
+    const wav = soundOf(await hear(await create(spoken({ format: "wav" }))).whole);
+    expect([wav.toString("latin1", 0, 4), wav.readUInt32LE(24), wav.lastIndexOf("RIFF")]).toEqual(["RIFF", 24_000, 0]);
+    expect((wav.length - 44) / 2).toBe(samplesAt(24_000));
+  });
+
+  test.skipIf(!HAS_FFMPEG).each([
+    ["mp3", "mp3: mp3.*24000 Hz, mono", 24_000],
+    ["opus", "ogg: opus, 48000 Hz, mono", 48_000],
+  ])("is heard as one %s stream", async (format, description, rate) => {
+    verifies("extensions.audio.formats");
+    const { create } = await serveBehind(says(TEXT));
+    const recording = soundOf(await hear(await create(spoken({ format }))).whole);
+    const heard = decode(recording, rate);
+    expect(heard.format).toMatch(new RegExp(description));
+    const seconds = samplesAt(24_000) / 24_000;
+    expect(heard.pcm.length / 2 / rate).toBeGreaterThan(seconds - 0.1);
+    expect(heard.pcm.length / 2 / rate).toBeLessThan(seconds + 0.2);
+    expect(loudness(samplesOf(heard.pcm))).toBeGreaterThan(0.03);
+    expect(recording.length).toBeLessThan(seconds * 10_000);
+  });
+
+  test("speaks with the voice that is asked for, and with the server's own otherwise", async () => {
+    const { create } = await serveBehind(says(TEXT), { VOICE_NAME: "de" });
+    const length = async (outputAudio: object) =>
+      samplesOf(soundOf(await hear(await create(spoken(outputAudio))).whole)).length;
+    expect(await length({ voice: "fr" })).toBe(samplesAt(24_000, "fr"));
+    expect(await length({ voice: "en-us+f3" })).toBe(samplesAt(24_000, "en-us+f3"));
+    expect(await length({})).toBe(samplesAt(24_000, "de"));
+  });
+
+  test("says which voices there are where one is unknown", async () => {
+    const { create, upstream } = await serveBehind(says(TEXT));
+    for (const voice of ["alloy", "../../etc/passwd", "-w/tmp/x"])
+      await checkReply(await create(spoken({ voice })), {
+        code: "invalid_value",
+        param: "output_audio.voice",
+        message: /^Invalid value: '.+'\. Supported values are: .*'de', .*'en-us', .*'fr-fr', .*\.$/,
+      });
+    expect(upstream.calls).toEqual([]);
+  });
+
+  test("speaks text that looks like something else as the text it is", async () => {
+    const { create } = await serveBehind(
+      says("[[h@l'oU]] <speak><break time='100s'/></speak> -w /tmp/x $(id) `id` \u0001 & so on."),
+    );
+    const events = await hear(await create(spoken({}))).whole;
+    expect(events.at(-1)?.type).toBe("response.completed");
+    const seconds = samplesOf(soundOf(events)).length / 24_000;
+    expect(seconds).toBeGreaterThan(1);
+    expect(seconds).toBeLessThan(20);
+  });
+
+  test("is never given text on its command line, and is killed when the response is cancelled", async () => {
+    verifies("extensions.audio.cancel-stops-the-voice");
+    const { program, calls } = await espeakThatStays();
+    const { server, create, call } = await serveSlowModel({ ESPEAK_PATH: program });
+    const heard = hear(await create({ ...spoken({ voice: "en-us" }), background: true }));
+    (await call(0)).say("This is the secret sentence. And");
+    await heard.first("response.output_audio.delta");
+    const { response } = await heard.first("response.created");
+    const [pid, ...args] = (await calls()).at(-1)?.split(" ") ?? [];
+    expect(args).toEqual(["--stdin", "--stdout", "-b", "1", "-v", "en-us"]);
+    expect(await isAlive(pid)).toBe(true);
+    await readResponse(await server.post(`/v1/responses/${response.id}/cancel`, {}));
+    expect(await isAlive(pid)).toBe(false);
+    expect((await heard.whole).at(-1)?.type).toBe("response.failed");
+  });
+});
+
+/** espeak-ng that does not end after a sentence, as if it were stuck; keeps a list of its calls. */
+async function espeakThatStays(): Promise<{ program: string; calls: () => Promise<readonly string[]> }> {
+  const folder = await mkdtemp(join(tmpdir(), "antiphon-voice-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const program = join(folder, "espeak-ng");
+  const list = join(folder, "calls");
+  const script = `#!/bin/sh\ncase "$1" in --voices*) exec espeak-ng "$@";; esac\necho "$$ $*" >> ${list}\nespeak-ng "$@"\nexec sleep 60\n`;
+  await writeFile(program, script);
+  await chmod(program, 0o755);
+  return { program, calls: async () => (await readFile(list, "utf8")).trim().split("\n") };
+}
+
+async function isAlive(pid: string | undefined): Promise<boolean> {
+  await sleep(20);
+  try {
+    return process.kill(Number(pid), 0);
+  } catch {
+    return false;
+  }
+}
+
+test("without any voice sound is refused, with what would help, before the model is asked", async () => {
+  verifies("extensions.audio.output-audio");
+  const { create, upstream } = await serveBehind(says(TEXT), { ESPEAK_PATH: "/no/such/espeak-ng" });
+  await checkReply(await create(spoken({})), {
+    code: "unsupported_parameter",
+    param: "output_audio",
+    message:
+      /^Unsupported parameter: 'output_audio'\. This server has no voice: install espeak-ng, or set ESPEAK_PATH .* VOICE_BASE_URL .*\.$/,
+  });
+  expect(upstream.calls).toEqual([]);
+});
+
+test.each(["mp3", "opus"])("without ffmpeg %s is refused, with what would help", async (format) => {
+  verifies("extensions.audio.formats");
+  const env = { VOICE_BASE_URL: "http://127.0.0.1:1/v1", FFMPEG_PATH: "/no/such/ffmpeg" };
+  const { create } = await serveBehind(says(TEXT), env);
+  await checkReply(await create(spoken({ format })), {
+    code: "unsupported_parameter",
+    param: "output_audio.format",
+    message: new RegExp(`no encoder for '${format}': install ffmpeg, or set FFMPEG_PATH`),
+  });
+});
+
+test("sound that nobody could hear is refused", async () => {
+  verifies("extensions.audio.someone-hears-it");
+  const { create } = await serveBehind(says(TEXT), { VOICE_BASE_URL: "http://127.0.0.1:1/v1" });
+  await checkReply(await create({ output_audio: {}, store: false }), {
+    code: "unsupported_parameter",
+    param: "output_audio",
+    message: /ask for it with `stream` or `store`/,
+  });
+});
+
+test.each([
+  [{ sample_rate_hz: 7999 }, "integer_below_min_value", "output_audio.sample_rate_hz"],
+  [{ sample_rate_hz: 48_001 }, "integer_above_max_value", "output_audio.sample_rate_hz"],
+  [{ format: "flac" }, "invalid_value", "output_audio.format"],
+  [{ voice: "" }, "string_below_min_length", "output_audio.voice"],
+  [{ speed: 2 }, "unknown_parameter", "output_audio.speed"],
+])("a wrong member is named: %j", async (outputAudio, code, param) => {
+  const { create } = await serveBehind(says(TEXT));
+  await checkReply(await create(spoken(outputAudio)), { code, param, message: /./ });
+});

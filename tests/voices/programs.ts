@@ -1,0 +1,28 @@
+import { spawnSync } from "node:child_process";
+
+/** Whether a program is on this machine. Tests of what needs it say that they were skipped where it is not. */
+export function isInstalled(program: string, argument: string): boolean {
+  return spawnSync(program, [argument], { stdio: "ignore" }).status === 0;
+}
+
+export const HAS_ESPEAK = isInstalled("espeak-ng", "--version");
+export const HAS_FFMPEG = isInstalled("ffmpeg", "-version");
+
+/** The samples that espeak-ng makes of a text by itself, at 22,050 Hz. */
+export function espeakSamples(text: string, voice = "en"): number {
+  const { stdout } = spawnSync("espeak-ng", ["--stdin", "--stdout", "-b", "1", "-v", voice], { input: text });
+  return (stdout.length - 44) / 2;
+}
+
+/** What ffmpeg hears in a recording of any format: its samples at a rate, and how it names the format. */
+export function decode(recording: Buffer, rateHz: number): { readonly pcm: Buffer; readonly format: string } {
+  const { stdout, stderr } = spawnSync(
+    "ffmpeg",
+    ["-hide_banner", "-i", "pipe:0", "-f", "s16le", "-ar", String(rateHz), "-ac", "1", "pipe:1"],
+    { input: recording, maxBuffer: 64 * 1024 * 1024 },
+  );
+  return {
+    pcm: stdout,
+    format: /Input #0, (\w+).*?Audio: (.+?)\n/s.exec(String(stderr))?.slice(1, 3).join(": ") ?? "",
+  };
+}

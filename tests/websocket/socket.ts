@@ -1,0 +1,158 @@
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { onTestFinished } from "vitest";
+import { WebSocket } from "ws";
+import type { AnyStreamEvent, Response, WebSocketErrorFrame } from "../../generated/responses-api/types.ts";
+import { validateAnyStreamEvent, validateWebSocketErrorFrame } from "../../generated/responses-api/validators.js";
+
+export const MODEL = "antiphon-built-in";
+
+/** Members of a frame that replace or join those of a plain one. */
+export type Members = Readonly<Record<string, unknown>>;
+
+export type ServerFrame = AnyStreamEvent | WebSocketErrorFrame;
+
+/** What the frames of one turn are: all of its events, or the error that refused it. */
+export interface Turn {
+  readonly frames: readonly ServerFrame[];
+  readonly types: readonly string[];
+  /** Everything that was said in `response.output_text.delta`. */
+  readonly text: string;
+  /** The response of the last event. Throws for a turn that was refused. */
+  readonly response: Response;
+  /** Throws for a turn that was not refused. */
+  readonly refusal: WebSocketErrorFrame;
+}
+
+const LAST: ReadonlySet<string> = new Set(["response.completed", "response.incomplete", "response.failed"]);
+
+export interface SocketOptions {
+  readonly apiKey?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A client of WebSocket mode that expects of each frame that the contract knows it. */
+export class TestSocket {
+  readonly socket: WebSocket;
+  readonly frames: ServerFrame[] = [];
+  readonly closed: Promise<number>;
+  #read = 0;
+
+  constructor(socket: WebSocket) {
+    this.socket = socket;
+    this.closed = once(socket, "close").then(([code]: unknown[]) => Number(code));
+    socket.on("error", () => {});
+    socket.on("message", (bytes: Buffer) => this.frames.push(frameOf(JSON.parse(bytes.toString()))));
+  }
+
+  send(frame: unknown): void {
+    this.socket.send(typeof frame === "string" || Buffer.isBuffer(frame) ? frame : JSON.stringify(frame));
+  }
+
+  /** Asks for a response; plain but for `members`. */
+  ask(members: Members = {}): void {
+    this.send({ type: "response.create", model: MODEL, input: "Say hello", ...members });
+  }
+
+  /** Asks, and waits for the end of the next turn of that lane. */
+  async create(members: Members = {}): Promise<Turn> {
+    this.ask(members);
+    const { stream_id: lane } = members;
+    return this.turn(typeof lane === "string" ? lane : undefined);
+  }
+
+  /** The next turn of a lane that has not been read, once it is over. */
+  async turn(lane?: string): Promise<Turn> {
+    const frames: ServerFrame[] = [];
+    for (;;) {
+      const frame = await this.frame(lane);
+      frames.push(frame);
+      if (LAST.has(frame.type) || (isRefusal(frame) && frames.length === 1)) return turnOf(frames);
+    }
+  }
+
+  /** The next frame of a lane that has not been read. */
+  async frame(lane?: string): Promise<ServerFrame> {
+    for (;;) {
+      const found = this.frames.findIndex((frame) => laneOf(frame) === lane);
+      const [frame] = found < 0 ? [] : this.frames.splice(found, 1);
+      if (frame !== undefined) return frame;
+      if (this.socket.readyState === WebSocket.CLOSED) throw new Error(`the socket closed after ${this.#read} frames`);
+      this.#read = this.frames.length;
+      await Promise.race([once(this.socket, "message"), this.closed]);
+    }
+  }
+
+  /** Resolves when a frame of this type has come that nobody has read; it stays unread. */
+  async until(type: string, lane?: string): Promise<ServerFrame> {
+    for (;;) {
+      const found = this.frames.find((frame) => frame.type === type && laneOf(frame) === lane);
+      if (found !== undefined) return found;
+      await sleep(2);
+    }
+  }
+
+  leave(): void {
+    this.socket.terminate();
+  }
+}
+
+/** Opens a socket that ends with the test. */
+export async function openSocket(
+  server: { readonly url: string; readonly apiKey: string },
+  { apiKey = server.apiKey, headers = {} }: SocketOptions = {},
+): Promise<TestSocket> {
+  const socket = new WebSocket(socketUrl(server), { headers: { authorization: `Bearer ${apiKey}`, ...headers } });
+  onTestFinished(() => socket.terminate());
+  const opened = new TestSocket(socket);
+  await once(socket, "open");
+  return opened;
+}
+
+/** The reply to an upgrade that is refused. */
+export async function refusedUpgrade(
+  server: { readonly url: string },
+  headers: Readonly<Record<string, string>>,
+): Promise<{ readonly status: number; readonly headers: object; readonly body: unknown }> {
+  const socket = new WebSocket(socketUrl(server), { headers });
+  socket.on("error", () => {});
+  const [, reply] = await once(socket, "unexpected-response");
+  let body = "";
+  for await (const piece of reply.setEncoding("utf8")) body += String(piece);
+  return { status: reply.statusCode, headers: reply.headers, body: JSON.parse(body) };
+}
+
+export function isRefusal(frame: ServerFrame): frame is WebSocketErrorFrame {
+  return frame.type === "error" && "status" in frame;
+}
+
+function socketUrl({ url }: { readonly url: string }): string {
+  return `${url.replace("http", "ws")}/v1/responses`;
+}
+
+function frameOf(value: unknown): ServerFrame {
+  if (validateWebSocketErrorFrame(value) || validateAnyStreamEvent(value)) return value;
+  throw new Error(`not a frame of the contract: ${JSON.stringify(value)}`);
+}
+
+function laneOf(frame: ServerFrame): string | undefined {
+  return "stream_id" in frame ? frame.stream_id : undefined;
+}
+
+function turnOf(frames: readonly ServerFrame[]): Turn {
+  return {
+    frames,
+    types: frames.map(({ type }) => type),
+    text: frames.map((frame) => (frame.type === "response.output_text.delta" ? frame.delta : "")).join(""),
+    get response() {
+      const last = frames.at(-1);
+      if (last === undefined || !("response" in last)) throw new Error(`no response: ${JSON.stringify(last)}`);
+      return last.response;
+    },
+    get refusal() {
+      const [first] = frames;
+      if (first === undefined || !isRefusal(first)) throw new Error(`not refused: ${JSON.stringify(first)}`);
+      return first;
+    },
+  };
+}
