@@ -13,7 +13,10 @@ function faultsOf(sources: Sources): string[] {
   const roots = paths.filter((path) => path.startsWith("src/") && path !== ROOT).map((path) => `import "../${path}";`);
   const files = { [ROOT]: roots.join("\n"), ...sources };
   const modules = Object.entries(files).map(([path, code]) => readModule({ path, code }));
-  return findImportFaults({ modules, dependencies: ["gpt-tokenizer", "koa", "kysely", "rate-limiter-flexible", "undici", "unpdf"] })
+  return findImportFaults({
+    modules,
+    dependencies: ["gpt-tokenizer", "koa", "kysely", "rate-limiter-flexible", "undici", "unpdf"],
+  })
     .filter(({ what }) => !what.startsWith(`${ROOT}:`))
     .map(({ rule }) => rule);
 }

@@ -145,7 +145,12 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     product("src/(?!model-engines/|speech/|egress/)"),
     /^npm:undici$/,
   ),
-  never("pdf-parser-in-media", "PDFs are read in media/, in a thread that can be stopped.", product("src/(?!media/)"), /^npm:unpdf$/),
+  never(
+    "pdf-parser-in-media",
+    "PDFs are read in media/, in a thread that can be stopped.",
+    product("src/(?!media/)"),
+    /^npm:unpdf$/,
+  ),
   never(
     "rate-limiter-in-rate-limits",
     "The library that counts lives in rate-limits/.",

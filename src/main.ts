@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-import pino from "pino";
 import { readCommandLine } from "./config/command-line.ts";
 import { ConfigError } from "./config/config-error.ts";
 import { helpText } from "./config/describe-settings.ts";
@@ -10,6 +9,8 @@ import { KeysCommandError, runKeysCommand } from "./servers/keys-command.ts";
 import { startLocalStt } from "./servers/local-stt.ts";
 import { type ResponsesApiServer, startResponsesApi } from "./servers/responses-api.ts";
 import { rotateSealKey } from "./servers/seal-keys.ts";
+import { secretsOf } from "./config/secrets-of.ts";
+import { openLog } from "./telemetry/log.ts";
 
 const FAILURE_EXIT_CODE = 1;
 const USAGE_EXIT_CODE = 2;
@@ -33,7 +34,7 @@ async function rotate(): Promise<void> {
 /** Serves both interfaces until told to stop. */
 async function serve(): Promise<void> {
   const config = loadConfig(readEnvironment(), process.argv.slice(2));
-  const log = pino({ level: config.logLevel, redact: ["*.authorization", "*.apiKey"] });
+  const log = openLog({ level: config.logLevel, secrets: secretsOf(config) });
   const responsesApi = await startResponsesApi(config, log.child({ interface: "responses-api" }));
   const localStt = await startLocalStt(config, log.child({ interface: "local-stt" })).catch(async (error: unknown) => {
     await responsesApi.close();

@@ -96,6 +96,7 @@ export interface GetMetricsCall {
 }
 export type GetMetricsReply =
   | TextReply<200>
+  | BodyReply<401 | 403 | 404, Schema.ErrorBody>
   ;
 
 export interface GetReadinessCall {
@@ -515,7 +516,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["text/plain"] },
+    replies: { "200": ["text/plain"], "401": ["application/json"], "403": ["application/json"], "404": ["application/json"] },
     replySchema: null,
     eventSchema: null,
     lineSchema: null,

@@ -774,7 +774,7 @@ export interface paths {
         };
         /**
          * Show counters for monitoring
-         * @description In the text format of Prometheus. Holds no content of requests, no keys and no names of clients.
+         * @description In the text format of Prometheus. Holds no content of requests, no keys and no names of clients. Unless the server's settings say otherwise, it is shown to callers of the same machine only; where a key for it is set, to whoever sends that key.
          */
         get: operations["getMetrics"];
         put?: never;
@@ -867,9 +867,9 @@ export interface components {
         HealthStatus: {
             /** @enum {string} */
             status: "ok" | "unavailable";
-            /** @description The parts that were looked at, each with its own state; empty for /healthz. Holds no addresses and no secrets. */
+            /** @description The parts that were looked at, each with its own state; empty for /healthz. `store` and `server`, which is unavailable once it was told to stop, decide; `model`, the model server as it was seen last, does not. Holds no addresses and no secrets. */
             checks: {
-                [key: string]: "ok" | "unavailable";
+                [key: string]: "ok" | "unavailable" | "unknown";
             };
         };
         /** @description A mark after a content part, up to which the prompt may be cached. */
@@ -8034,6 +8034,35 @@ export interface operations {
                 };
                 content: {
                     "text/plain": string;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller is on another machine, or comes through a proxy. Codes: metrics_not_shown. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Metrics are switched off. Codes: invalid_request_error. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "openai-version": components["headers"]["Version"];
+                    "openai-organization": components["headers"]["Organization"];
+                    "openai-project": components["headers"]["Project"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };

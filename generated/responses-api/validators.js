@@ -406,7 +406,7 @@ return errors === 0;
 }
 
 export const validateHealthStatus = validate37;
-const schema21 = {"type":"object","additionalProperties":false,"required":["status","checks"],"properties":{"status":{"type":"string","enum":["ok","unavailable"]},"checks":{"type":"object","additionalProperties":{"type":"string","enum":["ok","unavailable"]}}}};
+const schema21 = {"type":"object","additionalProperties":false,"required":["status","checks"],"properties":{"status":{"type":"string","enum":["ok","unavailable"]},"checks":{"type":"object","additionalProperties":{"type":"string","enum":["ok","unavailable","unknown"]}}}};
 
 function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -457,7 +457,7 @@ if(typeof data2 !== "string"){
 validate37.errors = [{instancePath:instancePath+"/checks/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/checks/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema21.properties.checks.additionalProperties.type,parentSchema:schema21.properties.checks.additionalProperties,data:data2}];
 return false;
 }
-if(!((data2 === "ok") || (data2 === "unavailable"))){
+if(!(((data2 === "ok") || (data2 === "unavailable")) || (data2 === "unknown"))){
 validate37.errors = [{instancePath:instancePath+"/checks/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/checks/additionalProperties/enum",keyword:"enum",params:{allowedValues: schema21.properties.checks.additionalProperties.enum},message:"must be equal to one of the allowed values",schema:schema21.properties.checks.additionalProperties.enum,parentSchema:schema21.properties.checks.additionalProperties,data:data2}];
 return false;
 }

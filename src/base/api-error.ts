@@ -8,6 +8,8 @@ export interface ApiErrorFields {
   /** Path of the offending member, such as `input[0].content`, or null. */
   readonly param?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
+  /** What the message repeats of another server's words: for the caller's eyes only. */
+  readonly quoted?: string | null;
   readonly cause?: unknown;
 }
 
@@ -19,6 +21,7 @@ export class ApiError extends Error {
   readonly code: string | null;
   readonly param: string | null;
   readonly headers: Readonly<Record<string, string>>;
+  readonly quoted: string | null;
 
   constructor(fields: ApiErrorFields) {
     super(fields.message, fields.cause === undefined ? undefined : { cause: fields.cause });
@@ -27,5 +30,6 @@ export class ApiError extends Error {
     this.code = fields.code;
     this.param = fields.param ?? null;
     this.headers = fields.headers ?? {};
+    this.quoted = fields.quoted ?? null;
   }
 }

@@ -43,6 +43,11 @@ export function createAuthenticator(keys: KeyFinder): Authenticator {
   };
 }
 
+/** What the log says of a caller: never the key. */
+export function callerFields({ keyId, owner }: Principal): object {
+  return { keyId, organization: owner.organization, project: owner.project };
+}
+
 /** The headers by which every reply says whose key it was. */
 export function ownerHeaders({ owner }: Principal): Readonly<Record<string, string>> {
   return { "openai-organization": owner.organization, "openai-project": owner.project };

@@ -71,9 +71,7 @@ export async function beginResponse(
   };
   try {
     const isBackground = opened.response.background === true;
-    const run = await hold.during(() =>
-      isBackground ? parts.runs.enqueue(order) : parts.runs.start(order, signal),
-    );
+    const run = await hold.during(() => (isBackground ? parts.runs.enqueue(order) : parts.runs.start(order, signal)));
     return { ...run, response: opened.response, inputItems: opened.inputItems, headers };
   } catch (error) {
     admission.settle(0); // No model has answered.

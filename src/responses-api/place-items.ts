@@ -1,7 +1,7 @@
-import { readStoredItem } from "../../generated/responses-api/readers.js";
 import type { ItemReferenceInput, MessageInput, StoredItem } from "../../generated/responses-api/types.ts";
 import { isRecord } from "../base/records.ts";
 import { checkFileData } from "./check-file-data.ts";
+import { completedItem } from "./complete-item.ts";
 import {
   illFormedItemId,
   invalidValue,
@@ -22,13 +22,11 @@ export function placeItem(item: SentItem, index: number, makeId: MakeId, list = 
   const param = `${list}[${index}]`;
   const type = item.type ?? "message";
   const id = keptId(item.id, param) ?? makeId(PREFIXES[type] ?? "item", index);
-  const members: Record<string, unknown> = isMessage(item)
-    ? messageMembers(item, param)
-    : { ...DEFAULTS[type], ...withoutNulls(item, param) };
+  const members: Record<string, unknown> = isMessage(item) ? messageMembers(item, param) : withoutNulls(item, param);
   if (ANSWERS_A_CALL.has(type) && members["call_id"] === undefined) throw missingParameter(`${param}.call_id`);
   const status = type === "reasoning" ? {} : { status: "completed" };
-  const placed: unknown = { ...members, id, type, ...(STATUSLESS.has(type) ? {} : status) };
-  if (!readStoredItem(placed)) throw unusableItem(param, type);
+  const placed = completedItem({ ...members, id, type, ...(STATUSLESS.has(type) ? {} : status) });
+  if (placed === null) throw unusableItem(param, type);
   return placed;
 }
 
@@ -152,16 +150,9 @@ const STATUSLESS = new Set([
   "mcp_approval_response",
   "additional_tools",
   "program",
+  "agent_message",
+  "multi_agent_call",
+  "multi_agent_call_output",
+  "configuration_update",
   "apply_patch_call_output",
 ]);
-
-/** What an item that a client sends back may leave out, and is listed with all the same. */
-const DEFAULTS: Readonly<Record<string, Record<string, unknown>>> = {
-  file_search_call: { results: null },
-  code_interpreter_call: { code: null, outputs: null },
-  mcp_call: { approval_request_id: null, error: null, output: null },
-  shell_call: { environment: null },
-  shell_call_output: { max_output_length: null },
-  tool_search_call: { call_id: null },
-  tool_search_output: { call_id: null },
-};

@@ -1,6 +1,6 @@
 import type { CreateResponseRequest, StoredItem } from "../../generated/responses-api/types.ts";
-import type { TraceContext } from "../base/trace-context.ts";
 import { type IdStem, idFromStem, keyOfId, newIdStem } from "../base/ids.ts";
+import type { TraceContext } from "../base/trace-context.ts";
 import type { ModelEngine, ModelRequest, OpenedRun } from "../runs/ports.ts";
 import { checkAvailability, type EngineKind } from "./check-availability.ts";
 import { acceptedTools, checkTextFormat, checkToolChoice } from "./check-tools.ts";

@@ -38,6 +38,20 @@ test("a seal of which one bit was changed is not opened", () => {
     expect(sealer.open(sealed.subarray(0, length).toString("base64url"), OWNER)).toBeNull();
 });
 
+test("nor is one of which a character was changed, added or left out", () => {
+  const sealer = createSealer(() => [randomBytes(32)]);
+  for (const text of ["", "a", "ab", "abc"]) {
+    const sealed = sealer.seal(text, "rs_1", OWNER);
+    for (let at = 0; at <= sealed.length; at += 1) {
+      const [before, after] = [sealed.slice(0, at), sealed.slice(at + 1)];
+      for (const character of ["A", "B", "_", "=", " ", "é", ""]) {
+        const changed = `${before}${character}${after}`;
+        if (changed !== sealed) expect(sealer.open(changed, OWNER), changed).toBeNull();
+      }
+    }
+  }
+});
+
 test("the newest key seals, and every key opens, those without a name among them", () => {
   verifies("state.sealed.keys-rotate");
   const [first, second, third] = [randomBytes(32), randomBytes(32), randomBytes(32)];

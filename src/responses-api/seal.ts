@@ -58,6 +58,7 @@ export function createSealer(readKeys: ReadSealKeys, nowMs: () => number = () =>
     },
     open(sealed, owner) {
       const bytes = Buffer.from(sealed, "base64url");
+      if (bytes.toString("base64url") !== sealed) return null; // Decoding overlooks what does not belong there.
       if (bytes[0] === UNNAMED) return openWithAny(keys, bytes.subarray(1), owner);
       if (bytes[0] !== NAMED) return null;
       const key = findKey(bytes.subarray(1, 1 + KEY_ID_BYTES));

@@ -14,7 +14,10 @@ export async function warmUp(
 }
 
 async function* silence(): AsyncGenerator<readonly ModelEvent[]> {
-  yield [{ type: "usage", usage: NOTHING_USED }, { type: "finished", reason: "stop" }];
+  yield [
+    { type: "usage", usage: NOTHING_USED },
+    { type: "finished", reason: "stop" },
+  ];
 }
 
 const NOTHING_USED = { inputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 0, reasoningTokens: 0 };

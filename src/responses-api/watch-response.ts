@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Response } from "../../generated/responses-api/types.ts";
-import { readEvents, type RunHost } from "../runs/index.ts";
+import { type RunHost, readEvents } from "../runs/index.ts";
 import type { EventLog, Owner, RecordedEvent } from "../runs/ports.ts";
 import type { ResponseStore } from "./ports.ts";
 

@@ -57,7 +57,8 @@ export interface ModelUsage {
  * Text after a call opens a new message; `call_delta` always belongs to the latest `call_started`.
  */
 export type ModelEvent =
-  | { readonly type: "model_resolved"; readonly model: string }
+  /** `answerId`: what the model server calls this answer, where it calls it anything. */
+  | { readonly type: "model_resolved"; readonly model: string; readonly answerId?: string }
   /** Begins a further message even directly after another one. Without it the first text begins the message. */
   | { readonly type: "message_started"; readonly phase?: "commentary" | "final_answer" }
   /** Ends the message that is open, if one is. Without it a message ends where something else begins. */
@@ -107,6 +108,8 @@ export class ModelError extends Error {
   readonly code: string | null;
   readonly param: string | null;
   readonly retryAfterSeconds: number | null;
+  /** What the message repeats of another server's words: for the caller's eyes only. */
+  readonly quoted: string | null;
 
   constructor(
     message: string,
@@ -116,6 +119,7 @@ export class ModelError extends Error {
       code?: string | null;
       param?: string | null;
       retryAfterSeconds?: number | null;
+      quoted?: string;
       cause?: unknown;
     },
   ) {
@@ -125,6 +129,7 @@ export class ModelError extends Error {
     this.code = fields.code ?? null;
     this.param = fields.param ?? null;
     this.retryAfterSeconds = fields.retryAfterSeconds ?? null;
+    this.quoted = fields.quoted ?? null;
   }
 }
 

@@ -11,6 +11,8 @@ export interface ChosenModel {
   readonly engine: ModelEngine;
   /** Its column of the field ledger. */
   readonly kind: EngineKind;
+  /** Of the model server; null for the built-in engine. */
+  readonly baseUrl: string | null;
   /** For the start banner: what answers, and why. */
   readonly description: string;
 }
@@ -24,6 +26,7 @@ export async function chooseModel(config: Config): Promise<ChosenModel> {
     return {
       engine: createBuiltInEngine({ scenario, contextWindow: config.modelContextWindow }),
       kind: "built-in",
+      baseUrl: null,
       description: `the built-in engine, playing ${config.scenarioFile}`,
     };
   }
@@ -33,6 +36,7 @@ export async function chooseModel(config: Config): Promise<ChosenModel> {
   return {
     engine: createBuiltInEngine({ contextWindow: config.modelContextWindow }),
     kind: "built-in",
+    baseUrl: null,
     description: "the built-in engine: deterministic, no weights, not a language model. Set MODEL_BASE_URL to use one",
   };
 }
@@ -53,7 +57,7 @@ function modelServer(config: Config, baseUrl: string, description: string): Chos
       ...knownAbilities(config.modelInput),
     },
   });
-  return { engine, kind: "chat-completions", description };
+  return { engine, kind: "chat-completions", baseUrl, description };
 }
 
 /** What the operator says of the models, put over what the profile says. */

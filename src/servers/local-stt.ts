@@ -1,8 +1,6 @@
-import { readFileSync } from "node:fs";
 import { type LocalSttHandlers, localSttRoutes, type OperationId } from "../../generated/local-stt/operations.ts";
 import * as validators from "../../generated/local-stt/validators.js";
 import type { Logger } from "../base/logger.ts";
-import { isRecord } from "../base/records.ts";
 import type { Config } from "../config/load-config.ts";
 import { notImplemented } from "../local-stt/errors.ts";
 import { localSttFaults } from "../local-stt/faults.ts";
@@ -11,6 +9,7 @@ import { getVersion } from "../local-stt/operations/get-version.ts";
 import { createApplication } from "../transport/application.ts";
 import { listen, type RunningServer } from "../transport/server.ts";
 import { contractOf, refusals } from "./contract.ts";
+import { programVersion } from "./program-version.ts";
 
 const LOOPBACK = "127.0.0.1";
 const MEBIBYTE = 1024 * 1024;
@@ -46,7 +45,3 @@ export function startLocalStt(config: Config, log: Logger): Promise<RunningServe
   return listen(application, { host: LOOPBACK, port: config.sttPort, drainMs: config.drainMs });
 }
 
-function programVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
-  return isRecord(manifest) && typeof manifest["version"] === "string" ? manifest["version"] : "unknown";
-}

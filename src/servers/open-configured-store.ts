@@ -1,13 +1,14 @@
 import { join } from "node:path";
 import type { Config } from "../config/load-config.ts";
-import { openStore, type Store } from "../store/open-store.ts";
+import { openStore, type Store, type StoreOptions } from "../store/open-store.ts";
 
 /** The store that the configuration means, for a server as for a command beside it. */
-export function openConfiguredStore(config: Config): Promise<Store> {
+export function openConfiguredStore(config: Config, onCommit?: StoreOptions["onCommit"]): Promise<Store> {
   return openStore({
     file: config.databaseFile,
     filesFolder: filesFolder(config),
     commitIntervalMs: config.eventCommitIntervalMs,
+    ...(onCommit === undefined ? {} : { onCommit }),
   });
 }
 

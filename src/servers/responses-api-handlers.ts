@@ -5,7 +5,6 @@ import { cancelResponse } from "../responses-api/operations/cancel-response.ts";
 import { createResponse } from "../responses-api/operations/create-response.ts";
 import { deleteResponse } from "../responses-api/operations/delete-response.ts";
 import { getResponse } from "../responses-api/operations/get-response.ts";
-import { getHealth, getReadiness } from "../responses-api/operations/health.ts";
 import { listInputItems } from "../responses-api/operations/list-input-items.ts";
 import { getModel, listModels } from "../responses-api/operations/models.ts";
 import { streamResponseEvents } from "../responses-api/operations/stream-response-events.ts";
@@ -14,9 +13,11 @@ import type { Sealer } from "../responses-api/seal.ts";
 import type { RunHost } from "../runs/index.ts";
 import type { Store } from "../store/open-store.ts";
 import type { ChosenModel } from "./choose-model.ts";
+import type { Telemetry } from "./choose-telemetry.ts";
 import { contextHandlers } from "./context-handlers.ts";
 import { conversationHandlers } from "./conversation-handlers.ts";
 import { fileHandlers } from "./file-handlers.ts";
+import { type Operating, operationsHandlers } from "./operations-handlers.ts";
 
 /** What the operations of Interface A work with. */
 export interface InterfaceParts {
@@ -27,6 +28,8 @@ export interface InterfaceParts {
   readonly limiter: RateLimiter;
   readonly spokenOutput: SpokenOutput;
   readonly media: MediaReader;
+  readonly telemetry: Telemetry;
+  readonly operating: Operating;
 }
 
 /** Operations of the contract that answer 501 `not_implemented`. What is neither here nor among the handlers does not compile. */
@@ -36,7 +39,6 @@ export const NOT_YET = [
   "createVectorStoreFileBatch",
   "deleteVectorStore",
   "deleteVectorStoreFile",
-  "getMetrics",
   "getVectorStore",
   "getVectorStoreFile",
   "getVectorStoreFileBatch",
@@ -50,7 +52,7 @@ export function notImplementedOperations(): readonly OperationId[] {
 }
 
 /** What it takes to begin a response, over whichever transport. */
-export function beginParts({ store, model, runs, sealer, limiter, spokenOutput, media }: InterfaceParts): BeginParts {
+export function beginParts({ store, model, runs, sealer, limiter, spokenOutput, media, telemetry }: InterfaceParts): BeginParts {
   return {
     store: store.responses,
     conversations: store.conversations,
@@ -62,6 +64,7 @@ export function beginParts({ store, model, runs, sealer, limiter, spokenOutput, 
     limiter,
     spokenOutput,
     media,
+    observer: telemetry.runs,
   };
 }
 
@@ -82,7 +85,6 @@ export function responsesApiHandlers(
     ...fileHandlers(store.files),
     listModels: listModels(model.engine),
     getModel: getModel(model.engine),
-    getHealth: getHealth(),
-    getReadiness: getReadiness(() => store.isReady()),
+    ...operationsHandlers(parts),
   };
 }

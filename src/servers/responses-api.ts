@@ -1,9 +1,10 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { responsesApiRoutes } from "../../generated/responses-api/operations.ts";
 import * as validators from "../../generated/responses-api/validators.js";
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/load-config.ts";
 import { MinuteRates } from "../rate-limits/minute-rates.ts";
-import { createAuthenticator, ownerHeaders, type Principal } from "../responses-api/authenticate.ts";
+import { callerFields, createAuthenticator, ownerHeaders, type Principal } from "../responses-api/authenticate.ts";
 import { checkCreateBody } from "../responses-api/check-body.ts";
 import { checkFileUpload } from "../responses-api/check-file-upload.ts";
 import { notImplemented } from "../responses-api/errors/server-errors.ts";
@@ -11,12 +12,12 @@ import { responsesApiFaults } from "../responses-api/faults.ts";
 import { RunKeeper } from "../responses-api/run-keeper.ts";
 import { createSealer } from "../responses-api/seal.ts";
 import { RunHost } from "../runs/index.ts";
-import type { Store } from "../store/open-store.ts";
 import { createApplication } from "../transport/application.ts";
 import type { Assets } from "../transport/assets.ts";
 import { listen, type RunningServer } from "../transport/server.ts";
 import { chooseMedia } from "./choose-media.ts";
 import { type ChosenModel, chooseModel } from "./choose-model.ts";
+import { chooseTelemetry } from "./choose-telemetry.ts";
 import { chooseVoice } from "./choose-voice.ts";
 import { contextBodyChecks } from "./context-handlers.ts";
 import { contractOf, refusals } from "./contract.ts";
@@ -35,18 +36,21 @@ export interface ResponsesApiServer extends RunningServer {
 
 /** Builds Interface A from its configuration and serves it. */
 export async function startResponsesApi(config: Config, log: Logger): Promise<ResponsesApiServer> {
-  const store = await openConfiguredStore(config);
+  const telemetry = await chooseTelemetry(config, log);
+  const store = await openConfiguredStore(config, telemetry.onCommit);
+  const stopping = new AbortController();
   try {
     const keys = await openApiKeys(
       config.apiKeys.map((key) => key.reveal()),
       store.keys,
       config.dataDir,
     );
-    const parts = await chooseParts(config, store, log);
+    const parts = await chooseParts(config, { store, telemetry, operating: { config, isLeaving: () => stopping.signal.aborted } }, log);
     const { model, runs, spokenOutput, sealer } = parts;
     const keeper = new RunKeeper({
       engine: model.engine,
       spokenOutput,
+      observer: telemetry.runs,
       log: store.events,
       sealer,
       runs,
@@ -61,33 +65,43 @@ export async function startResponsesApi(config: Config, log: Logger): Promise<Re
     });
     const sweeping = sweepExpired(store, config, log);
     const close = async (): Promise<void> => {
+      stopping.abort();
+      server.announceLeaving();
+      await sleep(config.drainDelayMs);
       const deadline = Date.now() + config.drainMs;
       await keeper.stop();
       await server.close();
       await keeper.leave(Math.max(0, deadline - Date.now()));
       await sweeping.stop();
       await store.close();
+      await telemetry.close();
     };
     return { ...server, model, keys, close };
   } catch (error) {
     await store.close();
+    await telemetry.close();
     throw error;
   }
 }
 
-async function chooseParts(config: Config, store: Store, log: Logger): Promise<InterfaceParts> {
-  const model = await chooseModel(config);
+type GivenParts = Pick<InterfaceParts, "operating" | "store" | "telemetry">;
+
+async function chooseParts(config: Config, given: GivenParts, log: Logger): Promise<InterfaceParts> {
+  const { store, telemetry } = given;
+  const model = telemetry.watchModel(await chooseModel(config));
+  const runs = new RunHost({
+    runsMax: config.runsMax,
+    backgroundRunsMax: config.backgroundRunsMax,
+    queueMax: config.runQueueMax,
+    runMs: config.runTimeoutMs,
+  });
+  telemetry.watchHost(runs);
   return {
-    store,
+    ...given,
     model,
     spokenOutput: chooseVoice(config, log),
     media: chooseMedia(config, { abilities: model.engine.abilities, files: store.files }, log),
-    runs: new RunHost({
-      runsMax: config.runsMax,
-      backgroundRunsMax: config.backgroundRunsMax,
-      queueMax: config.runQueueMax,
-      runMs: config.runTimeoutMs,
-    }),
+    runs,
     sealer: createSealer(() => openSealKeys(config.dataDir)),
     limiter: new MinuteRates({ requests: config.rateLimitRequestsPerMinute, tokens: config.rateLimitTokensPerMinute }),
   };
@@ -108,9 +122,10 @@ function application(parts: InterfaceParts, keys: ApiKeys, config: Config, log: 
       validateReplies: config.validateReplies,
     }),
     handlers: { ...responsesApiHandlers(parts), ...refusals(NOT_YET, notImplemented) },
-    admission: { authenticate, headersFor: ownerHeaders, anonymous: ANYONE },
+    admission: { authenticate, headersFor: ownerHeaders, logFieldsFor: callerFields, anonymous: ANYONE },
     faults: responsesApiFaults,
     log,
+    observer: parts.telemetry.requests,
     assets: assets(),
     upgrades: [websocketMode(beginParts(parts), config)],
     options: {

@@ -53,8 +53,10 @@ class RunRecord implements RunWatch {
 
   failed(fault: unknown): void {
     this.#reason = faultReason(fault);
-    if (fault instanceof ModelError) this.#parts.metrics.modelFailed(fault);
     this.#span?.failed(this.#reason);
+    if (!(fault instanceof ModelError)) return; // Other faults are logged by whoever met them.
+    this.#parts.metrics.modelFailed(fault);
+    this.#parts.log.warn({ ...this.#names(), reason: this.#reason, err: fault }, "a model server gave up an answer");
   }
 
   ended(response: Response): void {

@@ -2,6 +2,7 @@ import type { Response } from "../../generated/responses-api/types.ts";
 import type { TraceContext } from "../base/trace-context.ts";
 import type { ModelEngine, WatchedRun } from "../runs/ports.ts";
 import type { Caller } from "../transport/caller.ts";
+import type { ModelServer } from "./model-server.ts";
 import type { RequestOutcome } from "../transport/request-observer.ts";
 
 /** Spans as this server makes them. No tracing system is loaded before one is asked for. */
@@ -9,7 +10,7 @@ export interface Tracing {
   beginRequest(caller: Caller): RequestSpan;
   beginRun(run: WatchedRun): RunSpan;
   /** The engine with a span for each turn it is asked for. */
-  watchEngine(engine: ModelEngine): ModelEngine;
+  watchEngine(engine: ModelEngine, server: ModelServer): ModelEngine;
   /** Sends what waits, for a moment at most. */
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type Logger, silentLogger } from "../../src/base/logger.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
@@ -166,6 +166,18 @@ describe(`@openai/codex ${installedVersion("@openai/codex", CODEX_FOLDER)}`, { t
     expect(run).toMatchObject({ exitCode: 0, lastMessage: "Found it and called it." });
     expectCalls(provider, 3);
   });
+
+  test.each(["websocket", "built-in"] as const)(
+    "falls back to HTTP within its first turn where WebSocket is off, as provider %s",
+    async (provider) => {
+      const plain = await startTestServer({ scenario: SCENARIO, log: callLog(), env: { WEBSOCKET_MODE: "false" } });
+      onTestFinished(() => plain.close());
+      scratch = await CodexScratch.open(plain, { provider });
+      const run = await scratch.exec("Take three steps.");
+      expect(run).toMatchObject({ exitCode: 0, lastMessage: "The file has two lines." });
+      expectCalls("own", 4);
+    },
+  );
 
   test("works with a model whose name it has never heard", async () => {
     const codex = await open({ model: "unknown-to-codex" });

@@ -9,7 +9,7 @@ const MODEL = "antiphon-built-in";
 const SCENARIO = `
 scenarios:
   - when: { input_contains: slowly }
-    events: [{ text: Slow }, { delay_ms: 300 }, { text: and late. }]
+    events: [{ text: Slow }, { delay_ms: 300 }, { text: " and late." }]
   - when: { input_contains: call it, has_tool_output: false }
     events:
       - reasoning_summary: ["**Calling**"]

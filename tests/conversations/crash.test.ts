@@ -108,6 +108,10 @@ interface Promised {
   readonly kept: Set<string>;
 }
 
+async function until(count: () => number, enough: number): Promise<void> {
+  while (count() < enough) await sleep(1);
+}
+
 /** Writes until the server is gone: items in pairs, and a response now and then. */
 async function write({ post }: Life, id: string, writer: string, promised: Promised): Promise<void> {
   for (let turn = 0; ; turn++) {
@@ -134,10 +138,10 @@ test("whenever a server is killed, what it promised is in the conversation once,
     const server = await live(dataDir, model);
     if (round === 0) ({ id } = await server.calls.create());
     const writers = Array.from({ length: 6 }, (_, index) => write(server, id, `${round}.${index}`, promised));
-    const enough = promised.kept.size + 5 + 25 * Math.random();
-    while (promised.kept.size < enough) await sleep(1);
+    const gone = Promise.all(writers);
+    await Promise.race([gone, until(() => promised.kept.size, promised.kept.size + 5 + 25 * Math.random())]);
     server.kill();
-    await Promise.all(writers);
+    await gone;
   }
   const { calls, post } = await live(dataDir, model);
   await expect

@@ -8,7 +8,10 @@ export type Schema = Readonly<Record<string, unknown>>;
 const file = new URL("../../generated/responses-api/openapi.json", import.meta.url);
 const REFERENCE = "#/components/schemas/";
 
-const schemas: Schema = memberOf(memberOf(JSON.parse(readFileSync(file, "utf8")), "components"), "schemas");
+/** The published contract, as it is. */
+export const contractDocument: Schema = JSON.parse(readFileSync(file, "utf8"));
+
+const schemas: Schema = memberOf(memberOf(contractDocument, "components"), "schemas");
 
 export function schemaNamed(name: string): Schema {
   return memberOf(schemas, name);

@@ -81,5 +81,5 @@ async function check(server: TestServer, body: Readonly<Record<string, unknown>>
   const text = await reply.text();
   if (body["stream"] === true)
     expect(readStream(text).at(-1)?.type, text).toMatch(/^response\.(?:completed|incomplete|failed)$/);
-  else expect(JSON.parse(text).status, text).toMatch(/^(?:completed|incomplete|failed)$/);
+  else expect(JSON.parse(text).status, text).toMatch(/^(?:queued|completed|incomplete|failed)$/);
 }

@@ -44,7 +44,8 @@ function inputs(): Json {
   return fc.oneof(texts(0, TEXT_CHARS_MAX), fc.array(item, { maxLength: ELEMENTS_MAX }));
 }
 
-function valueOf(schema: Schema, depth: number): Json {
+/** Values that fit a schema. */
+export function valueOf(schema: Schema, depth = 0): Json {
   const variants = variantsOf(schema);
   return fc.oneof(...variants.map((variant) => fc.constant(variant).chain((chosen) => variantValue(chosen, depth))));
 }

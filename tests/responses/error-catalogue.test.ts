@@ -215,13 +215,13 @@ describe("a request is refused as at the reference for", () => {
   });
 
   test("an operation that is not there yet answers 501 and says its name", async () => {
-    const reply = await server.post("/v1/responses/resp_x/cancel", {});
+    const reply = await server.post("/v1/vector_stores/vs_x/search", { query: "x" });
     await checkReply(reply, {
       status: 501,
       type: "server_error",
       code: "not_implemented",
       param: null,
-      message: /'cancelResponse'/,
+      message: /'searchVectorStore'/,
     });
     expect(reply.headers.get("openai-version")).toBe("2020-10-01");
   });

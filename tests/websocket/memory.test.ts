@@ -12,7 +12,7 @@ scenarios:
       - text: So far so
       - error: { status: 500, type: server_error, code: server_error, message: The model broke off. }
   - when: { input_contains: refuse me }
-    refuse: { status: 503, type: server_error, code: server_error, message: No. }
+    events: [{ refuse_turn: { status: 503, type: server_error, code: server_error, message: No. } }]
 `;
 const ASK = { input: "What is my name?", store: false };
 
@@ -69,7 +69,6 @@ describe("a response that is not stored", () => {
     socket.leave();
     const again = await openSocket(server);
     expect((await again.create({ ...ASK, previous_response_id: id })).refusal).toEqual(notFound(id));
-    expect((await again.create({ ...ASK, input: "My name is Eve. What is my name?" })).text).toContain("Eve");
   });
 
   test("is continued only while it is the latest of its lane", async () => {

@@ -38,7 +38,7 @@ export class ChunkReader {
 
   /** Reads one chunk that is no error. */
   read(chunk: JsonObject): void {
-    if (this.#model === null) this.#readModel(chunk["model"]);
+    if (this.#model === null) this.#readModel(chunk["model"], textOrNull(chunk["id"]));
     const choices = chunk["choices"];
     if (isList(choices))
       for (const choice of choices) if (isRecord(choice) && !isAlternative(choice)) this.#readChoice(choice);
@@ -61,9 +61,11 @@ export class ChunkReader {
     return events;
   }
 
-  #readModel(model: unknown): void {
+  #readModel(model: unknown, answerId: string | null): void {
     this.#model = textOrNull(model);
-    if (this.#model !== null) this.#sequencer.add({ type: "model_resolved", model: this.#model });
+    if (this.#model === null) return;
+    const named = answerId === null ? {} : { answerId };
+    this.#sequencer.add({ type: "model_resolved", model: this.#model, ...named });
   }
 
   #readChoice(choice: JsonObject): void {

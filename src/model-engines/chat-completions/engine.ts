@@ -1,5 +1,6 @@
 import { Agent, type Dispatcher } from "undici";
 import { assert } from "../../base/assert.ts";
+import { traceHeaders } from "../../base/trace-context.ts";
 import type { ModelEngine, ModelEvent, ModelRequest } from "../../runs/ports.ts";
 import type { ServerAddress } from "./ask-server.ts";
 import { ChunkReader } from "./chunk-reader.ts";
@@ -82,7 +83,7 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
           origin,
           path: turnPath,
           method: "POST",
-          headers: turnHeaders,
+          headers: { ...turnHeaders, ...traceHeaders(request.trace) },
           body: JSON.stringify(body),
           headersTimeout: idleMs,
           bodyTimeout: idleMs,

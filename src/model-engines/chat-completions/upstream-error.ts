@@ -52,6 +52,7 @@ export function explainRefusal(refusal: Refusal, context: ErrorContext, nowMs: n
     return new ModelError(`The model server at ${context.origin} timed out. ${shown}`.trim(), {
       ...FAULT,
       status: 504,
+      quoted: shown,
     });
   if (status >= 500) return failed(refusal, reported, shown, context, nowMs);
   if (status < 400)
@@ -69,6 +70,7 @@ function refusedKey(status: number, shown: string, context: ErrorContext): Model
     status,
     type: status === 401 ? "authentication_error" : "permission_error",
     code: status === 401 ? "model_server_authentication" : "model_server_permission",
+    quoted: shown,
   });
 }
 
@@ -83,6 +85,7 @@ function rateLimited(refusal: Refusal, reported: ReportedError, shown: string, n
       type: "insufficient_quota",
       code: "insufficient_quota",
       retryAfterSeconds,
+      quoted: shown,
     });
   }
   const isBucket = reported.type === "tokens" || reported.type === "requests";
@@ -91,6 +94,7 @@ function rateLimited(refusal: Refusal, reported: ReportedError, shown: string, n
     type: isBucket && reported.type !== null ? reported.type : "rate_limit_error",
     code: "rate_limit_exceeded",
     retryAfterSeconds,
+    quoted: shown,
   });
 }
 
@@ -109,6 +113,7 @@ function failed(
       ...FAULT,
       status: isOdd ? 503 : refusal.status,
       retryAfterSeconds: readRetryAfter(refusal.headers, "", nowMs),
+      quoted: shown,
     },
   );
 }
@@ -135,6 +140,7 @@ function refusedRequest(status: number, reported: ReportedError, shown: string, 
     type: "invalid_request_error",
     code: reported.code,
     param: reported.param === null ? null : requestPathOf(reported.param),
+    quoted: shown,
   });
 }
 

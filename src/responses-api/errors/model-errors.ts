@@ -21,6 +21,7 @@ export function modelRefused(error: ModelError): ApiError {
     param: error.param,
     message: error.message,
     headers: retry === null ? {} : { "Retry-After": String(Math.max(1, Math.ceil(retry))) },
+    quoted: error.quoted,
     cause: error,
   });
 }

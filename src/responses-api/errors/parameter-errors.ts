@@ -31,7 +31,10 @@ export function nothingToAnswer(): ApiError {
 
 /** What nobody waits for has to be stored somewhere. */
 export function backgroundWithoutStore(): ApiError {
-  return unsupportedParameter("background", "Background responses are stored: it cannot be combined with 'store' false.");
+  return unsupportedParameter(
+    "background",
+    "Background responses are stored: it cannot be combined with 'store' false.",
+  );
 }
 
 /** `expected` and `got` carry their articles: "a string", "an array". */

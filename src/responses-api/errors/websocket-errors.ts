@@ -23,7 +23,8 @@ export function streamLimitReached(lanesMax: number): ApiError {
 const MINUTE_MS = 60_000;
 
 export function connectionLimitReached(lifetimeMs: number): ApiError {
-  const lifetime = lifetimeMs < MINUTE_MS ? `${lifetimeMs / 1000} seconds` : `${Math.round(lifetimeMs / MINUTE_MS)} minutes`;
+  const lifetime =
+    lifetimeMs < MINUTE_MS ? `${lifetimeMs / 1000} seconds` : `${Math.round(lifetimeMs / MINUTE_MS)} minutes`;
   return invalidRequest(
     400,
     "websocket_connection_limit_reached",

@@ -1,15 +1,36 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { ApiContext } from "../context.ts";
+import type { ModelHealth } from "../model-health.ts";
+
+export interface ReadinessParts {
+  /** Must not throw. */
+  readonly isStoreReady: () => Promise<boolean>;
+  /** Whether the server was told to stop. */
+  readonly isLeaving: () => boolean;
+  readonly model: Pick<ModelHealth, "look">;
+}
 
 /** `GET /healthz`: the process answers. */
 export function getHealth(): ResponsesApiHandlers<ApiContext>["getHealth"] {
   return async () => ({ status: 200, body: { status: "ok", checks: {} } });
 }
 
-/** `GET /readyz`: the store answers. `isStoreReady` must not throw. */
-export function getReadiness(isStoreReady: () => Promise<boolean>): ResponsesApiHandlers<ApiContext>["getReadiness"] {
+/**
+ * `GET /readyz`: the store answers and the server is here to stay. The model server is shown and does not decide: it fails for all servers alike, and where none
+ * is ready nobody could even be told so.
+ */
+export function getReadiness(parts: ReadinessParts): ResponsesApiHandlers<ApiContext>["getReadiness"] {
   return async () => {
-    const state = (await isStoreReady()) ? "ok" : "unavailable";
-    return { status: state === "ok" ? 200 : 503, body: { status: state, checks: { store: state } } };
+    const store = stateOf(await parts.isStoreReady());
+    const server = stateOf(!parts.isLeaving());
+    const isReady = store === "ok" && server === "ok";
+    return {
+      status: isReady ? 200 : 503,
+      body: { status: stateOf(isReady), checks: { store, server, model: parts.model.look() } },
+    };
   };
+}
+
+function stateOf(isGood: boolean): "ok" | "unavailable" {
+  return isGood ? "ok" : "unavailable";
 }

@@ -10,6 +10,9 @@ export function streamResponseEvents(parts: WatchParts): ResponsesApiHandlers<Ap
     if ((await parts.store.findResponse(owner, id)) === null) throw responseNotFound(id);
     const events = watchResponse(parts, owner, id, query.starting_after ?? -1);
     const channels = query.channels == null ? null : new Set(query.channels);
-    return { status: 200, events: shownEvents(events, { padded: false, channels, dialect: query.dialect !== "reference" }) };
+    return {
+      status: 200,
+      events: shownEvents(events, { padded: false, channels, dialect: query.dialect !== "reference" }),
+    };
   };
 }

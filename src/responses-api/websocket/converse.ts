@@ -1,14 +1,14 @@
 import { ApiError } from "../../base/api-error.ts";
+import type { Principal } from "../authenticate.ts";
 import type { BeginParts } from "../begin-response.ts";
 import type { ApiContext } from "../context.ts";
-import type { Principal } from "../authenticate.ts";
 import { internalError, shuttingDown } from "../errors/server-errors.ts";
 import { connectionLimitReached, streamLimitReached } from "../errors/websocket-errors.ts";
 import { type CharacterBudget, ConnectionMemory } from "./connection-memory.ts";
 import { errorFrame } from "./error-frame.ts";
-import { type Lane, Lanes, LANES_MAX } from "./lanes.ts";
+import { LANES_MAX, type Lane, Lanes } from "./lanes.ts";
 import { Outbox } from "./outbox.ts";
-import { faultFrame, type Frame, readFrame } from "./read-frame.ts";
+import { type Frame, faultFrame, readFrame } from "./read-frame.ts";
 import { type Connection, serveFrame } from "./serve-frame.ts";
 
 export interface ConversationParts {
@@ -59,7 +59,7 @@ class Conversation {
       begin: parts.begin,
       authenticate: () => context.authenticate(),
       signal: AbortSignal.any([context.signal, this.#timeOver.signal]),
-      log: context.log,
+      cause: { log: context.log, requestId: context.requestId, trace: context.trace },
       memory: new ConnectionMemory(parts.budget),
       running: new Map(),
       outbox: this.#outbox,

@@ -14,7 +14,9 @@ export interface Frame {
   readonly lane: string | null;
   /** Null: it names none, or none that could be one. */
   readonly previousId: string | null;
-  readonly content: { readonly type: "create"; readonly body: unknown } | { readonly type: "fault"; readonly fault: ApiError };
+  readonly content:
+    | { readonly type: "create"; readonly body: unknown }
+    | { readonly type: "fault"; readonly fault: ApiError };
 }
 
 const CREATE = "response.create";
@@ -40,7 +42,9 @@ function isLaneName(value: unknown): value is string {
 
 function unknownType(type: unknown): ApiError {
   if (type === undefined) return missingParameter("type");
-  return typeof type === "string" ? invalidValue("type", type, [CREATE]) : invalidType("type", "a string", gotWords(type));
+  return typeof type === "string"
+    ? invalidValue("type", type, [CREATE])
+    : invalidType("type", "a string", gotWords(type));
 }
 
 /** What a frame asks for. */

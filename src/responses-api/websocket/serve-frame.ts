@@ -1,8 +1,7 @@
 import type { Response } from "../../../generated/responses-api/types.ts";
-import type { Logger } from "../../base/logger.ts";
 import type { RecordedEvent } from "../../runs/ports.ts";
 import type { Principal } from "../authenticate.ts";
-import { type BegunResponse, type BeginParts, beginResponse } from "../begin-response.ts";
+import { type BeginParts, type BegunResponse, beginResponse, type RunCause } from "../begin-response.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
 import { showEvents } from "../show-events.ts";
 import { type ConnectionMemory, type SizedTurn, turnAfter } from "./connection-memory.ts";
@@ -17,7 +16,8 @@ export interface Connection {
   readonly authenticate: () => Promise<Principal>;
   /** Aborts when the client has left, or has had its time: then nothing goes on. */
   readonly signal: AbortSignal;
-  readonly log: Logger;
+  /** What runs are told of where they come from. */
+  readonly cause: RunCause;
   readonly memory: ConnectionMemory;
   /** By id the responses that are being made here; each settles when its response has ended. Never rejects. */
   readonly running: Map<string, Promise<void>>;
@@ -39,13 +39,13 @@ export async function serveFrame(connection: Connection, frame: Frame): Promise<
 
 async function answer(connection: Connection, { content, lane, previousId }: Frame): Promise<Response> {
   if (content.type === "fault") throw content.fault;
-  const { memory, running, signal, log } = connection;
+  const { memory, running, signal, cause } = connection;
   const { request, generate } = checkCreateFrame(content.body);
   const principal = await connection.authenticate();
   if (previousId !== null) await running.get(previousId); // A lane may go on from what another one is still being told.
   const previous = previousId === null ? null : memory.find(previousId);
   const begin = { ...connection.begin, remembered: { find: (id: string) => (id === previousId ? previous : null) } };
-  const run = await beginResponse(begin, request, { principal, signal, log, generate });
+  const run = await beginResponse(begin, request, { ...cause, principal, signal, generate });
   memory.clearLane(lane);
   const ended = Promise.withResolvers<void>();
   running.set(run.responseId, ended.promise);

@@ -1,0 +1,14 @@
+import type { Config } from "./load-config.ts";
+import { Secret } from "./secret.ts";
+
+/** Shorter parts of a secret are words that may stand anywhere. */
+const PART_CHARACTERS_MIN = 8;
+
+/** Everything in a configuration that must never be shown, and the parts of it, such as the key before its owner. */
+export function secretsOf(config: Config): readonly string[] {
+  const secrets = Object.values(config)
+    .flat()
+    .flatMap((value) => (value instanceof Secret ? [value.reveal()] : []));
+  const parts = secrets.flatMap((secret) => secret.split(/[=,]/)).filter((part) => part.length >= PART_CHARACTERS_MIN);
+  return [...new Set([...secrets, ...parts])];
+}

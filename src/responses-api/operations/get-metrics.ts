@@ -1,0 +1,39 @@
+import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import { hashApiKey } from "../../base/api-key.ts";
+import type { ApiContext, Peer } from "../context.ts";
+import { metricsKeyWanted, metricsNotShown } from "../errors/metrics-errors.ts";
+import { unknownRoute } from "../errors/request-errors.ts";
+
+export interface MetricsParts {
+  /** The metrics as they are now, in the text format of Prometheus. */
+  readonly text: () => Promise<string>;
+  /** Who may read them where there is no key. */
+  readonly shownTo: "loopback" | "open" | "off";
+  readonly key: string | null;
+}
+
+const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+/** `GET /metrics`: 404 where they are switched off, 401 without the key that they want, 403 for callers from elsewhere. */
+export function getMetrics(parts: MetricsParts): ResponsesApiHandlers<ApiContext>["getMetrics"] {
+  return async (_request, { caller }) => {
+    checkReader(parts, caller);
+    return { status: 200, text: await parts.text(), contentType: CONTENT_TYPE };
+  };
+}
+
+function checkReader({ shownTo, key }: MetricsParts, caller: Peer): void {
+  if (shownTo === "off") throw unknownRoute("GET", "/metrics");
+  if (key !== null) {
+    const sent = /^Bearer +(\S+) *$/i.exec(String(caller.headers["authorization"] ?? ""))?.[1];
+    if (sent === undefined || hashApiKey(sent) !== hashApiKey(key)) throw metricsKeyWanted();
+  } else if (shownTo === "loopback" && !isLocal(caller)) throw metricsNotShown();
+}
+
+const PROXY_HEADERS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"];
+
+/** A proxy on this machine has a loopback address too, and speaks for others. */
+function isLocal({ remoteAddress, headers }: Peer): boolean {
+  const isLoopback = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/i.test(remoteAddress);
+  return isLoopback && PROXY_HEADERS.every((name) => headers[name] === undefined);
+}

@@ -1,0 +1,49 @@
+const CAUSES_MAX = 4;
+const MESSAGE_CHARACTERS_MAX = 1000;
+const HIDDEN = "[…]";
+
+/** Text that may hold what clients sent, whatever it says: inlined files, keys, anything long without a blank. */
+const NOT_FOR_LOGS: readonly RegExp[] = [
+  /data:[\w/+.-]*[;,][^\s"']*/gi,
+  /\bBearer\s+\S+/gi,
+  /\bsk-[\w-]{4,}/g,
+  /[\w+/=-]{64,}/g,
+];
+
+/**
+ * An error as a line of the log shows it: only what is known to be harmless. Other members that errors carry, such as the bytes of a request, are left out;
+ * so is what another server said (`quoted`), because it may repeat what a client sent.
+ */
+export function describeError(error: unknown, secrets: readonly string[], depth = 0): object {
+  if (!(error instanceof Error)) return { type: typeof error };
+  const members: Readonly<Record<string, unknown>> = { ...error };
+  const { code, status, syscall } = members;
+  const quoted = typeof members["quoted"] === "string" ? [members["quoted"]] : [];
+  return {
+    type: error.name,
+    message: harmless(error.message, [...quoted, ...secrets]),
+    ...(isShort(code) ? { code } : {}),
+    ...(typeof status === "number" ? { status } : {}),
+    ...(isShort(syscall) ? { syscall } : {}),
+    stack: framesOf(error),
+    ...(error.cause === undefined || depth >= CAUSES_MAX ? {} : { cause: describeError(error.cause, secrets, depth + 1) }),
+  };
+}
+
+function harmless(text: string, hidden: readonly string[]): string {
+  const known = hidden.reduce((shown, part) => (part === "" ? shown : shown.replaceAll(part, HIDDEN)), text);
+  const shown = NOT_FOR_LOGS.reduce((rest, pattern) => rest.replace(pattern, HIDDEN), known);
+  return shown.slice(0, MESSAGE_CHARACTERS_MAX);
+}
+
+/** The stack begins with the message, which is shown elsewhere. */
+function framesOf({ stack = "" }: Error): string {
+  return stack
+    .split("\n")
+    .filter((line) => /^\s+at /.test(line))
+    .join("\n");
+}
+
+function isShort(value: unknown): value is string {
+  return typeof value === "string" && /^[\w.-]{1,64}$/.test(value);
+}

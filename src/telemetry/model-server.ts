@@ -1,0 +1,31 @@
+/** Who answers, in the words of OpenTelemetry's conventions for generative AI. */
+export interface ModelServer {
+  /** Such as `openai`. */
+  readonly provider: string;
+  /** Null: it is this process. */
+  readonly address: { readonly host: string; readonly port: number } | null;
+}
+
+/** By the end of the host's name. */
+const PROVIDERS: readonly (readonly [host: string, provider: string])[] = [
+  ["openai.com", "openai"],
+  ["openai.azure.com", "azure.ai.openai"],
+  ["services.ai.azure.com", "azure.ai.inference"],
+  ["mistral.ai", "mistral_ai"],
+  ["groq.com", "groq"],
+  ["deepseek.com", "deepseek"],
+  ["x.ai", "x_ai"],
+  ["perplexity.ai", "perplexity"],
+];
+
+/** What is known of a model server by its base URL; null is the built-in engine. */
+export function modelServerOf(baseUrl: string | null): ModelServer {
+  if (baseUrl === null) return { provider: "antiphon", address: null };
+  const { hostname, port, protocol } = new URL(baseUrl);
+  const known = PROVIDERS.find(([host]) => hostname === host || hostname.endsWith(`.${host}`));
+  const standardPort = protocol === "https:" ? 443 : 80;
+  return {
+    provider: known?.[1] ?? "openai_compatible",
+    address: { host: hostname, port: port === "" ? standardPort : Number(port) },
+  };
+}

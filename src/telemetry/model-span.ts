@@ -1,0 +1,122 @@
+import { type Attributes, type Span, SpanKind, SpanStatusCode, type Tracer } from "@opentelemetry/api";
+import type { ModelEngine, ModelEvent, ModelRequest, ModelUsage } from "../runs/ports.ts";
+import { faultReason } from "./fault-reason.ts";
+import type { ModelServer } from "./model-server.ts";
+import { contextOf, traceOf } from "./span-context.ts";
+
+type Batches = AsyncIterable<readonly ModelEvent[]>;
+
+/** The engine with a span for each turn, by OpenTelemetry's conventions for generative AI. Nothing of what is said is in it. */
+export function watchEngine(tracer: Tracer, engine: ModelEngine, server: ModelServer): ModelEngine {
+  return {
+    ...engine,
+    sample: async (request, signal) => {
+      const startedAt = performance.now();
+      const kind = server.address === null ? SpanKind.INTERNAL : SpanKind.CLIENT;
+      const attributes = { ...serverAttributes(server), ...requestAttributes(request) };
+      const span = tracer.startSpan(`chat ${request.model}`, { kind, attributes }, contextOf(request.trace));
+      try {
+        const turn = await engine.sample({ ...request, trace: traceOf(span) }, signal);
+        return span.isRecording() ? new WatchedTurn(turn, span, startedAt) : turn;
+      } catch (fault) {
+        fail(span, fault);
+        span.end();
+        throw fault;
+      }
+    },
+  };
+}
+
+function serverAttributes({ provider, address }: ModelServer): Attributes {
+  const at = address === null ? {} : { "server.address": address.host, "server.port": address.port };
+  return { "gen_ai.operation.name": "chat", "gen_ai.provider.name": provider, ...at };
+}
+
+function requestAttributes(request: ModelRequest): Attributes {
+  return {
+    "gen_ai.request.model": request.model,
+    "gen_ai.request.stream": true,
+    ...given("gen_ai.request.max_tokens", request.maxOutputTokens),
+    ...given("gen_ai.request.temperature", request.temperature),
+    ...given("gen_ai.request.top_p", request.topP),
+    ...given("gen_ai.request.presence_penalty", request.presencePenalty),
+    ...given("gen_ai.request.frequency_penalty", request.frequencyPenalty),
+    ...given("gen_ai.request.reasoning.level", request.reasoning.effort),
+    ...given("gen_ai.output.type", request.text.format == null || request.text.format.type === "text" ? null : "json"),
+  };
+}
+
+function given(name: string, value: string | number | null): Attributes {
+  return value === null ? {} : { [name]: value };
+}
+
+/** A turn whose span ends when it does, or when whoever reads it leaves. */
+class WatchedTurn implements Batches {
+  readonly #turn: Batches;
+  readonly #span: Span;
+  readonly #startedAt: number;
+  #isSilent = true;
+
+  constructor(turn: Batches, span: Span, startedAt: number) {
+    this.#turn = turn;
+    this.#span = span;
+    this.#startedAt = startedAt;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<readonly ModelEvent[]> {
+    const source = this.#turn[Symbol.asyncIterator]();
+    return {
+      next: async () => {
+        try {
+          return this.#seen(await source.next());
+        } catch (fault) {
+          fail(this.#span, fault);
+          this.#span.end();
+          throw fault;
+        }
+      },
+      return: async () => {
+        this.#span.end();
+        return (await source.return?.()) ?? { done: true, value: undefined };
+      },
+    };
+  }
+
+  #seen(step: IteratorResult<readonly ModelEvent[]>): IteratorResult<readonly ModelEvent[]> {
+    if (step.done === true) {
+      this.#span.end();
+      return step;
+    }
+    if (this.#isSilent && step.value.length > 0) this.#noteFirst();
+    for (const event of step.value) this.#note(event);
+    return step;
+  }
+
+  #noteFirst(): void {
+    this.#isSilent = false;
+    this.#span.setAttribute("gen_ai.response.time_to_first_chunk", (performance.now() - this.#startedAt) / 1000);
+    this.#span.addEvent("first_chunk");
+  }
+
+  #note(event: ModelEvent): void {
+    if (event.type === "model_resolved") {
+      this.#span.setAttribute("gen_ai.response.model", event.model);
+      if (event.answerId !== undefined) this.#span.setAttribute("gen_ai.response.id", event.answerId);
+    } else if (event.type === "usage") this.#span.setAttributes(usageAttributes(event.usage));
+    else if (event.type === "finished") this.#span.setAttribute("gen_ai.response.finish_reasons", [event.reason]);
+  }
+}
+
+function usageAttributes(usage: ModelUsage): Attributes {
+  return {
+    "gen_ai.usage.input_tokens": usage.inputTokens,
+    "gen_ai.usage.output_tokens": usage.outputTokens,
+    "gen_ai.usage.cache_read.input_tokens": usage.cachedTokens,
+    "gen_ai.usage.cache_write.input_tokens": usage.cacheWriteTokens,
+    "gen_ai.usage.reasoning.output_tokens": usage.reasoningTokens,
+  };
+}
+
+function fail(span: Span, fault: unknown): void {
+  span.setAttribute("error.type", faultReason(fault)).setStatus({ code: SpanStatusCode.ERROR });
+}

@@ -1,0 +1,94 @@
+import { type Attributes, DiagLogLevel, diag } from "@opentelemetry/api";
+import { parseKeyPairsIntoRecord } from "@opentelemetry/core";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import { resourceFromAttributes } from "@opentelemetry/resources";
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
+import type { Logger } from "../base/logger.ts";
+import { beginRequestSpan } from "./request-span.ts";
+import { beginRunSpan } from "./run-span.ts";
+import { watchEngine } from "./model-span.ts";
+import type { Tracing } from "./tracing.ts";
+
+export type SamplerName =
+  | "always_on"
+  | "always_off"
+  | "traceidratio"
+  | "parentbased_always_on"
+  | "parentbased_always_off"
+  | "parentbased_traceidratio";
+
+export interface TracingOptions {
+  /** Where spans are sent, as OTLP in JSON over HTTP: the whole URL, such as `http://127.0.0.1:4318/v1/traces`. */
+  readonly url: string;
+  /** `name=value,name=value`, percent-encoded, as OpenTelemetry writes lists. */
+  readonly headers: string;
+  readonly serviceName: string;
+  readonly serviceVersion: string;
+  /** Written like the headers. */
+  readonly resourceAttributes: string;
+  readonly sampler: SamplerName;
+  /** From 0 to 1, for the samplers by ratio. */
+  readonly ratio: number;
+  readonly log: Logger;
+}
+
+/** How long spans may be waited for when the server stops. */
+const FAREWELL_MS = 3_000;
+const DIAGNOSTIC_CHARACTERS_MAX = 300;
+
+/** Makes spans and sends them in batches. Spans that cannot be sent are dropped; no request ever waits for them. */
+export function openTracing(options: TracingOptions): Tracing {
+  diag.setLogger(diagnostics(options.log), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  const exporter = new OTLPTraceExporter({ url: options.url, headers: parseKeyPairsIntoRecord(options.headers) });
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes(resourceOf(options)),
+    sampler: samplerOf(options),
+    spanProcessors: [new BatchSpanProcessor({ exporter })],
+  });
+  const tracer = provider.getTracer("antiphon", options.serviceVersion);
+  return {
+    beginRequest: (caller) => beginRequestSpan(tracer, caller),
+    beginRun: (run) => beginRunSpan(tracer, run),
+    watchEngine: (engine, server) => watchEngine(tracer, engine, server),
+    close: async () => {
+      const stopped = provider.shutdown().catch((error: unknown) => options.log.warn({ err: error }, "spans were lost"));
+      await Promise.race([stopped, new Promise((resolve) => setTimeout(resolve, FAREWELL_MS).unref())]);
+    },
+  };
+}
+
+function resourceOf({ serviceName, serviceVersion, resourceAttributes }: TracingOptions): Attributes {
+  return {
+    "service.version": serviceVersion,
+    ...parseKeyPairsIntoRecord(resourceAttributes),
+    "service.name": serviceName,
+  };
+}
+
+function samplerOf({ sampler, ratio }: TracingOptions): Sampler {
+  const name = sampler.replace(/^parentbased_/, "");
+  const root =
+    name === "always_off"
+      ? new AlwaysOffSampler()
+      : name === "traceidratio"
+        ? new TraceIdRatioBasedSampler(ratio)
+        : new AlwaysOnSampler();
+  return sampler.startsWith("parentbased_") ? new ParentBasedSampler({ root }) : root;
+}
+
+/** What the libraries say of themselves; they may repeat what a collector answered, so not all of it. */
+function diagnostics(log: Logger) {
+  const say =
+    (level: "warn" | "debug") =>
+    (message: string): void =>
+      log[level]({ said: message.slice(0, DIAGNOSTIC_CHARACTERS_MAX) }, "tracing has a problem");
+  return { error: say("warn"), warn: say("warn"), info: say("debug"), debug: say("debug"), verbose: say("debug") };
+}

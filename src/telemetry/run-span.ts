@@ -1,0 +1,32 @@
+import { type Span, SpanKind, SpanStatusCode, type Tracer } from "@opentelemetry/api";
+import type { WatchedRun } from "../runs/ports.ts";
+import { contextIn, contextOf, traceOf } from "./span-context.ts";
+import type { RunSpan } from "./tracing.ts";
+
+/** The span of one response that is made, and in the background that of its wait. */
+export function beginRunSpan(tracer: Tracer, run: WatchedRun): RunSpan {
+  const span = tracer.startSpan(
+    "run",
+    {
+      kind: SpanKind.INTERNAL,
+      attributes: { "antiphon.response.id": run.responseId, "antiphon.background": run.isBackground },
+    },
+    contextOf(run.trace),
+  );
+  let wait: Span | null = run.isBackground ? tracer.startSpan("queue", {}, contextIn(span)) : null;
+  const endWait = (): void => {
+    wait?.end();
+    wait = null;
+  };
+  return {
+    trace: traceOf(span),
+    began: endWait,
+    failed: (reason) => span.setAttribute("error.type", reason).setStatus({ code: SpanStatusCode.ERROR }),
+    end: (response) => {
+      endWait();
+      if (response?.status != null) span.setAttribute("antiphon.response.status", response.status);
+      if (response?.error != null) span.setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import { type Context, ROOT_CONTEXT, type Span, trace } from "@opentelemetry/api";
+import { W3CTraceContextPropagator } from "@opentelemetry/core";
+import { type TraceContext, traceHeaders } from "../base/trace-context.ts";
+
+const PROPAGATOR = new W3CTraceContextPropagator();
+
+/** The context whose spans continue a trace; null begins a new one. */
+export function contextOf(cause: TraceContext | null | undefined): Context {
+  return PROPAGATOR.extract(ROOT_CONTEXT, traceHeaders(cause), {
+    get: (headers: Readonly<Record<string, string>>, name) => headers[name],
+    keys: Object.keys,
+  });
+}
+
+/** The context of what a span causes. */
+export function contextIn(span: Span): Context {
+  return trace.setSpan(ROOT_CONTEXT, span);
+}
+
+/** What is told of a span to whom it causes something. */
+export function traceOf(span: Span): TraceContext {
+  const carrier: Record<string, string> = {};
+  PROPAGATOR.inject(contextIn(span), carrier, {
+    set: (headers: Record<string, string>, name, value) => {
+      headers[name] = String(value);
+    },
+  });
+  return { traceparent: carrier["traceparent"] ?? "", tracestate: carrier["tracestate"] ?? null };
+}

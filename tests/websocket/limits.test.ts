@@ -1,0 +1,136 @@
+import { expect, onTestFinished, test } from "vitest";
+import { makeKey, runKeys } from "../keys/keys-command.ts";
+import { startTestServer, type TestServer } from "../test-server.ts";
+import { verifies } from "../verifies.ts";
+import { MODEL, openSocket, refusedUpgrade, type TestSocket } from "./socket.ts";
+
+const SCENARIO = `
+scenarios:
+  - when: { input_contains: slowly }
+    events: [{ text: Slow }, { delay_ms: 600 }, { text: " and late." }]
+  - when: { input_contains: for ever }
+    events: [{ text: Begun }, { delay_ms: 600000 }, { text: " and done." }]
+`;
+const LIFETIME_MS = 400;
+
+async function serve(env: Readonly<Record<string, string>> = {}): Promise<TestServer> {
+  const server = await startTestServer({ env, scenario: SCENARIO });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+async function serveShortly(): Promise<TestSocket> {
+  return openSocket(await serve({ WEBSOCKET_LIFETIME_MS: String(LIFETIME_MS) }));
+}
+
+const LIMIT = {
+  type: "error",
+  status: 400,
+  error: {
+    type: "invalid_request_error",
+    code: "websocket_connection_limit_reached",
+    param: null,
+    message:
+      "Responses websocket connection limit reached (0.4 seconds). Create a new websocket connection to continue.",
+  },
+};
+
+test("a connection whose time is over is told so and closed", async () => {
+  verifies("websocket.responses.lifetime");
+  const socket = await serveShortly();
+  expect((await socket.create()).response.status).toBe("completed");
+  expect((await socket.turn()).refusal).toEqual(LIMIT);
+  expect(await socket.closed).toBe(1000);
+});
+
+test("a response that is being made when the time is over may end", async () => {
+  verifies("websocket.responses.lifetime");
+  const socket = await serveShortly();
+  socket.ask({ input: "slowly" });
+  expect((await socket.turn()).text).toBe("Slow and late.");
+  expect((await socket.turn()).refusal).toEqual(LIMIT);
+  expect(await socket.closed).toBe(1000);
+});
+
+test("frames that wait when the time is over are refused, each in its lane", async () => {
+  const socket = await serveShortly();
+  for (const stream_id of ["a", "a", "b"]) socket.ask({ input: "slowly", stream_id });
+  socket.ask({ stream_id: "b" });
+  for (const lane of ["a", "b"]) {
+    expect((await socket.turn(lane)).text).toBe("Slow and late.");
+    expect((await socket.turn(lane)).refusal).toEqual({ ...LIMIT, stream_id: lane });
+  }
+  expect(await socket.closed).toBe(1000);
+  expect(socket.frames).toEqual([]);
+});
+
+test("a response that does not end in time is cancelled", async () => {
+  const socket = await serveShortly();
+  socket.ask({ input: "for ever" });
+  expect((await socket.turn()).response).toMatchObject({ status: "cancelled" });
+  expect((await socket.turn()).refusal).toEqual(LIMIT);
+  expect(await socket.closed).toBe(1000);
+});
+
+test("where WebSocket mode is switched off an upgrade is answered with 426", async () => {
+  verifies("websocket.responses.switched-off");
+  const server = await serve({ WEBSOCKET_MODE: "false" });
+  const { status, body } = await refusedUpgrade(server, { authorization: `Bearer ${server.apiKey}` });
+  expect(status).toBe(426);
+  expect(body).toMatchObject({ error: { code: "upgrade_required" } });
+  expect((await server.post("/v1/responses", { model: MODEL, input: "Hi" })).status).toBe(200);
+});
+
+test("an upgrade needs a key", async () => {
+  verifies("websocket.responses.needs-the-key");
+  const server = await serve();
+  const none = await refusedUpgrade(server, {});
+  const wrong = await refusedUpgrade(server, { authorization: "Bearer sk-wrong-0123456789abcdef" });
+  expect([none.status, wrong.status]).toEqual([401, 401]);
+  expect(wrong.body).toMatchObject({ error: { code: "invalid_api_key" } });
+});
+
+test("a key that is revoked is refused at the next frame", async () => {
+  verifies("websocket.responses.revoked-key");
+  const server = await serve();
+  const apiKey = await makeKey(server.dataDir);
+  const socket = await openSocket(server, { apiKey });
+  expect((await socket.create()).response.status).toBe("completed");
+  const { out } = await runKeys(server.dataDir, "list");
+  const id = out.split("\n").find((line) => line.includes(`…${apiKey.slice(-4)}`))?.split(" ")[0] ?? "";
+  expect((await runKeys(server.dataDir, "revoke", id)).code).toBe(0);
+  const statusOfNext = async (): Promise<number> => {
+    const turn = await socket.create();
+    return turn.types[0] === "error" ? turn.refusal.status : 200;
+  };
+  await expect.poll(statusOfNext, { timeout: 5000, interval: 200 }).toBe(401);
+});
+
+test("connections beyond their greatest number are asked to come back, and find a place once one has left", async () => {
+  verifies("websocket.responses.connections-limit");
+  const server = await serve({ WEBSOCKET_CONNECTIONS_MAX: "2" });
+  const [first] = [await openSocket(server), await openSocket(server)];
+  const refused = await refusedUpgrade(server, { authorization: `Bearer ${server.apiKey}` });
+  expect(refused.status).toBe(503);
+  expect(refused.headers).toMatchObject({ "retry-after": "1" });
+  expect(refused.body).toMatchObject({ error: { code: "server_is_overloaded" } });
+  first.leave();
+  const open = (): Promise<boolean> => openSocket(server).then(() => true);
+  await expect.poll(open, { timeout: 2000 }).toBe(true);
+});
+
+test("a server that stops lets responses end, begins no further ones, and closes", async () => {
+  verifies("websocket.responses.drain");
+  const server = await startTestServer({ scenario: SCENARIO, env: { DRAIN_MS: "5000" } });
+  const [busy, idle] = [await openSocket(server), await openSocket(server)];
+  busy.ask({ input: "slowly" });
+  busy.ask();
+  await busy.until("response.output_text.delta");
+  const stopped = server.close();
+  expect(await idle.closed).toBe(1001);
+  expect(idle.frames).toEqual([]);
+  expect((await busy.turn()).text).toBe("Slow and late.");
+  expect((await busy.turn()).refusal).toMatchObject({ status: 503, error: { code: "server_is_overloaded" } });
+  expect(await busy.closed).toBe(1001);
+  await stopped;
+});
