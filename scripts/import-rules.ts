@@ -61,6 +61,11 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     "src/responses-api/ports[.]ts$",
   ]),
   folder("tokenizers-are-a-leaf", "tokenizers/ counts texts and pictures and knows not what for.", "tokenizers", []),
+  folder("telemetry-watches-ports", "telemetry/ sees the ports that others watch themselves by.", "telemetry", [
+    "src/runs/(index|ports)[.]ts$",
+    "src/transport/(caller|request-observer)[.]ts$",
+    GENERATED_A,
+  ]),
   folder("egress-is-a-leaf", "egress/ guards calls and knows not what for.", "egress", []),
   folder("speech-is-a-leaf", "speech/ turns sound into text and knows not what for.", "speech", []),
   folder("media-implements-ports", "media/ sees its port, what a model takes, and what it is made with.", "media", [
@@ -156,6 +161,12 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     "The library that counts lives in rate-limits/.",
     product("src/(?!rate-limits/)"),
     /^npm:rate-limiter-flexible$/,
+  ),
+  never(
+    "telemetry-libraries-in-telemetry",
+    "pino and OpenTelemetry live in telemetry/; others say what happens through its ports.",
+    product("src/(?!telemetry/)"),
+    /^npm:(pino|@opentelemetry\/.*)$/,
   ),
   never(
     "programs-in-voices",

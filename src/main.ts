@@ -4,12 +4,12 @@ import { ConfigError } from "./config/config-error.ts";
 import { helpText } from "./config/describe-settings.ts";
 import { loadConfig } from "./config/load-config.ts";
 import { readEnvironment } from "./config/read-environment.ts";
+import { secretsOf } from "./config/secrets-of.ts";
 import { ScenarioError } from "./model-engines/built-in/scenario/scenario-error.ts";
 import { KeysCommandError, runKeysCommand } from "./servers/keys-command.ts";
 import { startLocalStt } from "./servers/local-stt.ts";
 import { type ResponsesApiServer, startResponsesApi } from "./servers/responses-api.ts";
 import { rotateSealKey } from "./servers/seal-keys.ts";
-import { secretsOf } from "./config/secrets-of.ts";
 import { openLog } from "./telemetry/log.ts";
 
 const FAILURE_EXIT_CODE = 1;

@@ -23,7 +23,8 @@ export function traceHeaders(trace: TraceContext | null | undefined): Readonly<R
 
 /** Ids of nothing but zeros are none. Later versions may say more after a further hyphen. */
 function isTraceparent(text: string): boolean {
-  const [, version, traceId, spanId, more] = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.{0,64})?$/.exec(text) ?? [];
+  const [, version, traceId, spanId, more] =
+    /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.{0,64})?$/.exec(text) ?? [];
   if (version === undefined || version === "ff" || (version === "00" && more !== undefined)) return false;
   return /[1-9a-f]/.test(traceId ?? "") && /[1-9a-f]/.test(spanId ?? "");
 }

@@ -1,7 +1,17 @@
 import type { Secret } from "./secret.ts";
 
 /** The section of the documentation that a setting stands in. */
-export type Section = "Servers" | "Model" | "Input" | "Voices" | "Storage" | "Limits" | "Streams" | "Logs" | "Metrics" | "Traces";
+export type Section =
+  | "Servers"
+  | "Model"
+  | "Input"
+  | "Voices"
+  | "Storage"
+  | "Limits"
+  | "Streams"
+  | "Logs"
+  | "Metrics"
+  | "Traces";
 
 interface Described {
   /** Of the environment variable; `--model-base-url` is the flag of `MODEL_BASE_URL`. */

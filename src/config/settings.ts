@@ -172,7 +172,7 @@ export const SETTINGS = {
     default: 100,
     min: 1,
     max: 1_000_000,
-    text: "Those among them that are made in the background. Further ones wait for their turn.",
+    text: "How many of the responses that are made at the same time may be background ones. Further ones wait for their turn.",
   },
   runQueueMax: {
     name: "RUN_QUEUE_MAX",

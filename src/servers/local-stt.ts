@@ -40,8 +40,11 @@ export function startLocalStt(config: Config, log: Logger): Promise<RunningServe
     faults: localSttFaults,
     log,
     upgrades: [{ path: "/ws/transcribe", refuse: () => notImplemented("transcribeOverWebSocket") }],
-    options: { bodyBytesMax: config.bodyBytesMax, fileBytesMax: config.uploadMegabytesMax * MEBIBYTE },
+    options: {
+      quietOperations: new Set(["getHealth"]),
+      bodyBytesMax: config.bodyBytesMax,
+      fileBytesMax: config.uploadMegabytesMax * MEBIBYTE,
+    },
   });
   return listen(application, { host: LOOPBACK, port: config.sttPort, drainMs: config.drainMs });
 }
-

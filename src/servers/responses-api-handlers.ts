@@ -52,7 +52,16 @@ export function notImplementedOperations(): readonly OperationId[] {
 }
 
 /** What it takes to begin a response, over whichever transport. */
-export function beginParts({ store, model, runs, sealer, limiter, spokenOutput, media, telemetry }: InterfaceParts): BeginParts {
+export function beginParts({
+  store,
+  model,
+  runs,
+  sealer,
+  limiter,
+  spokenOutput,
+  media,
+  telemetry,
+}: InterfaceParts): BeginParts {
   return {
     store: store.responses,
     conversations: store.conversations,

@@ -45,7 +45,11 @@ export async function startResponsesApi(config: Config, log: Logger): Promise<Re
       store.keys,
       config.dataDir,
     );
-    const parts = await chooseParts(config, { store, telemetry, operating: { config, isLeaving: () => stopping.signal.aborted } }, log);
+    const parts = await chooseParts(
+      config,
+      { store, telemetry, operating: { config, isLeaving: () => stopping.signal.aborted } },
+      log,
+    );
     const { model, runs, spokenOutput, sealer } = parts;
     const keeper = new RunKeeper({
       engine: model.engine,
@@ -134,6 +138,7 @@ function application(parts: InterfaceParts, keys: ApiKeys, config: Config, log: 
       uploadFolder: filesFolder(config),
       keepAliveMs: config.sseKeepAliveMs,
       prettyJson: true,
+      quietOperations: new Set(["getHealth", "getMetrics", "getReadiness"]),
       standingHeaders: (elapsedMs) => ({ "openai-version": "2020-10-01", "openai-processing-ms": String(elapsedMs) }),
     },
   });

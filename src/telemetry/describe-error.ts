@@ -26,7 +26,9 @@ export function describeError(error: unknown, secrets: readonly string[], depth 
     ...(typeof status === "number" ? { status } : {}),
     ...(isShort(syscall) ? { syscall } : {}),
     stack: framesOf(error),
-    ...(error.cause === undefined || depth >= CAUSES_MAX ? {} : { cause: describeError(error.cause, secrets, depth + 1) }),
+    ...(error.cause === undefined || depth >= CAUSES_MAX
+      ? {}
+      : { cause: describeError(error.cause, secrets, depth + 1) }),
   };
 }
 

@@ -32,7 +32,9 @@ export class Meters {
   watch({ name, text, kind }: Kind<"counter" | "gauge">, read: () => number | readonly Reading[]): void {
     const options = { description: text };
     const instrument =
-      kind === "counter" ? this.#meter.createObservableCounter(name, options) : this.#meter.createObservableGauge(name, options);
+      kind === "counter"
+        ? this.#meter.createObservableCounter(name, options)
+        : this.#meter.createObservableGauge(name, options);
     instrument.addCallback((result) => {
       const values = read();
       if (typeof values === "number") return result.observe(values);

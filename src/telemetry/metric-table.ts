@@ -31,9 +31,17 @@ export const METRICS = {
   webSocketsOpen: gauge("antiphon_websockets_open", [], "WebSocket connections that are open."),
   webSocketsOpened: counter("antiphon_websockets_opened_total", [], "WebSocket connections that were opened."),
 
-  runsRunning: gauge("antiphon_runs_running", ["mode"], "Responses that are being made. mode is foreground or background."),
+  runsRunning: gauge(
+    "antiphon_runs_running",
+    ["mode"],
+    "Responses that are being made. mode is foreground or background.",
+  ),
   runsQueued: gauge("antiphon_runs_queued", [], "Background responses that wait for their turn."),
-  runsBegun: counter("antiphon_runs_begun_total", ["mode"], "Responses that were begun or taken up here."),
+  runsBegun: counter(
+    "antiphon_runs_begun_total",
+    ["mode"],
+    "Responses whose model was asked, by this server; those that the model server then refused among them.",
+  ),
   runsEnded: counter(
     "antiphon_runs_ended_total",
     ["mode", "status"],
@@ -74,8 +82,16 @@ export const METRICS = {
     "Answers that a model server refused or gave up: authentication, permission, quota, rate_limit, context_length, unknown_model, refused, timeout, unreachable, overloaded or failed.",
   ),
 
-  commits: counter("antiphon_store_commits_total", ["outcome"], "Commits of responses and events. outcome is stored or failed."),
-  commitJobs: counter("antiphon_store_commit_jobs_total", [], "What those commits stored together; many jobs share one."),
+  commits: counter(
+    "antiphon_store_commits_total",
+    ["outcome"],
+    "Commits of responses and events. outcome is stored or failed.",
+  ),
+  commitJobs: counter(
+    "antiphon_store_commit_jobs_total",
+    [],
+    "What those commits stored together; many jobs share one.",
+  ),
   commitDuration: histogram("antiphon_store_commit_duration_seconds", [], SHORT, "How long those commits took."),
 
   eventLoopDelay: gauge(
@@ -83,7 +99,11 @@ export const METRICS = {
     ["quantile"],
     "How late timers were since the metrics were last read; quantile is 0.5, 0.99 or 1.",
   ),
-  eventLoopUse: gauge("antiphon_event_loop_utilization", [], "The share of time the event loop was busy since the start."),
+  eventLoopUse: gauge(
+    "antiphon_event_loop_utilization",
+    [],
+    "The share of time the event loop was busy since the start.",
+  ),
   processCpu: counter("process_cpu_seconds_total", [], "Processor time, of user and system together."),
   processMemory: gauge("process_resident_memory_bytes", [], "Memory that the process holds."),
   heapUsed: gauge("nodejs_heap_size_used_bytes", [], "Memory that JavaScript uses."),
@@ -93,7 +113,8 @@ export const METRICS = {
 /** The table in docs/operations.md. */
 export function metricsTable(): string {
   const rows = Object.values<Metric>(METRICS).map(
-    ({ name, kind, labels, text }) => `| \`${name}\` | ${kind} | ${labels.map((label) => `\`${label}\``).join(", ")} | ${text} |`,
+    ({ name, kind, labels, text }) =>
+      `| \`${name}\` | ${kind} | ${labels.map((label) => `\`${label}\``).join(", ")} | ${text} |`,
   );
   return `| Metric | Kind | Labels | |\n|---|---|---|---|\n${rows.join("\n")}\n`;
 }

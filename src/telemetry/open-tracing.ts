@@ -12,9 +12,9 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import type { Logger } from "../base/logger.ts";
+import { watchEngine } from "./model-span.ts";
 import { beginRequestSpan } from "./request-span.ts";
 import { beginRunSpan } from "./run-span.ts";
-import { watchEngine } from "./model-span.ts";
 import type { Tracing } from "./tracing.ts";
 
 export type SamplerName =
@@ -59,7 +59,9 @@ export function openTracing(options: TracingOptions): Tracing {
     beginRun: (run) => beginRunSpan(tracer, run),
     watchEngine: (engine, server) => watchEngine(tracer, engine, server),
     close: async () => {
-      const stopped = provider.shutdown().catch((error: unknown) => options.log.warn({ err: error }, "spans were lost"));
+      const stopped = provider
+        .shutdown()
+        .catch((error: unknown) => options.log.warn({ err: error }, "spans were lost"));
       await Promise.race([stopped, new Promise((resolve) => setTimeout(resolve, FAREWELL_MS).unref())]);
     },
   };

@@ -13,7 +13,8 @@ export function measureProcess(meters: Meters): () => void {
   delays.enable();
   meters.watch(METRICS.eventLoopDelay, () => {
     const readings = QUANTILES.map((quantile) => {
-      const late = delays.count === 0 ? 0 : delays.percentile(quantile * 100) - SAMPLE_INTERVAL_MS * MICROSECONDS_PER_SECOND;
+      const late =
+        delays.count === 0 ? 0 : delays.percentile(quantile * 100) - SAMPLE_INTERVAL_MS * MICROSECONDS_PER_SECOND;
       return { value: Math.max(0, late) / NANOSECONDS_PER_SECOND, labels: { quantile: String(quantile) } };
     });
     delays.reset();

@@ -34,12 +34,21 @@ export class RunMetrics {
     const ends = modes.flatMap((labels) => END_STATUSES.map((status) => ({ ...labels, status })));
     this.#ended = meters.counter(METRICS.runsEnded, ends);
     this.#failed = meters.counter(METRICS.runsFailed, [{ code: "server_error" }]);
-    this.#refused = meters.counter(METRICS.runsRefused, REFUSAL_REASONS.map((reason) => ({ reason })));
+    this.#refused = meters.counter(
+      METRICS.runsRefused,
+      REFUSAL_REASONS.map((reason) => ({ reason })),
+    );
     this.#queue = meters.histogram(METRICS.runQueue);
     this.#firstEvent = meters.histogram(METRICS.runFirstEvent);
     this.#duration = meters.histogram(METRICS.runDuration);
-    this.#tokens = meters.counter(METRICS.tokens, TOKEN_TYPES.map((type) => ({ type })));
-    this.#modelErrors = meters.counter(METRICS.modelErrors, MODEL_ERROR_REASONS.map((reason) => ({ reason })));
+    this.#tokens = meters.counter(
+      METRICS.tokens,
+      TOKEN_TYPES.map((type) => ({ type })),
+    );
+    this.#modelErrors = meters.counter(
+      METRICS.modelErrors,
+      MODEL_ERROR_REASONS.map((reason) => ({ reason })),
+    );
     meters.watch(METRICS.runEvents, () => this.events);
   }
 

@@ -15,6 +15,9 @@ export interface RunWatchParts {
 /** How much of a model's name a line of the log repeats: clients choose it. */
 const MODEL_CHARACTERS_MAX = 100;
 
+/** Those that whoever asked can mend, and the operator cannot. */
+const CALLERS_REASONS: ReadonlySet<string> = new Set(["context_length", "refused", "unknown_model"]);
+
 /** Turns what becomes of runs into metrics, lines of the log and spans. */
 export function observeRuns(parts: RunWatchParts): RunObserver {
   return { watch: (run) => new RunRecord(run, parts, parts.tracing?.beginRun(run) ?? null) };
@@ -56,7 +59,8 @@ class RunRecord implements RunWatch {
     this.#span?.failed(this.#reason);
     if (!(fault instanceof ModelError)) return; // Other faults are logged by whoever met them.
     this.#parts.metrics.modelFailed(fault);
-    this.#parts.log.warn({ ...this.#names(), reason: this.#reason, err: fault }, "a model server gave up an answer");
+    const level = CALLERS_REASONS.has(this.#reason) ? "info" : "warn";
+    this.#parts.log[level]({ ...this.#names(), reason: this.#reason, err: fault }, "a model server gave up an answer");
   }
 
   ended(response: Response): void {

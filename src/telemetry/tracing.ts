@@ -2,8 +2,8 @@ import type { Response } from "../../generated/responses-api/types.ts";
 import type { TraceContext } from "../base/trace-context.ts";
 import type { ModelEngine, WatchedRun } from "../runs/ports.ts";
 import type { Caller } from "../transport/caller.ts";
-import type { ModelServer } from "./model-server.ts";
 import type { RequestOutcome } from "../transport/request-observer.ts";
+import type { ModelServer } from "./model-server.ts";
 
 /** Spans as this server makes them. No tracing system is loaded before one is asked for. */
 export interface Tracing {

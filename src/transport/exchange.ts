@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { newRequestId } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
-import type { ReplyHeaders } from "./handler.ts";
 import type { Caller } from "./caller.ts";
+import type { ReplyHeaders } from "./handler.ts";
 import type { InFlight } from "./in-flight.ts";
 import type { TransportOptions } from "./options.ts";
 import type { RequestObserver, RequestWatch } from "./request-observer.ts";
@@ -80,7 +80,7 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     open = false;
     if (!response.writableFinished) flight.abort(new ClientLeft("the client left before its reply was complete"));
     flight.end();
-    tellEnd(exchange, performance.now() - startedAt);
+    tellEnd(exchange, performance.now() - startedAt, parts.options);
   };
   response.once("close", close);
   request.once("error", close); // A pipelined request loses its connection before its response has one: only the request hears of it.
@@ -113,14 +113,25 @@ export function callerOf(request: IncomingMessage): Caller {
   };
 }
 
-function tellEnd(exchange: Exchange, durationMs: number): void {
+function tellEnd(exchange: Exchange, durationMs: number, { quietOperations }: TransportOptions): void {
   const { caller, response, operationId, route, path, requestId, clientRequestId } = exchange;
   const status = response.headersSent ? response.statusCode : null;
   const complete = response.writableFinished;
   exchange.watch?.end({ operationId, route, status, complete, durationMs });
   const ms = Math.round(durationMs);
-  exchange.log.info(
-    { method: caller.method, path, operationId, status, complete, ms, requestId, clientRequestId, ...exchange.callerFields },
+  const isQuiet = operationId !== null && quietOperations.has(operationId) && status === 200;
+  exchange.log[isQuiet ? "debug" : "info"](
+    {
+      method: caller.method,
+      path,
+      operationId,
+      status,
+      complete,
+      ms,
+      requestId,
+      clientRequestId,
+      ...exchange.callerFields,
+    },
     "request",
   );
 }

@@ -18,6 +18,8 @@ export interface TransportOptions {
   readonly pingIntervalMs: number;
   /** Plain JSON bodies are indented by two spaces. */
   readonly prettyJson: boolean;
+  /** Operations that are called every few seconds: in the log only at debug, as long as they succeed. */
+  readonly quietOperations: ReadonlySet<string>;
   /** Headers that every reply carries besides the request id. */
   readonly standingHeaders: (elapsedMs: number) => Readonly<Record<string, string>>;
 }
@@ -32,5 +34,6 @@ export const TRANSPORT_DEFAULTS: TransportOptions = {
   keepAliveMs: 15_000,
   pingIntervalMs: 30_000,
   prettyJson: false,
+  quietOperations: new Set(),
   standingHeaders: () => ({}),
 };

@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
 import { ApiError } from "../base/api-error.ts";
-import type { RequestContext } from "./handler.ts";
 import {
   connectTo,
   everythingFrom,
@@ -12,8 +11,9 @@ import {
   startSample,
   until,
 } from "./sample-interface.fixture.ts";
+import type { Conversation } from "./websocket.ts";
 
-type Handle = (messages: AsyncIterable<unknown>, context: RequestContext<string | null>) => AsyncIterable<object>;
+type Handle = Conversation<string | null>["handle"];
 
 const echo: Handle = async function* (messages) {
   yield { hello: true };
@@ -68,6 +68,94 @@ test.each([
   socket.send(message);
   expect(await closeCodeOf(socket)).toBe(closeCode);
   if (code !== null) expect(socket.received.at(-1)).toMatchObject({ type: "error", code });
+});
+
+test("a handler that asks on goes on after a message that is not JSON", async () => {
+  const sample = await startSockets(async function* (messages) {
+    for (;;) {
+      const next = await messages.next().catch((error: unknown) => ({ done: false, value: String(error) }));
+      if (next.done === true || next.value === "stop") return;
+      yield { message: next.value };
+    }
+  });
+  const socket = open(sample);
+  await once(socket, "open");
+  for (const text of ["1", "nonsense", '"[', "2", '"stop"']) socket.send(text);
+  expect(await closeCodeOf(socket)).toBe(1000);
+  const fault = { message: expect.stringContaining("invalid_json") };
+  expect(socket.received).toEqual([{ message: 1 }, fault, fault, { message: 2 }]);
+});
+
+test("a path may have a message size, last words and a room of its own", async () => {
+  const room = { conversationsMax: 1, refuse: () => notImplemented("more") };
+  const sample = await startSample({
+    upgrades: [
+      {
+        path: "/v1/socket",
+        secured: false,
+        operationId: "socket",
+        handle: echo,
+        messageBytesMax: 20,
+        room,
+        lastWords: ({ code }) => ({ farewell: code }),
+      },
+    ],
+  });
+  const first = open(sample);
+  await once(first, "message");
+  const [, refused] = await once(open(sample), "unexpected-response");
+  expect(refused.statusCode).toBe(501);
+  first.send('"break"');
+  expect(await closeCodeOf(first)).toBe(1011);
+  expect(first.received).toEqual([{ hello: true }, { farewell: "internal_error" }]);
+  const second = open(sample);
+  await once(second, "message");
+  second.send('"more than 20 bytes"');
+  expect(await closeCodeOf(second)).toBe(1009);
+});
+
+test("a conversation that ends while the server stops is told so", async () => {
+  const sample = await startSockets(
+    async function* (_messages, { draining }) {
+      yield { hello: true };
+      await new Promise<void>((resolve) => draining.addEventListener("abort", () => resolve()));
+      yield { bye: true };
+    },
+    { listen: { drainMs: 5000 } },
+  );
+  const socket = open(sample);
+  await once(socket, "message");
+  const stopped = sample.close();
+  expect(await closeCodeOf(socket)).toBe(1001);
+  expect(socket.received).toEqual([{ hello: true }, { bye: true }]);
+  await stopped;
+});
+
+test("a key is looked at again when the handler asks", async () => {
+  let isRevoked = false;
+  const authenticate = async (): Promise<string> => {
+    if (isRevoked) throw new ApiError({ status: 401, type: "t", code: "revoked", message: "no" });
+    return "me";
+  };
+  const sample = await startSockets(
+    async function* (messages, context) {
+      yield { principal: context.principal };
+      for await (const _message of messages) yield { principal: await context.authenticate() };
+    },
+    { admission: { authenticate, anonymous: null } },
+  );
+  const socket = open(sample, "/v1/private");
+  await once(socket, "message");
+  socket.send("1");
+  await once(socket, "message");
+  isRevoked = true;
+  socket.send("2");
+  expect(await closeCodeOf(socket)).toBe(1008);
+  expect(socket.received).toEqual([
+    { principal: "me" },
+    { principal: "me" },
+    expect.objectContaining({ type: "error", code: "revoked" }),
+  ]);
 });
 
 test("a client that leaves aborts the signal and ends both sides of the conversation", async () => {

@@ -1,0 +1,68 @@
+import { expect, test } from "vitest";
+import type { StoredItem } from "../../../generated/responses-api/types.ts";
+import { CharacterBudget, ConnectionMemory, type SizedTurn, turnAfter } from "./connection-memory.ts";
+
+function turn(characters: number): SizedTurn {
+  return { after: null, items: [], characters };
+}
+
+function said(text: string): StoredItem {
+  return { id: "msg_1", type: "message", role: "user", status: "completed", content: [{ type: "input_text", text }] };
+}
+
+/** The responses among these that are remembered. */
+function known(memory: ConnectionMemory, ...ids: readonly string[]): readonly string[] {
+  return ids.filter((id) => memory.find(id) !== null);
+}
+
+test("the latest response of each lane is remembered", () => {
+  const memory = new ConnectionMemory(new CharacterBudget(100));
+  memory.remember("a", "r1", turn(1));
+  memory.remember(null, "r2", turn(1));
+  memory.remember("a", "r3", turn(1));
+  expect(known(memory, "r1", "r2", "r3")).toEqual(["r2", "r3"]);
+  memory.clearLane(null);
+  memory.forget("r3");
+  memory.forget("r3");
+  expect(known(memory, "r2", "r3")).toEqual([]);
+});
+
+test("what was remembered longest makes room", () => {
+  const memory = new ConnectionMemory(new CharacterBudget(100), 10);
+  memory.remember("a", "r1", turn(4));
+  memory.remember("b", "r2", turn(4));
+  memory.remember("a", "r3", turn(4));
+  memory.remember("c", "r4", turn(5));
+  expect(known(memory, "r1", "r2", "r3", "r4")).toEqual(["r3", "r4"]);
+});
+
+test("what is too large by itself is not remembered, and drives nothing out", () => {
+  const memory = new ConnectionMemory(new CharacterBudget(100), 10);
+  memory.remember("a", "r1", turn(4));
+  memory.remember("b", "r2", turn(11));
+  expect(known(memory, "r1", "r2")).toEqual(["r1"]);
+});
+
+test("connections share what there is, and give it back", () => {
+  const shared = new CharacterBudget(10);
+  const [first, second] = [new ConnectionMemory(shared, 10), new ConnectionMemory(shared, 10)];
+  first.remember(null, "r1", turn(8));
+  second.remember(null, "r2", turn(8));
+  expect([known(first, "r1"), known(second, "r2")]).toEqual([["r1"], []]);
+  first.clear();
+  second.remember(null, "r3", turn(10));
+  expect(known(second, "r3")).toEqual(["r3"]);
+  second.forget("r3");
+  first.remember(null, "r4", turn(10));
+  expect(known(first, "r4")).toEqual(["r4"]);
+});
+
+test("a turn holds what was said since what is stored", () => {
+  const [hello, name, bye] = [said("hello"), said("name"), said("bye")];
+  const first = turnAfter({ previousId: "resp_stored", previous: null, items: [hello] });
+  const second = turnAfter({ previousId: "resp_1", previous: first, items: [name, bye] });
+  expect(first).toEqual({ after: "resp_stored", items: [hello], characters: JSON.stringify([hello]).length });
+  expect(second).toMatchObject({ after: "resp_stored", items: [hello, name, bye] });
+  expect(second.characters).toBe(first.characters + JSON.stringify([name, bye]).length);
+  expect(turnAfter({ previousId: null, previous: null, items: [] })).toMatchObject({ after: null, items: [] });
+});

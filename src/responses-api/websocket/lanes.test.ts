@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import { IN_FLIGHT_MAX, type Lane, Lanes, LANES_MAX, WAITING_FRAMES_MAX } from "./lanes.ts";
+
+interface Sent {
+  readonly lane: Lane;
+  readonly number: number;
+}
+
+/** Plays words such as `a b a -a`: a frame in lane a, …, and the end of what lane a does. `.` is the lane without a name. Gives what begins at each word. */
+function play(words: string): string {
+  const lanes = new Lanes<Sent>();
+  let number = 0;
+  const begun = words.split(" ").map((word) => {
+    const lane = laneOf(word.replace("-", ""));
+    if (word.startsWith("-")) lanes.leave(lane);
+    else if (lanes.open(lane)) lanes.add({ lane, number: ++number });
+    return lanes.takeReady().map((sent) => `${sent.lane ?? "."}${sent.number}`);
+  });
+  return begun.map((ready) => ready.join("+") || "_").join(" ");
+}
+
+function laneOf(word: string): Lane {
+  return word === "." ? null : word;
+}
+
+test.each([
+  ["a a -a -a", "a1 _ a2 _"],
+  [". . a -. -a -.", ".1 _ a3 .2 _ _"],
+  ["a b a b -b -a", "a1 b2 _ _ b4 a3"],
+  ["a a a -a -a", "a1 _ _ a2 a3"],
+])("%s begins %s", (words, begun) => {
+  expect(play(words)).toBe(begun);
+});
+
+test("only so many are in flight, and whoever came first goes first", () => {
+  const lanes = new Lanes<Sent>();
+  for (let number = 0; number < IN_FLIGHT_MAX + 3; number++) {
+    lanes.open(`l${number}`);
+    lanes.add({ lane: `l${number}`, number });
+  }
+  expect(lanes.takeReady()).toHaveLength(IN_FLIGHT_MAX);
+  lanes.leave("l5");
+  lanes.leave("l1");
+  expect(lanes.takeReady().map(({ number }) => number)).toEqual([IN_FLIGHT_MAX, IN_FLIGHT_MAX + 1]);
+});
+
+test("names are counted once, and the lane without a name is none of them", () => {
+  const lanes = new Lanes<Sent>();
+  for (let number = 0; number < LANES_MAX; number++) expect(lanes.open(`l${number}`)).toBe(true);
+  expect([lanes.open("l3"), lanes.open(null), lanes.open("more")]).toEqual([true, true, false]);
+  expect([lanes.has("l3"), lanes.has(null), lanes.has("more")]).toEqual([true, true, false]);
+});
+
+test("it is full once as many wait as may", () => {
+  const lanes = new Lanes<Sent>();
+  lanes.add({ lane: null, number: 0 });
+  lanes.takeReady();
+  for (let number = 1; number < WAITING_FRAMES_MAX; number++) lanes.add({ lane: null, number });
+  expect(lanes.isFull).toBe(false);
+  lanes.add({ lane: null, number: WAITING_FRAMES_MAX });
+  expect(lanes.isFull).toBe(true);
+  lanes.clear();
+  expect(lanes.isFull).toBe(false);
+});
