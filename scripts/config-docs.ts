@@ -1,23 +1,28 @@
-/** Prints the table of settings into .env.example and README.md. `--check` only tells whether they are what the table gives. */
+/** Prints the table of settings into .env.example and README.md, and that of metrics into docs/operations.md. `--check` only tells whether they are what the tables give. */
 
 import { readFile, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { envExample, settingsTable } from "../src/config/describe-settings.ts";
+import { metricsTable } from "../src/telemetry/metric-table.ts";
 
-const BEGIN = "<!-- settings: printed from src/config/settings.ts by scripts/config-docs.ts -->";
-const END = "<!-- end of settings -->";
+const SETTINGS = { what: "settings", source: "src/config/settings.ts" };
+const METRICS = { what: "metrics", source: "src/telemetry/metric-table.ts" };
 
 const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
-const readme = await readFile("README.md", "utf8");
 const documents = [
-  { file: ".env.example", text: envExample() },
-  { file: "README.md", text: putBetween(readme, settingsTable()) },
+  { file: ".env.example", text: envExample(), source: SETTINGS.source },
+  { file: "README.md", text: await putInto("README.md", settingsTable(), SETTINGS), source: SETTINGS.source },
+  {
+    file: "docs/operations.md",
+    text: await putInto("docs/operations.md", metricsTable(), METRICS),
+    source: METRICS.source,
+  },
 ];
 
-for (const { file, text } of documents) {
+for (const { file, text, source } of documents) {
   if (text === (await readFile(file, "utf8").catch(() => null))) continue;
   if (values.check) {
-    console.log(`${file} is not what src/config/settings.ts gives. Run: node scripts/config-docs.ts`);
+    console.log(`${file} is not what ${source} gives. Run: node scripts/config-docs.ts`);
     process.exitCode = 1;
   } else {
     await writeFile(file, text);
@@ -25,9 +30,16 @@ for (const { file, text } of documents) {
   }
 }
 
-function putBetween(document: string, table: string): string {
-  const begin = document.indexOf(BEGIN);
-  const end = document.indexOf(END);
-  if (begin < 0 || end < begin) throw new Error(`README.md has no place for the settings: ${BEGIN} … ${END}`);
-  return `${document.slice(0, begin + BEGIN.length)}\n\n${table}\n${document.slice(end)}`;
+/** The document with the table in its place, which two comments mark. */
+async function putInto(
+  file: string,
+  table: string,
+  { what, source }: { readonly what: string; readonly source: string },
+): Promise<string> {
+  const document = await readFile(file, "utf8");
+  const opening = `<!-- ${what}: printed from ${source} by scripts/config-docs.ts -->`;
+  const begin = document.indexOf(opening);
+  const end = document.indexOf(`<!-- end of ${what} -->`);
+  if (begin < 0 || end < begin) throw new Error(`${file} has no place for the ${what}: ${opening} …`);
+  return `${document.slice(0, begin + opening.length)}\n\n${table}\n${document.slice(end)}`;
 }

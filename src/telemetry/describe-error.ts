@@ -12,16 +12,17 @@ const NOT_FOR_LOGS: readonly RegExp[] = [
 
 /**
  * An error as a line of the log shows it: only what is known to be harmless. Other members that errors carry, such as the bytes of a request, are left out;
- * so is what another server said (`quoted`), because it may repeat what a client sent.
+ * so is what another server said (`quoted`), because it may repeat what a client sent, and what a parser says, because it repeats what it read.
  */
 export function describeError(error: unknown, secrets: readonly string[], depth = 0): object {
   if (!(error instanceof Error)) return { type: typeof error };
-  const members: Readonly<Record<string, unknown>> = { ...error };
-  const { code, status, syscall } = members;
-  const quoted = typeof members["quoted"] === "string" ? [members["quoted"]] : [];
+  const { code, status, syscall, quoted } = membersOf(error);
   return {
     type: error.name,
-    message: harmless(error.message, [...quoted, ...secrets]),
+    message:
+      error instanceof SyntaxError
+        ? HIDDEN
+        : harmless(error.message, typeof quoted === "string" ? [quoted, ...secrets] : secrets),
     ...(isShort(code) ? { code } : {}),
     ...(typeof status === "number" ? { status } : {}),
     ...(isShort(syscall) ? { syscall } : {}),
@@ -30,6 +31,10 @@ export function describeError(error: unknown, secrets: readonly string[], depth 
       ? {}
       : { cause: describeError(error.cause, secrets, depth + 1) }),
   };
+}
+
+function membersOf(error: Error): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(error));
 }
 
 function harmless(text: string, hidden: readonly string[]): string {

@@ -22,7 +22,7 @@ export function traceOf(span: Span): TraceContext {
   const carrier: Record<string, string> = {};
   PROPAGATOR.inject(contextIn(span), carrier, {
     set: (headers: Record<string, string>, name, value) => {
-      headers[name] = String(value);
+      headers[name] = value;
     },
   });
   return { traceparent: carrier["traceparent"] ?? "", tracestate: carrier["tracestate"] ?? null };

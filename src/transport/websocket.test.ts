@@ -108,9 +108,10 @@ test("a path may have a message size, last words and a room of its own", async (
   first.send('"break"');
   expect(await closeCodeOf(first)).toBe(1011);
   expect(first.received).toEqual([{ hello: true }, { farewell: "internal_error" }]);
+  await until(() => sample.log.some(({ message }) => message === "a WebSocket closed"));
   const second = open(sample);
   await once(second, "message");
-  second.send('"more than 20 bytes"');
+  second.send('"this is more than 20 bytes"');
   expect(await closeCodeOf(second)).toBe(1009);
 });
 

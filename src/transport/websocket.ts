@@ -78,8 +78,7 @@ interface Door {
 
 function doorOf<P>(upgrade: Upgrade<P>, parts: UpgradeParts<P>): Door {
   if (!("refuse" in upgrade)) return new ConversationDoor(upgrade, parts);
-  const { path, refuse } = upgrade;
-  return { open: () => Promise.reject(refuse(path)) };
+  return { open: () => Promise.reject(upgrade.refuse(upgrade.path)) };
 }
 
 /** The way into the conversations of one path. */

@@ -119,7 +119,7 @@ describe(`@openai/codex ${installedVersion("@openai/codex", CODEX_FOLDER)}`, { t
   ] as const;
 
   test.each(ways)("completes a task in three shell commands over %s", async (_, provider) => {
-    verifies("client.providers.swappable");
+    verifies("client.providers.swappable", "create.input.codex-notes-accepted");
     const codex = await open({ provider });
     const run = await codex.exec("Take three steps.");
     expect(run).toMatchObject({ exitCode: 0, lastMessage: "The file has two lines." });

@@ -18,7 +18,10 @@ const message = (text: string): object => ({ type: "message", role: "user", cont
 /** The cases that the compliance suite of Open Responses names for WebSocket mode, under its names. */
 describe("Open Responses", () => {
   test("websocket-response", async () => {
-    const { types, response } = await socket.create({ input: [message("Say hello in exactly 3 words.")], store: false });
+    const { types, response } = await socket.create({
+      input: [message("Say hello in exactly 3 words.")],
+      store: false,
+    });
     expect(types.at(-1)).toBe("response.completed");
     expect(response).toMatchObject({ object: "response", status: "completed" });
     expect(response.output.length).toBeGreaterThan(0);
@@ -89,7 +92,11 @@ describe("Open Responses", () => {
     const { output } = await compacted.json();
     const fresh = await socket.create({ input: [...output, message("Say hello.")], store: false });
     expect(fresh.response).toMatchObject({ status: "completed", previous_response_id: null });
-    const next = await socket.create({ input: [message("Go on.")], store: false, previous_response_id: fresh.response.id });
+    const next = await socket.create({
+      input: [message("Go on.")],
+      store: false,
+      previous_response_id: fresh.response.id,
+    });
     expect(next.response.status).toBe("completed");
   });
 });

@@ -21,17 +21,30 @@ beforeEach(async () => {
 
 const BAD_NAME =
   "The 'stream_id' field must be a non-empty string with at most 256 characters and may only contain letters, numbers, underscores, hyphens, and periods.";
-const create = (members: object): object => ({ type: "response.create", model: "antiphon-built-in", input: "Hi", ...members });
+const create = (members: object): object => ({
+  type: "response.create",
+  model: "antiphon-built-in",
+  input: "Hi",
+  ...members,
+});
 
 /** By title: the frame, and the error that answers it; its type is `invalid_request_error` and its status 400. */
-const FRAMES: Readonly<Record<string, readonly [unknown, { code: string; param: string | null; message: RegExp | string }]>> = {
-  "that is no JSON": ["nonsense", { code: "invalid_json", param: null, message: /^Invalid body: failed to parse JSON/ }],
+const FRAMES: Readonly<
+  Record<string, readonly [unknown, { code: string; param: string | null; message: RegExp | string }]>
+> = {
+  "that is no JSON": [
+    "nonsense",
+    { code: "invalid_json", param: null, message: /^Invalid body: failed to parse JSON/ },
+  ],
   "that is empty": ["", { code: "invalid_json", param: null, message: /^Invalid body/ }],
   "that is JSON and no object": [
     "[]",
     { code: "invalid_type", param: null, message: "Invalid body: expected an object, but got an array instead." },
   ],
-  "without a type": [{}, { code: "missing_required_parameter", param: "type", message: "Missing required parameter: 'type'." }],
+  "without a type": [
+    {},
+    { code: "missing_required_parameter", param: "type", message: "Missing required parameter: 'type'." },
+  ],
   "of an unknown type": [
     { type: "response.inject", response_id: "resp_1" },
     {
@@ -42,7 +55,11 @@ const FRAMES: Readonly<Record<string, readonly [unknown, { code: string; param: 
   ],
   "of a type that is no string": [
     { type: 7 },
-    { code: "invalid_type", param: "type", message: "Invalid type for 'type': expected a string, but got an integer instead." },
+    {
+      code: "invalid_type",
+      param: "type",
+      message: "Invalid type for 'type': expected a string, but got an integer instead.",
+    },
   ],
   "without a model": [
     { type: "response.create", input: "Hi" },
@@ -52,10 +69,17 @@ const FRAMES: Readonly<Record<string, readonly [unknown, { code: string; param: 
     { type: "response.create", model: "m" },
     { code: "missing_required_parameter", param: "input", message: "Missing required parameter: 'input'." },
   ],
-  "with an empty input": [create({ input: "" }), { code: "missing_required_parameter", param: null, message: /^One of "input"/ }],
+  "with an empty input": [
+    create({ input: "" }),
+    { code: "missing_required_parameter", param: null, message: /^One of "input"/ },
+  ],
   "with an unknown member": [
     create({ temperatur: 1 }),
-    { code: "unknown_parameter", param: "temperatur", message: "Unknown parameter: 'temperatur'. Did you mean 'temperature'?" },
+    {
+      code: "unknown_parameter",
+      param: "temperatur",
+      message: "Unknown parameter: 'temperatur'. Did you mean 'temperature'?",
+    },
   ],
   "with the body in a member": [
     create({ response: {} }),
@@ -65,7 +89,10 @@ const FRAMES: Readonly<Record<string, readonly [unknown, { code: string; param: 
     create({ temperature: -1 }),
     { code: "decimal_below_min_value", param: "temperature", message: /decimal below minimum value/ },
   ],
-  "with a member of a wrong type": [create({ stream: "yes" }), { code: "invalid_type", param: "stream", message: /^Invalid type for 'stream'/ }],
+  "with a member of a wrong type": [
+    create({ stream: "yes" }),
+    { code: "invalid_type", param: "stream", message: /^Invalid type for 'stream'/ },
+  ],
   "in the background": [
     create({ background: true }),
     { code: "unsupported_parameter", param: "background", message: /^Unsupported parameter: 'background'\./ },
@@ -105,17 +132,20 @@ const FRAMES: Readonly<Record<string, readonly [unknown, { code: string; param: 
 };
 
 describe("a frame", () => {
-  test.each(Object.entries(FRAMES))("%s is refused, and the socket stays open", async (_title, [frame, { message, ...error }]) => {
-    verifies("websocket.responses.error-shape", "websocket.responses.broken-frame-keeps-socket");
-    socket.send(frame);
-    const words = typeof message === "string" ? message : expect.stringMatching(message);
-    expect((await socket.turn()).refusal).toEqual({
-      type: "error",
-      status: 400,
-      error: { type: "invalid_request_error", message: words, ...error },
-    });
-    expect((await socket.create()).response.status).toBe("completed");
-  });
+  test.each(Object.entries(FRAMES))(
+    "%s is refused, and the socket stays open",
+    async (_title, [frame, { message, ...error }]) => {
+      verifies("websocket.responses.error-shape", "websocket.responses.broken-frame-keeps-socket");
+      socket.send(frame);
+      const words = typeof message === "string" ? message : expect.stringMatching(message);
+      expect((await socket.turn()).refusal).toEqual({
+        type: "error",
+        status: 400,
+        error: { type: "invalid_request_error", message: words, ...error },
+      });
+      expect((await socket.create()).response.status).toBe("completed");
+    },
+  );
 
   test("is refused with the error that HTTP answers", async () => {
     for (const members of [{ colour: 1 }, { tools: [{ type: "nothing" }] }, { previous_response_id: "resp_x" }]) {

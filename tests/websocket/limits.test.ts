@@ -97,7 +97,11 @@ test("a key that is revoked is refused at the next frame", async () => {
   const socket = await openSocket(server, { apiKey });
   expect((await socket.create()).response.status).toBe("completed");
   const { out } = await runKeys(server.dataDir, "list");
-  const id = out.split("\n").find((line) => line.includes(`…${apiKey.slice(-4)}`))?.split(" ")[0] ?? "";
+  const id =
+    out
+      .split("\n")
+      .find((line) => line.includes(`…${apiKey.slice(-4)}`))
+      ?.split(" ")[0] ?? "";
   expect((await runKeys(server.dataDir, "revoke", id)).code).toBe(0);
   const statusOfNext = async (): Promise<number> => {
     const turn = await socket.create();

@@ -25,7 +25,8 @@ export function getMetrics(parts: MetricsParts): ResponsesApiHandlers<ApiContext
 function checkReader({ shownTo, key }: MetricsParts, caller: Peer): void {
   if (shownTo === "off") throw unknownRoute("GET", "/metrics");
   if (key !== null) {
-    const sent = /^Bearer +(\S+) *$/i.exec(String(caller.headers["authorization"] ?? ""))?.[1];
+    const { authorization } = caller.headers;
+    const sent = typeof authorization === "string" ? /^Bearer +(\S+) *$/i.exec(authorization)?.[1] : undefined;
     if (sent === undefined || hashApiKey(sent) !== hashApiKey(key)) throw metricsKeyWanted();
   } else if (shownTo === "loopback" && !isLocal(caller)) throw metricsNotShown();
 }

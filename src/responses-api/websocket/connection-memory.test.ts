@@ -49,12 +49,13 @@ test("connections share what there is, and give it back", () => {
   first.remember(null, "r1", turn(8));
   second.remember(null, "r2", turn(8));
   expect([known(first, "r1"), known(second, "r2")]).toEqual([["r1"], []]);
-  first.clear();
-  second.remember(null, "r3", turn(10));
-  expect(known(second, "r3")).toEqual(["r3"]);
-  second.forget("r3");
-  first.remember(null, "r4", turn(10));
-  expect(known(first, "r4")).toEqual(["r4"]);
+  first.close();
+  first.remember(null, "r3", turn(1));
+  second.remember(null, "r4", turn(10));
+  expect([known(first, "r3"), known(second, "r4")]).toEqual([[], ["r4"]]);
+  second.forget("r4");
+  second.remember("a", "r5", turn(10));
+  expect(known(second, "r5")).toEqual(["r5"]);
 });
 
 test("a turn holds what was said since what is stored", () => {

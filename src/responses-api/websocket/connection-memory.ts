@@ -61,6 +61,7 @@ export class ConnectionMemory implements RememberedTurns {
   readonly #own: CharacterBudget;
   readonly #charactersMax: number;
   readonly #latest = new Map<Lane, Latest>();
+  #isOpen = true;
 
   constructor(shared: CharacterBudget, charactersMax = CONNECTION_CHARACTERS_MAX) {
     this.#shared = shared;
@@ -78,7 +79,7 @@ export class ConnectionMemory implements RememberedTurns {
   /** From now on this is the latest response of its lane. One for which there is no room is not remembered. */
   remember(lane: Lane, responseId: string, turn: SizedTurn): void {
     this.clearLane(lane);
-    if (turn.characters > this.#charactersMax) return;
+    if (!this.#isOpen || turn.characters > this.#charactersMax) return;
     while (!this.#take(turn.characters)) {
       const [oldest] = this.#latest.keys();
       if (oldest === undefined) return;
@@ -102,7 +103,9 @@ export class ConnectionMemory implements RememberedTurns {
     this.#shared.giveBack(latest.turn.characters);
   }
 
-  clear(): void {
+  /** Forgets everything, and remembers nothing more. */
+  close(): void {
+    this.#isOpen = false;
     for (const lane of this.#latest.keys()) this.clearLane(lane);
   }
 

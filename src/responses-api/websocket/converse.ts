@@ -77,6 +77,8 @@ class Conversation {
     const stopClock = this.#limitTime();
     signal.addEventListener("abort", leave, { once: true });
     draining.addEventListener("abort", drain, { once: true });
+    if (signal.aborted) leave();
+    if (draining.aborted) drain();
     void this.#work();
     try {
       yield* this.#outbox.messages();
@@ -84,7 +86,7 @@ class Conversation {
       stopClock();
       signal.removeEventListener("abort", leave);
       draining.removeEventListener("abort", drain);
-      this.#connection.memory.clear();
+      this.#connection.memory.close();
     }
   }
 
@@ -114,6 +116,8 @@ class Conversation {
       if (this.#ending?.isTold === false) await this.#outbox.put(errorFrame(this.#ending.fault, null));
       this.#outbox.end();
     } catch (error) {
+      this.#lanes.clear();
+      this.#timeOver.abort(error);
       this.#outbox.fail(error);
     }
   }

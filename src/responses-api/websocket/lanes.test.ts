@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { IN_FLIGHT_MAX, type Lane, Lanes, LANES_MAX, WAITING_FRAMES_MAX } from "./lanes.ts";
+import { IN_FLIGHT_MAX, LANES_MAX, type Lane, Lanes, WAITING_FRAMES_MAX } from "./lanes.ts";
 
 interface Sent {
   readonly lane: Lane;

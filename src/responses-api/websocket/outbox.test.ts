@@ -10,7 +10,8 @@ function fill(outbox: Outbox): { readonly count: number; readonly room: Promise<
 }
 
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
-  return await Promise.race([promise.then(() => true), new Promise((resolve) => setImmediate(resolve, false))]);
+  const soon = new Promise<boolean>((resolve) => void setImmediate(resolve, false));
+  return await Promise.race([promise.then(() => true), soon]);
 }
 
 test("writers wait for the reader, who gets everything in order", async () => {
