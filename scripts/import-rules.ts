@@ -67,7 +67,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     GENERATED_A,
   ]),
   folder("egress-is-a-leaf", "egress/ guards calls and knows not what for.", "egress", []),
-  folder("speech-is-a-leaf", "speech/ turns sound into text and knows not what for.", "speech", []),
+  folder("speech-sees-sound", "speech/ turns sound into text and knows not what for.", "speech", ["src/audio/"]),
   folder("media-implements-ports", "media/ sees its port, what a model takes, and what it is made with.", "media", [
     "src/audio/",
     "src/egress/",
@@ -77,13 +77,26 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     GENERATED_A,
   ]),
   folder("audio-is-a-leaf", "audio/ computes with samples and knows nobody.", "audio", []),
+  folder("programs-is-a-leaf", "programs/ runs other programs and knows not what for.", "programs", []),
+  folder("audio-formats-see-sound", "audio-formats/ reads recordings and knows not what for.", "audio-formats", [
+    "src/audio/",
+    "src/programs/",
+  ]),
+  folder("formatting-is-a-leaf", "formatting/ asks a provider and knows not what for.", "formatting", []),
   folder("voices-implement-ports", "voices/ sees its port, what a model says, and audio/.", "voices", [
     "src/audio/",
+    "src/programs/",
     "src/runs/ports[.]ts$",
     "src/responses-api/ports[.]ts$",
     GENERATED_A,
   ]),
-  folder("local-stt-through-front-doors", "local-stt/ never meets responses-api/ or Koa.", "local-stt", [GENERATED_B]),
+  folder("local-stt-through-front-doors", "local-stt/ never meets responses-api/ or Koa.", "local-stt", [
+    "src/audio/",
+    "src/audio-formats/",
+    "src/formatting/",
+    "src/speech/",
+    GENERATED_B,
+  ]),
   {
     name: "client-stands-alone",
     sentence: "client/ is published without the server, so it sees only the contracts.",
@@ -146,8 +159,8 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   never("database-in-store", "SQL lives in store/.", product("src/(?!store/)"), /^(npm:kysely|node:sqlite)$/),
   never(
     "upstream-http-in-engines",
-    "undici lives in model-engines/, speech/ and egress/; what a client makes the server call goes through egress/.",
-    product("src/(?!model-engines/|speech/|egress/)"),
+    "undici lives in model-engines/, speech/, formatting/ and egress/; what a client makes the server call goes through egress/.",
+    product("src/(?!model-engines/|speech/|formatting/|egress/)"),
     /^npm:undici$/,
   ),
   never(
@@ -169,9 +182,9 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     /^npm:(pino|@opentelemetry\/.*)$/,
   ),
   never(
-    "programs-in-voices",
-    "Other programs are started in voices/, where they are bounded and stopped.",
-    product("src/(?!voices/)"),
+    "programs-where-they-are-bounded",
+    "Other programs are started in programs/ and speech/whisper/, where they are bounded and stopped.",
+    product("src/(?!programs/|speech/whisper/)"),
     /^node:child_process$/,
   ),
   {

@@ -1,6 +1,6 @@
 import { pcmBytes } from "../../audio/pcm.ts";
 import { Slots } from "../../base/slots.ts";
-import { ProgramFailed, ProgramMissing, runProgram } from "../child-program.ts";
+import { ProgramFailed, ProgramMissing, runProgram } from "../../programs/child-program.ts";
 import type { Encoder } from "../ports.ts";
 
 /** One encoder lives as long as the answer it encodes; further ones wait, and so does their sound. */

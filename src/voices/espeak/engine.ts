@@ -1,6 +1,6 @@
 import type { PcmChunk } from "../../audio/pcm.ts";
 import { WavError, WavReader } from "../../audio/wav.ts";
-import { ProgramFailed, ProgramMissing, runProgram } from "../child-program.ts";
+import { ProgramFailed, ProgramMissing, runProgram } from "../../programs/child-program.ts";
 import { type Voice, type VoiceEngine, VoiceError } from "../ports.ts";
 import { readVariants, readVoices } from "./read-voices.ts";
 

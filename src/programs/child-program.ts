@@ -1,6 +1,7 @@
-import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
+import { assert } from "../base/assert.ts";
 import { isRecord } from "../base/records.ts";
 
 /** How much of a program's complaints is kept; the end of them tells most. */
@@ -22,12 +23,20 @@ export interface ProgramCall {
   readonly args: readonly string[];
   /** Read as fast as the program takes it; not closed where the program ends before it. */
   readonly input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  /** A descriptor that the program finds as its number 3; left out: none. */
+  readonly file?: number;
   readonly signal: AbortSignal;
-  readonly timeoutMs: number;
+  /** Null: the signal ends what takes too long. */
+  readonly timeoutMs: number | null;
   readonly outputBytesMax: number;
 }
 
-type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+interface Child {
+  readonly process: ChildProcess;
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+}
 
 /**
  * What a program writes while it reads its input. Aborting, leaving the iteration, the time limit and the limit of output all kill it at once.
@@ -39,11 +48,14 @@ export async function* runProgram(call: ProgramCall): AsyncGenerator<Uint8Array>
   const child = await start(call);
   const ended = endOf(child);
   let isLate = false;
-  const kill = (): void => void child.kill("SIGKILL");
-  const timer = setTimeout(() => {
-    isLate = true;
-    kill();
-  }, timeoutMs);
+  const kill = (): void => void child.process.kill("SIGKILL");
+  const timer =
+    timeoutMs === null
+      ? null
+      : setTimeout(() => {
+          isLate = true;
+          kill();
+        }, timeoutMs);
   signal.addEventListener("abort", kill, { once: true });
   if (signal.aborted) kill();
   const fed = feed(child, call.input, ended);
@@ -52,12 +64,12 @@ export async function* runProgram(call: ProgramCall): AsyncGenerator<Uint8Array>
     const { code, complaint } = await ended;
     const fault = await fed;
     if (signal.aborted) return;
-    if (isLate) throw new ProgramFailed(`${program} took longer than ${timeoutMs / 1000} s`);
+    if (isLate) throw new ProgramFailed(`${program} took longer than ${(timeoutMs ?? 0) / 1000} s`);
     if (fault !== null) throw fault.error;
     if (code !== 0)
       throw new ProgramFailed(`${program} failed: ${complaint === "" ? `exit status ${code}` : complaint}`);
   } finally {
-    clearTimeout(timer);
+    if (timer !== null) clearTimeout(timer);
     signal.removeEventListener("abort", kill);
     kill();
     await ended;
@@ -65,12 +77,14 @@ export async function* runProgram(call: ProgramCall): AsyncGenerator<Uint8Array>
   }
 }
 
-async function start({ program, args }: ProgramCall): Promise<Child> {
-  const child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe"] });
-  child.stdin.on("error", () => {}); // A program that leaves early says so by its exit status.
+async function start({ program, args, file }: ProgramCall): Promise<Child> {
+  const child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe", ...(file === undefined ? [] : [file])] });
+  const { stdin, stdout, stderr } = child;
+  assert(stdin !== null && stdout !== null && stderr !== null, "pipes were asked for");
+  stdin.on("error", () => {}); // A program that leaves early says so by its exit status.
   try {
     await once(child, "spawn");
-    return child;
+    return { process: child, stdin, stdout, stderr };
   } catch (error) {
     const code = isRecord(error) ? error["code"] : null;
     if (code === "ENOENT" || code === "EACCES")
@@ -87,8 +101,8 @@ async function endOf(child: Child): Promise<{ readonly code: number | null; read
     complaint = (complaint + text).slice(-COMPLAINT_CHARACTERS_MAX);
   });
   const { promise, resolve } = Promise.withResolvers<number | null>();
-  child.on("error", () => resolve(null));
-  child.on("close", (code) => resolve(code));
+  child.process.on("error", () => resolve(null));
+  child.process.on("close", (code) => resolve(code));
   return { code: await promise, complaint: complaint.trim() };
 }
 
