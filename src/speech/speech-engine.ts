@@ -1,30 +1,92 @@
+/** Samples per second that engines hear. */
+export const SPEECH_RATE_HZ = 16_000;
+
+/** What is to be transcribed. */
+export type Sound =
+  /** One channel of signed 16 bit samples, 16,000 a second. */
+  | { readonly type: "samples"; readonly samples: Int16Array }
+  /** A whole file, of a type such as `audio/wav`. */
+  | { readonly type: "file"; readonly bytes: Uint8Array; readonly mimeType: string };
+
 export interface TranscriptionRequest {
-  /** Such as `audio/wav`; the sound is a whole file of this type. */
-  readonly mimeType: string;
   /** The language to expect, as a BCP 47 tag; null: the engine finds out. */
   readonly language: string | null;
+  /** What was said before, or words that are likely; it steers spelling and is no part of the transcript. */
+  readonly prompt: string | null;
+  /** Callers of different names take turns, whatever the number of their requests; null: a caller of this request only. */
+  readonly caller: string | null;
+  /** `awaited`: somebody waits for this now. `ahead`: work before it is asked for, which lets awaited work pass. */
+  readonly urgency: "awaited" | "ahead";
+  /** Ends the wait at once, and the work soon after. */
   readonly signal: AbortSignal;
 }
 
-export interface Transcript {
-  /** Empty where nothing was said. */
+export interface TranscriptSegment {
+  /** Without space around it; never empty. */
   readonly text: string;
+  /** From the beginning of the sound. */
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+export interface Transcript {
+  /** The segments' texts with spaces between; empty where nothing was said. */
+  readonly text: string;
+  /** In order of time; empty where the engine tells no times. */
+  readonly segments: readonly TranscriptSegment[];
+  /** The language that was heard, such as `en`; null where the engine does not say. */
+  readonly language: string | null;
+}
+
+/** What an engine is doing. Only a `ready` one transcribes; one that is `loading` for a second time takes requests, which wait. */
+export type EngineStatus =
+  | { readonly state: "building"; readonly percent: number | null }
+  | { readonly state: "downloading"; readonly receivedBytes: number; readonly totalBytes: number | null }
+  | { readonly state: "loading" }
+  | { readonly state: "ready" }
+  /** `reason`: a sentence without a full stop, which may be shown. */
+  | { readonly state: "failed"; readonly reason: string };
+
+/** What /version tells of an engine. */
+export interface EngineFacts {
+  /** Such as `whisper.cpp`. */
+  readonly engine: string;
+  readonly engineVersion: string | null;
+  /** Such as `base.en`. */
+  readonly model: string | null;
+  readonly modelPath: string | null;
+  /** Of the model's file, in hex; null until it is known. */
+  readonly modelSha256: string | null;
 }
 
 /** Turns speech into text. */
 export interface SpeechEngine {
   /** Shown in logs and by the start banner. */
   readonly name: string;
+  status(): EngineStatus;
+  /** Calls with every later status, until what is returned is called. */
+  watch(listener: (status: EngineStatus) => void): () => void;
+  facts(): EngineFacts;
+  /** How often the engine had to be started anew. */
+  restarts(): number;
+  /** What `transcribe` would reject with at once if it were asked now; null: it would begin, or wait for its turn. */
+  refusal(): SpeechError | null;
   /** Rejects with `SpeechError`, or with the signal's reason when that aborts. */
-  transcribe(audio: Uint8Array, request: TranscriptionRequest): Promise<Transcript>;
+  transcribe(sound: Sound, request: TranscriptionRequest): Promise<Transcript>;
 }
 
-/** No transcript. `refused`: this recording cannot be read; `unavailable`: no recording can be at present. The message is a sentence that may be shown. */
+/**
+ * Why there is no transcript. `refused`: this recording cannot be read. `loading`: the engine is not ready yet. `failed`: it cannot be started.
+ * `busy`: too much waits already. `crashed`: it failed on this recording, twice. `unavailable`: it cannot be reached, or is being stopped.
+ */
+export type SpeechErrorReason = "busy" | "crashed" | "failed" | "loading" | "refused" | "unavailable";
+
+/** No transcript. The message is a sentence without a full stop, which may be shown. */
 export class SpeechError extends Error {
   override readonly name = "SpeechError";
-  readonly reason: "refused" | "unavailable";
+  readonly reason: SpeechErrorReason;
 
-  constructor(reason: "refused" | "unavailable", message: string, cause?: unknown) {
+  constructor(reason: SpeechErrorReason, message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
     this.reason = reason;
   }

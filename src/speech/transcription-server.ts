@@ -1,6 +1,15 @@
 import { Agent, FormData, fetch, type Response } from "undici";
+import { pcmBytes } from "../audio/pcm.ts";
+import { wavHeader } from "../audio/wav.ts";
 import { isRecord } from "../base/records.ts";
-import { type SpeechEngine, SpeechError, type TranscriptionRequest } from "./speech-engine.ts";
+import {
+  type EngineStatus,
+  type Sound,
+  SPEECH_RATE_HZ,
+  type SpeechEngine,
+  SpeechError,
+  type TranscriptionRequest,
+} from "./speech-engine.ts";
 
 export interface TranscriptionServerOptions {
   /** Such as `http://127.0.0.1:8000/v1`. */
@@ -24,6 +33,8 @@ const FILENAMES: Readonly<Record<string, string>> = {
   "audio/ogg": "recording.ogg",
 };
 
+const READY: EngineStatus = { state: "ready" };
+
 /** Transcribes through `POST /audio/transcriptions` of an OpenAI-compatible server. */
 export function createTranscriptionServer(options: TranscriptionServerOptions): SpeechEngine {
   const url = new URL(options.baseUrl);
@@ -36,12 +47,23 @@ export function createTranscriptionServer(options: TranscriptionServerOptions): 
   });
   return {
     name: `the transcription server at ${url.origin}`,
-    async transcribe(audio, request) {
+    status: () => READY,
+    watch: () => () => {},
+    facts: () => ({
+      engine: "transcription server",
+      engineVersion: null,
+      model: options.model,
+      modelPath: null,
+      modelSha256: null,
+    }),
+    restarts: () => 0,
+    refusal: () => null,
+    async transcribe(sound, request) {
       const signal = AbortSignal.any([request.signal, AbortSignal.timeout(options.timeoutMs)]);
       try {
-        const body = formOf(audio, request, options.model);
+        const body = formOf(sound, request, options.model);
         const reply = await fetch(url, { method: "POST", headers, body, signal, dispatcher, redirect: "error" });
-        return { text: readText(reply, await readReply(reply), options.apiKey) };
+        return { text: readText(reply, await readReply(reply), options.apiKey), segments: [], language: null };
       } catch (error) {
         request.signal.throwIfAborted();
         if (error instanceof SpeechError) throw error;
@@ -52,14 +74,25 @@ export function createTranscriptionServer(options: TranscriptionServerOptions): 
   };
 }
 
-function formOf(audio: Uint8Array, { mimeType, language }: TranscriptionRequest, model: string): FormData {
+function formOf(sound: Sound, { language, prompt }: TranscriptionRequest, model: string): FormData {
   const form = new FormData();
-  form.set("file", new Blob([Uint8Array.from(audio)], { type: mimeType }), FILENAMES[mimeType] ?? "recording");
+  const { bytes, mimeType } = fileOf(sound);
+  form.set("file", new Blob([bytes], { type: mimeType }), FILENAMES[mimeType] ?? "recording");
   form.set("model", model);
   form.set("response_format", "json");
   const [primary] = language?.split("-") ?? []; // These servers know languages, and no regions.
   if (primary !== undefined) form.set("language", primary.toLowerCase());
+  if (prompt !== null) form.set("prompt", prompt);
   return form;
+}
+
+function fileOf(sound: Sound): { readonly bytes: Uint8Array<ArrayBuffer>; readonly mimeType: string } {
+  if (sound.type === "file") return { bytes: Uint8Array.from(sound.bytes), mimeType: sound.mimeType };
+  const bytes = pcmBytes(sound.samples);
+  return {
+    bytes: Uint8Array.from(Buffer.concat([wavHeader(SPEECH_RATE_HZ, bytes.length), bytes])),
+    mimeType: "audio/wav",
+  };
 }
 
 async function readReply(reply: Response): Promise<unknown> {
