@@ -24,9 +24,14 @@ export class LocalSttClient {
     return this.#send({ operationId: "getHealth", method: "GET", path: "/healthz", query: {}, accept: "json" }, options);
   }
 
+  /** `GET /metrics` Show counters for monitoring */
+  getMetrics(options?: RequestOptions): Promise<string> {
+    return this.#send({ operationId: "getMetrics", method: "GET", path: "/metrics", query: {}, accept: "text" }, options);
+  }
+
   /** `POST /stream/transcribe` Transcribe while the audio is still coming */
-  streamTranscription(body: AsyncIterable<Schema.SttClientMessage>, options?: RequestOptions): Promise<EventStream<Schema.SttServerMessage>> {
-    return this.#send({ operationId: "streamTranscription", method: "POST", path: "/stream/transcribe", query: {}, bodyKind: "lines", body, accept: "lines" }, options);
+  streamTranscription(body: AsyncIterable<Schema.SttClientMessage>, query?: { readonly interim?: boolean }, options?: RequestOptions): Promise<EventStream<Schema.SttServerMessage>> {
+    return this.#send({ operationId: "streamTranscription", method: "POST", path: "/stream/transcribe", query: query ?? {}, bodyKind: "lines", body, accept: "lines" }, options);
   }
 
   /** `POST /stt_and_format` Transcribe one recording and format the text */

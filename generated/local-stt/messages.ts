@@ -8,6 +8,7 @@ import type {
   StreamClosedMessage,
   SttStreamError,
   TranscriptFinalMessage,
+  TranscriptPartialMessage,
 } from "./types.ts";
 
 /** What a client may send as lines. */
@@ -28,6 +29,7 @@ export type SendNdjson =
   | HelloMessage
   | AckMessage
   | TranscriptFinalMessage
+  | TranscriptPartialMessage
   | StreamClosedMessage
   | SttStreamError;
 
@@ -36,6 +38,7 @@ export const sendNdjsonTypes = [
   "hello",
   "ack",
   "transcript.final",
+  "transcript.partial",
   "stream.closed",
   "error",
 ] as const;
@@ -58,6 +61,7 @@ export type SendWebSocket =
   | HelloMessage
   | AckMessage
   | TranscriptFinalMessage
+  | TranscriptPartialMessage
   | StreamClosedMessage
   | SttStreamError;
 
@@ -66,6 +70,7 @@ export const sendWebSocketTypes = [
   "hello",
   "ack",
   "transcript.final",
+  "transcript.partial",
   "stream.closed",
   "error",
 ] as const;

@@ -8,6 +8,8 @@ export interface LocalSttHandlers<Context> {
   format(request: FormatCall, context: Context): Promise<FormatReply>;
   /** `GET /healthz` Say whether speech can be transcribed */
   getHealth(request: GetHealthCall, context: Context): Promise<GetHealthReply>;
+  /** `GET /metrics` Show counters for monitoring */
+  getMetrics(request: GetMetricsCall, context: Context): Promise<GetMetricsReply>;
   /** `POST /stream/transcribe` Transcribe while the audio is still coming */
   streamTranscription(request: StreamTranscriptionCall, context: Context): Promise<StreamTranscriptionReply>;
   /** `POST /stt_and_format` Transcribe one recording and format the text */
@@ -26,6 +28,7 @@ export interface DemoChatCall {
 }
 export type DemoChatReply =
   | BodyReply<200, Schema.DemoChatReply>
+  | LinesReply<200, Schema.DemoChatLine>
   | BodyReply<400 | 403 | 413 | 415 | 500 | 501 | 503, Schema.SttErrorBody>
   ;
 
@@ -51,9 +54,20 @@ export type GetHealthReply =
   | BodyReply<403, Schema.SttErrorBody>
   ;
 
-export interface StreamTranscriptionCall {
+export interface GetMetricsCall {
   readonly path: NoParameters;
   readonly query: NoParameters;
+  readonly headers: NoParameters;
+  readonly body: undefined;
+}
+export type GetMetricsReply =
+  | TextReply<200>
+  | BodyReply<403 | 404, Schema.SttErrorBody>
+  ;
+
+export interface StreamTranscriptionCall {
+  readonly path: NoParameters;
+  readonly query: { readonly interim?: boolean };
   readonly headers: NoParameters;
   readonly body: AsyncIterable<Schema.SttClientMessage>;
 }
@@ -109,10 +123,10 @@ export const localSttRoutes: readonly OperationRoute[] = [
     request: ["application/json"],
     bodyRequired: true,
     bodySchema: "DemoChatRequest",
-    replies: { "200": ["application/json"], "400": ["application/json"], "403": ["application/json"], "413": ["application/json"], "415": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json", "application/x-ndjson"], "400": ["application/json"], "403": ["application/json"], "413": ["application/json"], "415": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "DemoChatReply",
     eventSchema: null,
-    lineSchema: null,
+    lineSchema: "DemoChatLine",
   },
   {
     operationId: "format",
@@ -149,13 +163,30 @@ export const localSttRoutes: readonly OperationRoute[] = [
     lineSchema: null,
   },
   {
+    operationId: "getMetrics",
+    method: "get",
+    path: "/metrics",
+    summary: "Show counters for monitoring",
+    extension: true,
+    secured: false,
+    query: {},
+    headers: [],
+    request: [],
+    bodyRequired: false,
+    bodySchema: null,
+    replies: { "200": ["text/plain"], "403": ["application/json"], "404": ["application/json"] },
+    replySchema: null,
+    eventSchema: null,
+    lineSchema: null,
+  },
+  {
     operationId: "streamTranscription",
     method: "post",
     path: "/stream/transcribe",
     summary: "Transcribe while the audio is still coming",
     extension: false,
     secured: false,
-    query: {},
+    query: { interim: { kind: "boolean", array: false, required: false, aliases: [], default: false } },
     headers: [],
     request: ["application/x-ndjson"],
     bodyRequired: true,

@@ -40,6 +40,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show counters for monitoring
+         * @description In the text format of Prometheus. Holds no audio, no text and no keys.
+         */
+        get: operations["getMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/transcribe": {
         parameters: {
             query?: never;
@@ -133,7 +153,8 @@ export interface paths {
         put?: never;
         /**
          * Answer a chat of the demo lab
-         * @description Passes the chat to the formatting provider and gives its answer back. Nothing is remembered.
+         * @description Passes the chat to the formatting provider and gives its answer back. Nothing is remembered. With `stream: true` the answer comes line by line while the
+         *     provider writes it; a provider that fails before its first word is answered with 500 all the same, and one that fails later with an error line.
          */
         post: operations["demoChat"];
         delete?: never;
@@ -239,13 +260,20 @@ export interface components {
             /** @description Where the part ends, in milliseconds of audio since the stream opened. Equal to start_ms when no audio came. */
             end_ms: number;
         };
+        /** @description What has been heard since the previous final, as far as it is known by now; each replaces the one before it, and the next final replaces it. Only where `interim=true` was asked for. It answers nothing, and may come at any place after hello. */
+        TranscriptPartialMessage: {
+            /** @constant */
+            type: "transcript.partial";
+            /** @description The words so far, without white space around them. */
+            text: string;
+        };
         /** @description The orderly end of a stream, directly after the final that answers end or the last chunk. Nothing follows it; a WebSocket closes with 1000. */
         StreamClosedMessage: {
             /** @constant */
             type: "stream.closed";
         };
         /** @description Whatever the server may send on a stt-jsonl-v1 stream. */
-        SttServerMessage: components["schemas"]["HelloMessage"] | components["schemas"]["AckMessage"] | components["schemas"]["TranscriptFinalMessage"] | components["schemas"]["StreamClosedMessage"] | components["schemas"]["SttStreamError"];
+        SttServerMessage: components["schemas"]["HelloMessage"] | components["schemas"]["AckMessage"] | components["schemas"]["TranscriptFinalMessage"] | components["schemas"]["TranscriptPartialMessage"] | components["schemas"]["StreamClosedMessage"] | components["schemas"]["SttStreamError"];
         /** @description A recording to transcribe, as multipart/form-data with exactly one part. */
         TranscribeForm: {
             /**
@@ -279,10 +307,15 @@ export interface components {
             /** @description The raw words, usually a transcript. Empty text is answered without asking the provider. */
             text: string;
             /**
-             * @description False keeps the words and repairs punctuation, case and paragraphs. True may also drop false starts, reorder and make lists, so that the text reads as written rather than spoken. Neither answers questions that the text contains.
+             * @description False keeps the words, repairs punctuation and case and drops fillers: nothing that the text asks for is done, and nothing new is said. True takes the text as an instruction and answers with what it asks to be written.
              * @default false
              */
             assistive?: boolean | null;
+            /**
+             * @description How the text shall be formatted, in the caller's words; as in SttAndFormatForm.
+             * @default
+             */
+            instruction?: string;
         };
         /** @description Formatted text, next to what it was made from. */
         FormatReply: {
@@ -292,6 +325,8 @@ export interface components {
             raw_text: string;
             /** @description Whether a provider formatted the text. False when formatting is off, no key is set, the text is empty, or the provider failed. */
             formatted: boolean;
+            /** @description Why the raw text came back although formatting is on; left out where nothing went wrong. */
+            warning?: string;
         };
         /** @description Whether the server can transcribe, and what it would format with. Answered without touching the engine. */
         Health: {
@@ -381,6 +416,11 @@ export interface components {
         DemoChatRequest: {
             /** @description The chat so far, oldest first. The last one is usually the user's. */
             messages: components["schemas"]["DemoChatMessage"][];
+            /**
+             * @description Whether the answer comes as lines of application/x-ndjson while it is written.
+             * @default false
+             */
+            stream?: boolean | null;
         };
         /** @description One turn of a demo chat. */
         DemoChatMessage: {
@@ -405,6 +445,23 @@ export interface components {
             /** @description What the provider answered. */
             content: string;
         };
+        /** @description The next words of a streamed answer. */
+        DemoChatDelta: {
+            /** @constant */
+            type: "chat.delta";
+            /** @description To be appended to those before. */
+            text: string;
+        };
+        /** @description The end of a streamed answer, and all of it. The last line. */
+        DemoChatDone: {
+            /** @constant */
+            type: "chat.done";
+            message: components["schemas"]["DemoChatAnswer"];
+            /** @description The model that answered. */
+            model: string;
+        };
+        /** @description A line of a streamed answer. A provider that fails in the middle of it ends it with an error. */
+        DemoChatLine: components["schemas"]["DemoChatDelta"] | components["schemas"]["DemoChatDone"] | components["schemas"]["SttStreamError"];
         /** @description A piece of the recording for the cloud stream; about 32 kB is a good size. */
         CloudAudioMessage: {
             /** @constant */
@@ -487,6 +544,7 @@ export type SttClientMessage = components['schemas']['SttClientMessage'];
 export type HelloMessage = components['schemas']['HelloMessage'];
 export type AckMessage = components['schemas']['AckMessage'];
 export type TranscriptFinalMessage = components['schemas']['TranscriptFinalMessage'];
+export type TranscriptPartialMessage = components['schemas']['TranscriptPartialMessage'];
 export type StreamClosedMessage = components['schemas']['StreamClosedMessage'];
 export type SttServerMessage = components['schemas']['SttServerMessage'];
 export type TranscribeForm = components['schemas']['TranscribeForm'];
@@ -506,6 +564,9 @@ export type DemoChatRequest = components['schemas']['DemoChatRequest'];
 export type DemoChatMessage = components['schemas']['DemoChatMessage'];
 export type DemoChatReply = components['schemas']['DemoChatReply'];
 export type DemoChatAnswer = components['schemas']['DemoChatAnswer'];
+export type DemoChatDelta = components['schemas']['DemoChatDelta'];
+export type DemoChatDone = components['schemas']['DemoChatDone'];
+export type DemoChatLine = components['schemas']['DemoChatLine'];
 export type CloudAudioMessage = components['schemas']['CloudAudioMessage'];
 export type CloudHeartbeatMessage = components['schemas']['CloudHeartbeatMessage'];
 export type CloudClientMessage = components['schemas']['CloudClientMessage'];
@@ -565,6 +626,44 @@ export interface operations {
             };
             /** @description The request came from another machine's name or from a foreign web page. Codes: host_not_allowed, origin_not_allowed. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SttErrorBody"];
+                };
+            };
+        };
+    };
+    getMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counters. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description The request came from another machine's name or from a foreign web page. Codes: host_not_allowed, origin_not_allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SttErrorBody"];
+                };
+            };
+            /** @description Metrics are switched off. Code: not_found. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -664,7 +763,10 @@ export interface operations {
     };
     streamTranscription: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description True adds transcript.partial messages: what has been heard since the previous final, as far as it is known. They come unasked, at any place after hello, and are no answers. /ws/transcribe has the same parameter. */
+                interim?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -712,7 +814,7 @@ export interface operations {
                     "application/json": components["schemas"]["SttErrorBody"];
                 };
             };
-            /** @description No stream can be opened now. Codes: model_loading, model_failed, too_many_streams, shutting_down. */
+            /** @description No stream can be opened now. Codes: model_loading, model_failed, busy, too_many_streams, shutting_down. */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["RetryAfter"];
@@ -920,6 +1022,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DemoChatReply"];
+                    "application/x-ndjson": components["schemas"]["DemoChatLine"];
                 };
             };
             /** @description The body is not JSON or breaks the schema. Codes: invalid_json, invalid_request. */

@@ -22,6 +22,7 @@ export declare const validateSttClientMessage: Validate<Schema.SttClientMessage>
 export declare const validateHelloMessage: Validate<Schema.HelloMessage>;
 export declare const validateAckMessage: Validate<Schema.AckMessage>;
 export declare const validateTranscriptFinalMessage: Validate<Schema.TranscriptFinalMessage>;
+export declare const validateTranscriptPartialMessage: Validate<Schema.TranscriptPartialMessage>;
 export declare const validateStreamClosedMessage: Validate<Schema.StreamClosedMessage>;
 export declare const validateSttServerMessage: Validate<Schema.SttServerMessage>;
 export declare const validateTranscription: Validate<Schema.Transcription>;
@@ -39,6 +40,9 @@ export declare const validateDemoChatRequest: Validate<Schema.DemoChatRequest>;
 export declare const validateDemoChatMessage: Validate<Schema.DemoChatMessage>;
 export declare const validateDemoChatReply: Validate<Schema.DemoChatReply>;
 export declare const validateDemoChatAnswer: Validate<Schema.DemoChatAnswer>;
+export declare const validateDemoChatDelta: Validate<Schema.DemoChatDelta>;
+export declare const validateDemoChatDone: Validate<Schema.DemoChatDone>;
+export declare const validateDemoChatLine: Validate<Schema.DemoChatLine>;
 export declare const validateCloudAudioMessage: Validate<Schema.CloudAudioMessage>;
 export declare const validateCloudHeartbeatMessage: Validate<Schema.CloudHeartbeatMessage>;
 export declare const validateCloudClientMessage: Validate<Schema.CloudClientMessage>;

@@ -784,8 +784,8 @@ validate38.errors = vErrors;
 return errors === 0;
 }
 
-export const validateStreamClosedMessage = validate39;
-const schema18 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","const":"stream.closed"}}};
+export const validateTranscriptPartialMessage = validate39;
+const schema18 = {"type":"object","additionalProperties":false,"required":["type","text"],"properties":{"type":{"type":"string","const":"transcript.partial"},"text":{"type":"string"}}};
 
 function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -793,14 +793,14 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.type === undefined) && (missing0 = "type")){
+if(((data.type === undefined) && (missing0 = "type")) || ((data.text === undefined) && (missing0 = "text"))){
 validate39.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema18.required,parentSchema:schema18,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "type")){
+if(!((key0 === "type") || (key0 === "text"))){
 validate39.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema18,data}];
 return false;
 break;
@@ -809,13 +809,32 @@ break;
 if(_errs1 === errors){
 if(data.type !== undefined){
 let data0 = data.type;
+const _errs2 = errors;
 if(typeof data0 !== "string"){
 validate39.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema18.properties.type.type,parentSchema:schema18.properties.type,data:data0}];
 return false;
 }
-if("stream.closed" !== data0){
-validate39.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "stream.closed"},message:"must be equal to constant",schema:"stream.closed",parentSchema:schema18.properties.type,data:data0}];
+if("transcript.partial" !== data0){
+validate39.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "transcript.partial"},message:"must be equal to constant",schema:"transcript.partial",parentSchema:schema18.properties.type,data:data0}];
 return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.text !== undefined){
+let data1 = data.text;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate39.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema18.properties.text.type,parentSchema:schema18.properties.text,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
 }
 }
 }
@@ -830,8 +849,8 @@ validate39.errors = vErrors;
 return errors === 0;
 }
 
-export const validateSttServerMessage = validate40;
-const schema19 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/HelloMessage"},{"$ref":"#/components/schemas/AckMessage"},{"$ref":"#/components/schemas/TranscriptFinalMessage"},{"$ref":"#/components/schemas/StreamClosedMessage"},{"$ref":"#/components/schemas/SttStreamError"}],"x-tags":["hello","ack","transcript.final","stream.closed","error"]};
+export const validateStreamClosedMessage = validate40;
+const schema19 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","const":"stream.closed"}}};
 
 function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -841,6 +860,52 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.type === undefined) && (missing0 = "type")){
 validate40.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema19.required,parentSchema:schema19,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(key0 === "type")){
+validate40.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema19,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.type !== undefined){
+let data0 = data.type;
+if(typeof data0 !== "string"){
+validate40.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema19.properties.type.type,parentSchema:schema19.properties.type,data:data0}];
+return false;
+}
+if("stream.closed" !== data0){
+validate40.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "stream.closed"},message:"must be equal to constant",schema:"stream.closed",parentSchema:schema19.properties.type,data:data0}];
+return false;
+}
+}
+}
+}
+}
+else {
+validate40.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema19.type,parentSchema:schema19,data}];
+return false;
+}
+}
+validate40.errors = vErrors;
+return errors === 0;
+}
+
+export const validateSttServerMessage = validate41;
+const schema20 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/HelloMessage"},{"$ref":"#/components/schemas/AckMessage"},{"$ref":"#/components/schemas/TranscriptFinalMessage"},{"$ref":"#/components/schemas/TranscriptPartialMessage"},{"$ref":"#/components/schemas/StreamClosedMessage"},{"$ref":"#/components/schemas/SttStreamError"}],"x-tags":["hello","ack","transcript.final","transcript.partial","stream.closed","error"]};
+
+function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.type === undefined) && (missing0 = "type")){
+validate41.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema20.required,parentSchema:schema20,data}];
 return false;
 }
 else {
@@ -864,9 +929,15 @@ vErrors = vErrors === null ? validate38.errors : vErrors.concat(validate38.error
 errors = vErrors.length;
 }
 }
-else if(tag0 === "stream.closed"){
+else if(tag0 === "transcript.partial"){
 if(!(validate39(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate39.errors : vErrors.concat(validate39.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "stream.closed"){
+if(!(validate40(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate40.errors : vErrors.concat(validate40.errors);
 errors = vErrors.length;
 }
 }
@@ -877,43 +948,43 @@ errors = vErrors.length;
 }
 }
 else {
-validate40.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema19.discriminator,parentSchema:schema19,data}];
+validate41.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema20.discriminator,parentSchema:schema20,data}];
 return false;
 }
 }
 else {
-validate40.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema19.discriminator,parentSchema:schema19,data}];
+validate41.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema20.discriminator,parentSchema:schema20,data}];
 return false;
 }
 }
 }
 else {
-validate40.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema19.type,parentSchema:schema19,data}];
+validate41.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema20.type,parentSchema:schema20,data}];
 return false;
 }
 }
-validate40.errors = vErrors;
+validate41.errors = vErrors;
 return errors === 0;
 }
 
-export const validateTranscription = validate46;
-const schema20 = {"type":"object","additionalProperties":false,"required":["text","duration_ms"],"properties":{"text":{"type":"string"},"duration_ms":{"type":"integer","minimum":0}}};
+export const validateTranscription = validate48;
+const schema21 = {"type":"object","additionalProperties":false,"required":["text","duration_ms"],"properties":{"text":{"type":"string"},"duration_ms":{"type":"integer","minimum":0}}};
 
-function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.text === undefined) && (missing0 = "text")) || ((data.duration_ms === undefined) && (missing0 = "duration_ms"))){
-validate46.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema20.required,parentSchema:schema20,data}];
+validate48.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema21.required,parentSchema:schema21,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "text") || (key0 === "duration_ms"))){
-validate46.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema20,data}];
+validate48.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema21,data}];
 return false;
 break;
 }
@@ -923,7 +994,7 @@ if(data.text !== undefined){
 let data0 = data.text;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate46.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema20.properties.text.type,parentSchema:schema20.properties.text,data:data0}];
+validate48.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema21.properties.text.type,parentSchema:schema21.properties.text,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -936,13 +1007,13 @@ if(data.duration_ms !== undefined){
 let data1 = data.duration_ms;
 const _errs4 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate46.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema20.properties.duration_ms.type,parentSchema:schema20.properties.duration_ms,data:data1}];
+validate48.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema21.properties.duration_ms.type,parentSchema:schema21.properties.duration_ms,data:data1}];
 return false;
 }
 if(errors === _errs4){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate46.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema20.properties.duration_ms,data:data1}];
+validate48.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema21.properties.duration_ms,data:data1}];
 return false;
 }
 }
@@ -957,32 +1028,32 @@ var valid0 = true;
 }
 }
 else {
-validate46.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema20.type,parentSchema:schema20,data}];
+validate48.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema21.type,parentSchema:schema21,data}];
 return false;
 }
 }
-validate46.errors = vErrors;
+validate48.errors = vErrors;
 return errors === 0;
 }
 
-export const validateFormatRequest = validate47;
-const schema21 = {"type":"object","additionalProperties":false,"required":["text"],"properties":{"text":{"type":"string","maxLength":100000},"assistive":{"type":["boolean","null"]}}};
+export const validateFormatRequest = validate49;
+const schema22 = {"type":"object","additionalProperties":false,"required":["text"],"properties":{"text":{"type":"string","maxLength":100000},"assistive":{"type":["boolean","null"]},"instruction":{"type":"string","maxLength":8000}}};
 
-function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.text === undefined) && (missing0 = "text")){
-validate47.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema21.required,parentSchema:schema21,data}];
+validate49.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema22.required,parentSchema:schema22,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "text") || (key0 === "assistive"))){
-validate47.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema21,data}];
+if(!(((key0 === "text") || (key0 === "assistive")) || (key0 === "instruction"))){
+validate49.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema22,data}];
 return false;
 break;
 }
@@ -994,12 +1065,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data0 === "string"){
 if(func2(data0) > 100000){
-validate47.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 100000},message:"must NOT have more than 100000 characters",schema:100000,parentSchema:schema21.properties.text,data:data0}];
+validate49.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 100000},message:"must NOT have more than 100000 characters",schema:100000,parentSchema:schema22.properties.text,data:data0}];
 return false;
 }
 }
 else {
-validate47.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema21.properties.text.type,parentSchema:schema21.properties.text,data:data0}];
+validate49.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema22.properties.text.type,parentSchema:schema22.properties.text,data:data0}];
 return false;
 }
 }
@@ -1013,10 +1084,31 @@ if(data.assistive !== undefined){
 let data1 = data.assistive;
 const _errs4 = errors;
 if((typeof data1 !== "boolean") && (data1 !== null)){
-validate47.errors = [{instancePath:instancePath+"/assistive",schemaPath:"#/properties/assistive/type",keyword:"type",params:{type: schema21.properties.assistive.type},message:"must be boolean,null",schema:schema21.properties.assistive.type,parentSchema:schema21.properties.assistive,data:data1}];
+validate49.errors = [{instancePath:instancePath+"/assistive",schemaPath:"#/properties/assistive/type",keyword:"type",params:{type: schema22.properties.assistive.type},message:"must be boolean,null",schema:schema22.properties.assistive.type,parentSchema:schema22.properties.assistive,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.instruction !== undefined){
+let data2 = data.instruction;
+const _errs6 = errors;
+if(errors === _errs6){
+if(typeof data2 === "string"){
+if(func2(data2) > 8000){
+validate49.errors = [{instancePath:instancePath+"/instruction",schemaPath:"#/properties/instruction/maxLength",keyword:"maxLength",params:{limit: 8000},message:"must NOT have more than 8000 characters",schema:8000,parentSchema:schema22.properties.instruction,data:data2}];
+return false;
+}
+}
+else {
+validate49.errors = [{instancePath:instancePath+"/instruction",schemaPath:"#/properties/instruction/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema22.properties.instruction.type,parentSchema:schema22.properties.instruction,data:data2}];
+return false;
+}
+}
+var valid0 = _errs6 === errors;
 }
 else {
 var valid0 = true;
@@ -1025,33 +1117,34 @@ var valid0 = true;
 }
 }
 }
+}
 else {
-validate47.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema21.type,parentSchema:schema21,data}];
+validate49.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema22.type,parentSchema:schema22,data}];
 return false;
 }
 }
-validate47.errors = vErrors;
+validate49.errors = vErrors;
 return errors === 0;
 }
 
-export const validateFormatReply = validate48;
-const schema22 = {"type":"object","additionalProperties":false,"required":["text","raw_text","formatted"],"properties":{"text":{"type":"string"},"raw_text":{"type":"string"},"formatted":{"type":"boolean"}}};
+export const validateFormatReply = validate50;
+const schema23 = {"type":"object","additionalProperties":false,"required":["text","raw_text","formatted"],"properties":{"text":{"type":"string"},"raw_text":{"type":"string"},"formatted":{"type":"boolean"},"warning":{"type":"string","minLength":1}}};
 
-function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.text === undefined) && (missing0 = "text")) || ((data.raw_text === undefined) && (missing0 = "raw_text"))) || ((data.formatted === undefined) && (missing0 = "formatted"))){
-validate48.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema22.required,parentSchema:schema22,data}];
+validate50.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema23.required,parentSchema:schema23,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((key0 === "text") || (key0 === "raw_text")) || (key0 === "formatted"))){
-validate48.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema22,data}];
+if(!((((key0 === "text") || (key0 === "raw_text")) || (key0 === "formatted")) || (key0 === "warning"))){
+validate50.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema23,data}];
 return false;
 break;
 }
@@ -1061,7 +1154,7 @@ if(data.text !== undefined){
 let data0 = data.text;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate48.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema22.properties.text.type,parentSchema:schema22.properties.text,data:data0}];
+validate50.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema23.properties.text.type,parentSchema:schema23.properties.text,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -1074,7 +1167,7 @@ if(data.raw_text !== undefined){
 let data1 = data.raw_text;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate48.errors = [{instancePath:instancePath+"/raw_text",schemaPath:"#/properties/raw_text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema22.properties.raw_text.type,parentSchema:schema22.properties.raw_text,data:data1}];
+validate50.errors = [{instancePath:instancePath+"/raw_text",schemaPath:"#/properties/raw_text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema23.properties.raw_text.type,parentSchema:schema23.properties.raw_text,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -1087,10 +1180,31 @@ if(data.formatted !== undefined){
 let data2 = data.formatted;
 const _errs6 = errors;
 if(typeof data2 !== "boolean"){
-validate48.errors = [{instancePath:instancePath+"/formatted",schemaPath:"#/properties/formatted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema22.properties.formatted.type,parentSchema:schema22.properties.formatted,data:data2}];
+validate50.errors = [{instancePath:instancePath+"/formatted",schemaPath:"#/properties/formatted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema23.properties.formatted.type,parentSchema:schema23.properties.formatted,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.warning !== undefined){
+let data3 = data.warning;
+const _errs8 = errors;
+if(errors === _errs8){
+if(typeof data3 === "string"){
+if(func2(data3) < 1){
+validate50.errors = [{instancePath:instancePath+"/warning",schemaPath:"#/properties/warning/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema23.properties.warning,data:data3}];
+return false;
+}
+}
+else {
+validate50.errors = [{instancePath:instancePath+"/warning",schemaPath:"#/properties/warning/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema23.properties.warning.type,parentSchema:schema23.properties.warning,data:data3}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
 }
 else {
 var valid0 = true;
@@ -1100,34 +1214,35 @@ var valid0 = true;
 }
 }
 }
+}
 else {
-validate48.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema22.type,parentSchema:schema22,data}];
+validate50.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema23.type,parentSchema:schema23,data}];
 return false;
 }
 }
-validate48.errors = vErrors;
+validate50.errors = vErrors;
 return errors === 0;
 }
 
-export const validateHealth = validate49;
-const schema23 = {"type":"object","additionalProperties":false,"required":["ok","speech","formatting"],"properties":{"ok":{"type":"boolean"},"speech":{"$ref":"#/components/schemas/SpeechHealth"},"formatting":{"$ref":"#/components/schemas/FormattingHealth"}}};
-const schema24 = {"type":"object","additionalProperties":false,"required":["state","model","detail","received_bytes","total_bytes","restarts"],"properties":{"state":{"type":"string","enum":["building","downloading","failed","loading","ready"]},"model":{"type":["string","null"]},"detail":{"type":["string","null"]},"received_bytes":{"type":["integer","null"],"minimum":0},"total_bytes":{"type":["integer","null"],"minimum":0},"restarts":{"type":"integer","minimum":0}}};
+export const validateHealth = validate51;
+const schema24 = {"type":"object","additionalProperties":false,"required":["ok","speech","formatting"],"properties":{"ok":{"type":"boolean"},"speech":{"$ref":"#/components/schemas/SpeechHealth"},"formatting":{"$ref":"#/components/schemas/FormattingHealth"}}};
+const schema25 = {"type":"object","additionalProperties":false,"required":["state","model","detail","received_bytes","total_bytes","restarts"],"properties":{"state":{"type":"string","enum":["building","downloading","failed","loading","ready"]},"model":{"type":["string","null"]},"detail":{"type":["string","null"]},"received_bytes":{"type":["integer","null"],"minimum":0},"total_bytes":{"type":["integer","null"],"minimum":0},"restarts":{"type":"integer","minimum":0}}};
 
-function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((data.state === undefined) && (missing0 = "state")) || ((data.model === undefined) && (missing0 = "model"))) || ((data.detail === undefined) && (missing0 = "detail"))) || ((data.received_bytes === undefined) && (missing0 = "received_bytes"))) || ((data.total_bytes === undefined) && (missing0 = "total_bytes"))) || ((data.restarts === undefined) && (missing0 = "restarts"))){
-validate50.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema24.required,parentSchema:schema24,data}];
+validate52.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema25.required,parentSchema:schema25,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((key0 === "state") || (key0 === "model")) || (key0 === "detail")) || (key0 === "received_bytes")) || (key0 === "total_bytes")) || (key0 === "restarts"))){
-validate50.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema24,data}];
+validate52.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema25,data}];
 return false;
 break;
 }
@@ -1137,11 +1252,11 @@ if(data.state !== undefined){
 let data0 = data.state;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate50.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema24.properties.state.type,parentSchema:schema24.properties.state,data:data0}];
+validate52.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema25.properties.state.type,parentSchema:schema25.properties.state,data:data0}];
 return false;
 }
 if(!(((((data0 === "building") || (data0 === "downloading")) || (data0 === "failed")) || (data0 === "loading")) || (data0 === "ready"))){
-validate50.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema24.properties.state.enum},message:"must be equal to one of the allowed values",schema:schema24.properties.state.enum,parentSchema:schema24.properties.state,data:data0}];
+validate52.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema25.properties.state.enum},message:"must be equal to one of the allowed values",schema:schema25.properties.state.enum,parentSchema:schema25.properties.state,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -1154,7 +1269,7 @@ if(data.model !== undefined){
 let data1 = data.model;
 const _errs4 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate50.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema24.properties.model.type},message:"must be string,null",schema:schema24.properties.model.type,parentSchema:schema24.properties.model,data:data1}];
+validate52.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema25.properties.model.type},message:"must be string,null",schema:schema25.properties.model.type,parentSchema:schema25.properties.model,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -1167,7 +1282,7 @@ if(data.detail !== undefined){
 let data2 = data.detail;
 const _errs6 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate50.errors = [{instancePath:instancePath+"/detail",schemaPath:"#/properties/detail/type",keyword:"type",params:{type: schema24.properties.detail.type},message:"must be string,null",schema:schema24.properties.detail.type,parentSchema:schema24.properties.detail,data:data2}];
+validate52.errors = [{instancePath:instancePath+"/detail",schemaPath:"#/properties/detail/type",keyword:"type",params:{type: schema25.properties.detail.type},message:"must be string,null",schema:schema25.properties.detail.type,parentSchema:schema25.properties.detail,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -1180,13 +1295,13 @@ if(data.received_bytes !== undefined){
 let data3 = data.received_bytes;
 const _errs8 = errors;
 if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (data3 !== null)){
-validate50.errors = [{instancePath:instancePath+"/received_bytes",schemaPath:"#/properties/received_bytes/type",keyword:"type",params:{type: schema24.properties.received_bytes.type},message:"must be integer,null",schema:schema24.properties.received_bytes.type,parentSchema:schema24.properties.received_bytes,data:data3}];
+validate52.errors = [{instancePath:instancePath+"/received_bytes",schemaPath:"#/properties/received_bytes/type",keyword:"type",params:{type: schema25.properties.received_bytes.type},message:"must be integer,null",schema:schema25.properties.received_bytes.type,parentSchema:schema25.properties.received_bytes,data:data3}];
 return false;
 }
 if(errors === _errs8){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate50.errors = [{instancePath:instancePath+"/received_bytes",schemaPath:"#/properties/received_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema24.properties.received_bytes,data:data3}];
+validate52.errors = [{instancePath:instancePath+"/received_bytes",schemaPath:"#/properties/received_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema25.properties.received_bytes,data:data3}];
 return false;
 }
 }
@@ -1201,13 +1316,13 @@ if(data.total_bytes !== undefined){
 let data4 = data.total_bytes;
 const _errs10 = errors;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (data4 !== null)){
-validate50.errors = [{instancePath:instancePath+"/total_bytes",schemaPath:"#/properties/total_bytes/type",keyword:"type",params:{type: schema24.properties.total_bytes.type},message:"must be integer,null",schema:schema24.properties.total_bytes.type,parentSchema:schema24.properties.total_bytes,data:data4}];
+validate52.errors = [{instancePath:instancePath+"/total_bytes",schemaPath:"#/properties/total_bytes/type",keyword:"type",params:{type: schema25.properties.total_bytes.type},message:"must be integer,null",schema:schema25.properties.total_bytes.type,parentSchema:schema25.properties.total_bytes,data:data4}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate50.errors = [{instancePath:instancePath+"/total_bytes",schemaPath:"#/properties/total_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema24.properties.total_bytes,data:data4}];
+validate52.errors = [{instancePath:instancePath+"/total_bytes",schemaPath:"#/properties/total_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema25.properties.total_bytes,data:data4}];
 return false;
 }
 }
@@ -1222,13 +1337,13 @@ if(data.restarts !== undefined){
 let data5 = data.restarts;
 const _errs12 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate50.errors = [{instancePath:instancePath+"/restarts",schemaPath:"#/properties/restarts/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema24.properties.restarts.type,parentSchema:schema24.properties.restarts,data:data5}];
+validate52.errors = [{instancePath:instancePath+"/restarts",schemaPath:"#/properties/restarts/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema25.properties.restarts.type,parentSchema:schema25.properties.restarts,data:data5}];
 return false;
 }
 if(errors === _errs12){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 < 0 || isNaN(data5)){
-validate50.errors = [{instancePath:instancePath+"/restarts",schemaPath:"#/properties/restarts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema24.properties.restarts,data:data5}];
+validate52.errors = [{instancePath:instancePath+"/restarts",schemaPath:"#/properties/restarts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema25.properties.restarts,data:data5}];
 return false;
 }
 }
@@ -1240,80 +1355,6 @@ var valid0 = true;
 }
 }
 }
-}
-}
-}
-}
-}
-}
-else {
-validate50.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema24.type,parentSchema:schema24,data}];
-return false;
-}
-}
-validate50.errors = vErrors;
-return errors === 0;
-}
-
-const schema25 = {"type":"object","additionalProperties":false,"required":["enabled","provider","model"],"properties":{"enabled":{"type":"boolean"},"provider":{"type":["string","null"]},"model":{"type":["string","null"]}}};
-
-function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.enabled === undefined) && (missing0 = "enabled")) || ((data.provider === undefined) && (missing0 = "provider"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate52.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema25.required,parentSchema:schema25,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((key0 === "enabled") || (key0 === "provider")) || (key0 === "model"))){
-validate52.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema25,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.enabled !== undefined){
-let data0 = data.enabled;
-const _errs2 = errors;
-if(typeof data0 !== "boolean"){
-validate52.errors = [{instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema25.properties.enabled.type,parentSchema:schema25.properties.enabled,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.provider !== undefined){
-let data1 = data.provider;
-const _errs4 = errors;
-if((typeof data1 !== "string") && (data1 !== null)){
-validate52.errors = [{instancePath:instancePath+"/provider",schemaPath:"#/properties/provider/type",keyword:"type",params:{type: schema25.properties.provider.type},message:"must be string,null",schema:schema25.properties.provider.type,parentSchema:schema25.properties.provider,data:data1}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data2 = data.model;
-const _errs6 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate52.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema25.properties.model.type},message:"must be string,null",schema:schema25.properties.model.type,parentSchema:schema25.properties.model,data:data2}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
 }
 }
 }
@@ -1329,22 +1370,96 @@ validate52.errors = vErrors;
 return errors === 0;
 }
 
+const schema26 = {"type":"object","additionalProperties":false,"required":["enabled","provider","model"],"properties":{"enabled":{"type":"boolean"},"provider":{"type":["string","null"]},"model":{"type":["string","null"]}}};
 
-function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.enabled === undefined) && (missing0 = "enabled")) || ((data.provider === undefined) && (missing0 = "provider"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate54.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema26.required,parentSchema:schema26,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "enabled") || (key0 === "provider")) || (key0 === "model"))){
+validate54.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema26,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.enabled !== undefined){
+let data0 = data.enabled;
+const _errs2 = errors;
+if(typeof data0 !== "boolean"){
+validate54.errors = [{instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema26.properties.enabled.type,parentSchema:schema26.properties.enabled,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.provider !== undefined){
+let data1 = data.provider;
+const _errs4 = errors;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate54.errors = [{instancePath:instancePath+"/provider",schemaPath:"#/properties/provider/type",keyword:"type",params:{type: schema26.properties.provider.type},message:"must be string,null",schema:schema26.properties.provider.type,parentSchema:schema26.properties.provider,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data2 = data.model;
+const _errs6 = errors;
+if((typeof data2 !== "string") && (data2 !== null)){
+validate54.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema26.properties.model.type},message:"must be string,null",schema:schema26.properties.model.type,parentSchema:schema26.properties.model,data:data2}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate54.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema26.type,parentSchema:schema26,data}];
+return false;
+}
+}
+validate54.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.ok === undefined) && (missing0 = "ok")) || ((data.speech === undefined) && (missing0 = "speech"))) || ((data.formatting === undefined) && (missing0 = "formatting"))){
-validate49.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema23.required,parentSchema:schema23,data}];
+validate51.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema24.required,parentSchema:schema24,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "ok") || (key0 === "speech")) || (key0 === "formatting"))){
-validate49.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema23,data}];
+validate51.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema24,data}];
 return false;
 break;
 }
@@ -1354,7 +1469,7 @@ if(data.ok !== undefined){
 let data0 = data.ok;
 const _errs2 = errors;
 if(typeof data0 !== "boolean"){
-validate49.errors = [{instancePath:instancePath+"/ok",schemaPath:"#/properties/ok/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema23.properties.ok.type,parentSchema:schema23.properties.ok,data:data0}];
+validate51.errors = [{instancePath:instancePath+"/ok",schemaPath:"#/properties/ok/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema24.properties.ok.type,parentSchema:schema24.properties.ok,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -1365,8 +1480,8 @@ var valid0 = true;
 if(valid0){
 if(data.speech !== undefined){
 const _errs4 = errors;
-if(!(validate50(data.speech, {instancePath:instancePath+"/speech",parentData:data,parentDataProperty:"speech",rootData}))){
-vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
+if(!(validate52(data.speech, {instancePath:instancePath+"/speech",parentData:data,parentDataProperty:"speech",rootData}))){
+vErrors = vErrors === null ? validate52.errors : vErrors.concat(validate52.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -1377,8 +1492,8 @@ var valid0 = true;
 if(valid0){
 if(data.formatting !== undefined){
 const _errs5 = errors;
-if(!(validate52(data.formatting, {instancePath:instancePath+"/formatting",parentData:data,parentDataProperty:"formatting",rootData}))){
-vErrors = vErrors === null ? validate52.errors : vErrors.concat(validate52.errors);
+if(!(validate54(data.formatting, {instancePath:instancePath+"/formatting",parentData:data,parentDataProperty:"formatting",rootData}))){
+vErrors = vErrors === null ? validate54.errors : vErrors.concat(validate54.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs5 === errors;
@@ -1392,31 +1507,31 @@ var valid0 = true;
 }
 }
 else {
-validate49.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema23.type,parentSchema:schema23,data}];
+validate51.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema24.type,parentSchema:schema24,data}];
 return false;
 }
 }
-validate49.errors = vErrors;
+validate51.errors = vErrors;
 return errors === 0;
 }
 
-export const validateSpeechHealth = validate54;
+export const validateSpeechHealth = validate56;
 
-function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((data.state === undefined) && (missing0 = "state")) || ((data.model === undefined) && (missing0 = "model"))) || ((data.detail === undefined) && (missing0 = "detail"))) || ((data.received_bytes === undefined) && (missing0 = "received_bytes"))) || ((data.total_bytes === undefined) && (missing0 = "total_bytes"))) || ((data.restarts === undefined) && (missing0 = "restarts"))){
-validate54.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema24.required,parentSchema:schema24,data}];
+validate56.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema25.required,parentSchema:schema25,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((key0 === "state") || (key0 === "model")) || (key0 === "detail")) || (key0 === "received_bytes")) || (key0 === "total_bytes")) || (key0 === "restarts"))){
-validate54.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema24,data}];
+validate56.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema25,data}];
 return false;
 break;
 }
@@ -1426,11 +1541,11 @@ if(data.state !== undefined){
 let data0 = data.state;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate54.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema24.properties.state.type,parentSchema:schema24.properties.state,data:data0}];
+validate56.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema25.properties.state.type,parentSchema:schema25.properties.state,data:data0}];
 return false;
 }
 if(!(((((data0 === "building") || (data0 === "downloading")) || (data0 === "failed")) || (data0 === "loading")) || (data0 === "ready"))){
-validate54.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema24.properties.state.enum},message:"must be equal to one of the allowed values",schema:schema24.properties.state.enum,parentSchema:schema24.properties.state,data:data0}];
+validate56.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema25.properties.state.enum},message:"must be equal to one of the allowed values",schema:schema25.properties.state.enum,parentSchema:schema25.properties.state,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -1443,7 +1558,7 @@ if(data.model !== undefined){
 let data1 = data.model;
 const _errs4 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate54.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema24.properties.model.type},message:"must be string,null",schema:schema24.properties.model.type,parentSchema:schema24.properties.model,data:data1}];
+validate56.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema25.properties.model.type},message:"must be string,null",schema:schema25.properties.model.type,parentSchema:schema25.properties.model,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -1456,7 +1571,7 @@ if(data.detail !== undefined){
 let data2 = data.detail;
 const _errs6 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate54.errors = [{instancePath:instancePath+"/detail",schemaPath:"#/properties/detail/type",keyword:"type",params:{type: schema24.properties.detail.type},message:"must be string,null",schema:schema24.properties.detail.type,parentSchema:schema24.properties.detail,data:data2}];
+validate56.errors = [{instancePath:instancePath+"/detail",schemaPath:"#/properties/detail/type",keyword:"type",params:{type: schema25.properties.detail.type},message:"must be string,null",schema:schema25.properties.detail.type,parentSchema:schema25.properties.detail,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -1469,13 +1584,13 @@ if(data.received_bytes !== undefined){
 let data3 = data.received_bytes;
 const _errs8 = errors;
 if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (data3 !== null)){
-validate54.errors = [{instancePath:instancePath+"/received_bytes",schemaPath:"#/properties/received_bytes/type",keyword:"type",params:{type: schema24.properties.received_bytes.type},message:"must be integer,null",schema:schema24.properties.received_bytes.type,parentSchema:schema24.properties.received_bytes,data:data3}];
+validate56.errors = [{instancePath:instancePath+"/received_bytes",schemaPath:"#/properties/received_bytes/type",keyword:"type",params:{type: schema25.properties.received_bytes.type},message:"must be integer,null",schema:schema25.properties.received_bytes.type,parentSchema:schema25.properties.received_bytes,data:data3}];
 return false;
 }
 if(errors === _errs8){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate54.errors = [{instancePath:instancePath+"/received_bytes",schemaPath:"#/properties/received_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema24.properties.received_bytes,data:data3}];
+validate56.errors = [{instancePath:instancePath+"/received_bytes",schemaPath:"#/properties/received_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema25.properties.received_bytes,data:data3}];
 return false;
 }
 }
@@ -1490,13 +1605,13 @@ if(data.total_bytes !== undefined){
 let data4 = data.total_bytes;
 const _errs10 = errors;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (data4 !== null)){
-validate54.errors = [{instancePath:instancePath+"/total_bytes",schemaPath:"#/properties/total_bytes/type",keyword:"type",params:{type: schema24.properties.total_bytes.type},message:"must be integer,null",schema:schema24.properties.total_bytes.type,parentSchema:schema24.properties.total_bytes,data:data4}];
+validate56.errors = [{instancePath:instancePath+"/total_bytes",schemaPath:"#/properties/total_bytes/type",keyword:"type",params:{type: schema25.properties.total_bytes.type},message:"must be integer,null",schema:schema25.properties.total_bytes.type,parentSchema:schema25.properties.total_bytes,data:data4}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate54.errors = [{instancePath:instancePath+"/total_bytes",schemaPath:"#/properties/total_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema24.properties.total_bytes,data:data4}];
+validate56.errors = [{instancePath:instancePath+"/total_bytes",schemaPath:"#/properties/total_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema25.properties.total_bytes,data:data4}];
 return false;
 }
 }
@@ -1511,13 +1626,13 @@ if(data.restarts !== undefined){
 let data5 = data.restarts;
 const _errs12 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate54.errors = [{instancePath:instancePath+"/restarts",schemaPath:"#/properties/restarts/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema24.properties.restarts.type,parentSchema:schema24.properties.restarts,data:data5}];
+validate56.errors = [{instancePath:instancePath+"/restarts",schemaPath:"#/properties/restarts/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema25.properties.restarts.type,parentSchema:schema25.properties.restarts,data:data5}];
 return false;
 }
 if(errors === _errs12){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 < 0 || isNaN(data5)){
-validate54.errors = [{instancePath:instancePath+"/restarts",schemaPath:"#/properties/restarts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema24.properties.restarts,data:data5}];
+validate56.errors = [{instancePath:instancePath+"/restarts",schemaPath:"#/properties/restarts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema25.properties.restarts,data:data5}];
 return false;
 }
 }
@@ -1536,31 +1651,31 @@ var valid0 = true;
 }
 }
 else {
-validate54.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema24.type,parentSchema:schema24,data}];
+validate56.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema25.type,parentSchema:schema25,data}];
 return false;
 }
 }
-validate54.errors = vErrors;
+validate56.errors = vErrors;
 return errors === 0;
 }
 
-export const validateFormattingHealth = validate55;
+export const validateFormattingHealth = validate57;
 
-function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.enabled === undefined) && (missing0 = "enabled")) || ((data.provider === undefined) && (missing0 = "provider"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate55.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema25.required,parentSchema:schema25,data}];
+validate57.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema26.required,parentSchema:schema26,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "enabled") || (key0 === "provider")) || (key0 === "model"))){
-validate55.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema25,data}];
+validate57.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema26,data}];
 return false;
 break;
 }
@@ -1570,7 +1685,7 @@ if(data.enabled !== undefined){
 let data0 = data.enabled;
 const _errs2 = errors;
 if(typeof data0 !== "boolean"){
-validate55.errors = [{instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema25.properties.enabled.type,parentSchema:schema25.properties.enabled,data:data0}];
+validate57.errors = [{instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema26.properties.enabled.type,parentSchema:schema26.properties.enabled,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -1583,7 +1698,7 @@ if(data.provider !== undefined){
 let data1 = data.provider;
 const _errs4 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate55.errors = [{instancePath:instancePath+"/provider",schemaPath:"#/properties/provider/type",keyword:"type",params:{type: schema25.properties.provider.type},message:"must be string,null",schema:schema25.properties.provider.type,parentSchema:schema25.properties.provider,data:data1}];
+validate57.errors = [{instancePath:instancePath+"/provider",schemaPath:"#/properties/provider/type",keyword:"type",params:{type: schema26.properties.provider.type},message:"must be string,null",schema:schema26.properties.provider.type,parentSchema:schema26.properties.provider,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -1596,7 +1711,7 @@ if(data.model !== undefined){
 let data2 = data.model;
 const _errs6 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate55.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema25.properties.model.type},message:"must be string,null",schema:schema25.properties.model.type,parentSchema:schema25.properties.model,data:data2}];
+validate57.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema26.properties.model.type},message:"must be string,null",schema:schema26.properties.model.type,parentSchema:schema26.properties.model,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -1610,33 +1725,33 @@ var valid0 = true;
 }
 }
 else {
-validate55.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema25.type,parentSchema:schema25,data}];
+validate57.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema26.type,parentSchema:schema26,data}];
 return false;
 }
 }
-validate55.errors = vErrors;
+validate57.errors = vErrors;
 return errors === 0;
 }
 
-export const validateVersion = validate56;
-const schema28 = {"type":"object","additionalProperties":false,"required":["name","version","commit","protocol","engine","model_paths","formatting_tier","ai"],"properties":{"name":{"type":"string","const":"antiphon"},"version":{"type":"string"},"commit":{"type":["string","null"]},"protocol":{"type":"string","const":"stt-jsonl-v1"},"engine":{"$ref":"#/components/schemas/SpeechEngineVersion"},"model_paths":{"$ref":"#/components/schemas/ModelPaths"},"formatting_tier":{"$ref":"#/components/schemas/FormattingTier"},"ai":{"$ref":"#/components/schemas/AiToggles"}}};
-const schema29 = {"type":"object","additionalProperties":false,"required":["name","version"],"properties":{"name":{"type":"string"},"version":{"type":["string","null"]}}};
+export const validateVersion = validate58;
+const schema29 = {"type":"object","additionalProperties":false,"required":["name","version","commit","protocol","engine","model_paths","formatting_tier","ai"],"properties":{"name":{"type":"string","const":"antiphon"},"version":{"type":"string"},"commit":{"type":["string","null"]},"protocol":{"type":"string","const":"stt-jsonl-v1"},"engine":{"$ref":"#/components/schemas/SpeechEngineVersion"},"model_paths":{"$ref":"#/components/schemas/ModelPaths"},"formatting_tier":{"$ref":"#/components/schemas/FormattingTier"},"ai":{"$ref":"#/components/schemas/AiToggles"}}};
+const schema30 = {"type":"object","additionalProperties":false,"required":["name","version"],"properties":{"name":{"type":"string"},"version":{"type":["string","null"]}}};
 
-function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.name === undefined) && (missing0 = "name")) || ((data.version === undefined) && (missing0 = "version"))){
-validate57.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema29.required,parentSchema:schema29,data}];
+validate59.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema30.required,parentSchema:schema30,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "name") || (key0 === "version"))){
-validate57.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema29,data}];
+validate59.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema30,data}];
 return false;
 break;
 }
@@ -1646,7 +1761,7 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate57.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema29.properties.name.type,parentSchema:schema29.properties.name,data:data0}];
+validate59.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema30.properties.name.type,parentSchema:schema30.properties.name,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -1659,54 +1774,13 @@ if(data.version !== undefined){
 let data1 = data.version;
 const _errs4 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate57.errors = [{instancePath:instancePath+"/version",schemaPath:"#/properties/version/type",keyword:"type",params:{type: schema29.properties.version.type},message:"must be string,null",schema:schema29.properties.version.type,parentSchema:schema29.properties.version,data:data1}];
+validate59.errors = [{instancePath:instancePath+"/version",schemaPath:"#/properties/version/type",keyword:"type",params:{type: schema30.properties.version.type},message:"must be string,null",schema:schema30.properties.version.type,parentSchema:schema30.properties.version,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
 }
 else {
 var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate57.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema29.type,parentSchema:schema29,data}];
-return false;
-}
-}
-validate57.errors = vErrors;
-return errors === 0;
-}
-
-const schema30 = {"type":"object","additionalProperties":false,"required":["speech"],"properties":{"speech":{"type":["string","null"]}}};
-
-function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.speech === undefined) && (missing0 = "speech")){
-validate59.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema30.required,parentSchema:schema30,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(key0 === "speech")){
-validate59.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema30,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.speech !== undefined){
-let data0 = data.speech;
-if((typeof data0 !== "string") && (data0 !== null)){
-validate59.errors = [{instancePath:instancePath+"/speech",schemaPath:"#/properties/speech/type",keyword:"type",params:{type: schema30.properties.speech.type},message:"must be string,null",schema:schema30.properties.speech.type,parentSchema:schema30.properties.speech,data:data0}];
-return false;
 }
 }
 }
@@ -1721,7 +1795,7 @@ validate59.errors = vErrors;
 return errors === 0;
 }
 
-const schema31 = {"type":"object","additionalProperties":false,"required":["status","model"],"properties":{"status":{"type":"string","enum":["no_key","off","ready"]},"model":{"type":["string","null"]}}};
+const schema31 = {"type":"object","additionalProperties":false,"required":["speech"],"properties":{"speech":{"type":["string","null"]}}};
 
 function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -1729,48 +1803,25 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.status === undefined) && (missing0 = "status")) || ((data.model === undefined) && (missing0 = "model"))){
+if((data.speech === undefined) && (missing0 = "speech")){
 validate61.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema31.required,parentSchema:schema31,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "status") || (key0 === "model"))){
+if(!(key0 === "speech")){
 validate61.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema31,data}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.status !== undefined){
-let data0 = data.status;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate61.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.status.type,parentSchema:schema31.properties.status,data:data0}];
+if(data.speech !== undefined){
+let data0 = data.speech;
+if((typeof data0 !== "string") && (data0 !== null)){
+validate61.errors = [{instancePath:instancePath+"/speech",schemaPath:"#/properties/speech/type",keyword:"type",params:{type: schema31.properties.speech.type},message:"must be string,null",schema:schema31.properties.speech.type,parentSchema:schema31.properties.speech,data:data0}];
 return false;
-}
-if(!(((data0 === "no_key") || (data0 === "off")) || (data0 === "ready"))){
-validate61.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema31.properties.status.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.status.enum,parentSchema:schema31.properties.status,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.model !== undefined){
-let data1 = data.model;
-const _errs4 = errors;
-if((typeof data1 !== "string") && (data1 !== null)){
-validate61.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema31.properties.model.type},message:"must be string,null",schema:schema31.properties.model.type,parentSchema:schema31.properties.model,data:data1}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
 }
 }
 }
@@ -1785,7 +1836,7 @@ validate61.errors = vErrors;
 return errors === 0;
 }
 
-const schema32 = {"type":"object","additionalProperties":false,"required":["formatting","demo_chat"],"properties":{"formatting":{"type":"boolean"},"demo_chat":{"type":"boolean"}}};
+const schema32 = {"type":"object","additionalProperties":false,"required":["status","model"],"properties":{"status":{"type":"string","enum":["no_key","off","ready"]},"model":{"type":["string","null"]}}};
 
 function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -1793,25 +1844,29 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.formatting === undefined) && (missing0 = "formatting")) || ((data.demo_chat === undefined) && (missing0 = "demo_chat"))){
+if(((data.status === undefined) && (missing0 = "status")) || ((data.model === undefined) && (missing0 = "model"))){
 validate63.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema32.required,parentSchema:schema32,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "formatting") || (key0 === "demo_chat"))){
+if(!((key0 === "status") || (key0 === "model"))){
 validate63.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema32,data}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.formatting !== undefined){
-let data0 = data.formatting;
+if(data.status !== undefined){
+let data0 = data.status;
 const _errs2 = errors;
-if(typeof data0 !== "boolean"){
-validate63.errors = [{instancePath:instancePath+"/formatting",schemaPath:"#/properties/formatting/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema32.properties.formatting.type,parentSchema:schema32.properties.formatting,data:data0}];
+if(typeof data0 !== "string"){
+validate63.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema32.properties.status.type,parentSchema:schema32.properties.status,data:data0}];
+return false;
+}
+if(!(((data0 === "no_key") || (data0 === "off")) || (data0 === "ready"))){
+validate63.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema32.properties.status.enum},message:"must be equal to one of the allowed values",schema:schema32.properties.status.enum,parentSchema:schema32.properties.status,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -1820,11 +1875,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.demo_chat !== undefined){
-let data1 = data.demo_chat;
+if(data.model !== undefined){
+let data1 = data.model;
 const _errs4 = errors;
-if(typeof data1 !== "boolean"){
-validate63.errors = [{instancePath:instancePath+"/demo_chat",schemaPath:"#/properties/demo_chat/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema32.properties.demo_chat.type,parentSchema:schema32.properties.demo_chat,data:data1}];
+if((typeof data1 !== "string") && (data1 !== null)){
+validate63.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema32.properties.model.type},message:"must be string,null",schema:schema32.properties.model.type,parentSchema:schema32.properties.model,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -1845,22 +1900,82 @@ validate63.errors = vErrors;
 return errors === 0;
 }
 
+const schema33 = {"type":"object","additionalProperties":false,"required":["formatting","demo_chat"],"properties":{"formatting":{"type":"boolean"},"demo_chat":{"type":"boolean"}}};
 
-function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.formatting === undefined) && (missing0 = "formatting")) || ((data.demo_chat === undefined) && (missing0 = "demo_chat"))){
+validate65.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema33.required,parentSchema:schema33,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "formatting") || (key0 === "demo_chat"))){
+validate65.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema33,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.formatting !== undefined){
+let data0 = data.formatting;
+const _errs2 = errors;
+if(typeof data0 !== "boolean"){
+validate65.errors = [{instancePath:instancePath+"/formatting",schemaPath:"#/properties/formatting/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema33.properties.formatting.type,parentSchema:schema33.properties.formatting,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.demo_chat !== undefined){
+let data1 = data.demo_chat;
+const _errs4 = errors;
+if(typeof data1 !== "boolean"){
+validate65.errors = [{instancePath:instancePath+"/demo_chat",schemaPath:"#/properties/demo_chat/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema33.properties.demo_chat.type,parentSchema:schema33.properties.demo_chat,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate65.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema33.type,parentSchema:schema33,data}];
+return false;
+}
+}
+validate65.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((((data.name === undefined) && (missing0 = "name")) || ((data.version === undefined) && (missing0 = "version"))) || ((data.commit === undefined) && (missing0 = "commit"))) || ((data.protocol === undefined) && (missing0 = "protocol"))) || ((data.engine === undefined) && (missing0 = "engine"))) || ((data.model_paths === undefined) && (missing0 = "model_paths"))) || ((data.formatting_tier === undefined) && (missing0 = "formatting_tier"))) || ((data.ai === undefined) && (missing0 = "ai"))){
-validate56.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema28.required,parentSchema:schema28,data}];
+validate58.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema29.required,parentSchema:schema29,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((((key0 === "name") || (key0 === "version")) || (key0 === "commit")) || (key0 === "protocol")) || (key0 === "engine")) || (key0 === "model_paths")) || (key0 === "formatting_tier")) || (key0 === "ai"))){
-validate56.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema28,data}];
+validate58.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema29,data}];
 return false;
 break;
 }
@@ -1870,11 +1985,11 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate56.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema28.properties.name.type,parentSchema:schema28.properties.name,data:data0}];
+validate58.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema29.properties.name.type,parentSchema:schema29.properties.name,data:data0}];
 return false;
 }
 if("antiphon" !== data0){
-validate56.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/const",keyword:"const",params:{allowedValue: "antiphon"},message:"must be equal to constant",schema:"antiphon",parentSchema:schema28.properties.name,data:data0}];
+validate58.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/const",keyword:"const",params:{allowedValue: "antiphon"},message:"must be equal to constant",schema:"antiphon",parentSchema:schema29.properties.name,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -1887,7 +2002,7 @@ if(data.version !== undefined){
 let data1 = data.version;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate56.errors = [{instancePath:instancePath+"/version",schemaPath:"#/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema28.properties.version.type,parentSchema:schema28.properties.version,data:data1}];
+validate58.errors = [{instancePath:instancePath+"/version",schemaPath:"#/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema29.properties.version.type,parentSchema:schema29.properties.version,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -1900,7 +2015,7 @@ if(data.commit !== undefined){
 let data2 = data.commit;
 const _errs6 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate56.errors = [{instancePath:instancePath+"/commit",schemaPath:"#/properties/commit/type",keyword:"type",params:{type: schema28.properties.commit.type},message:"must be string,null",schema:schema28.properties.commit.type,parentSchema:schema28.properties.commit,data:data2}];
+validate58.errors = [{instancePath:instancePath+"/commit",schemaPath:"#/properties/commit/type",keyword:"type",params:{type: schema29.properties.commit.type},message:"must be string,null",schema:schema29.properties.commit.type,parentSchema:schema29.properties.commit,data:data2}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -1913,11 +2028,11 @@ if(data.protocol !== undefined){
 let data3 = data.protocol;
 const _errs8 = errors;
 if(typeof data3 !== "string"){
-validate56.errors = [{instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema28.properties.protocol.type,parentSchema:schema28.properties.protocol,data:data3}];
+validate58.errors = [{instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema29.properties.protocol.type,parentSchema:schema29.properties.protocol,data:data3}];
 return false;
 }
 if("stt-jsonl-v1" !== data3){
-validate56.errors = [{instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/const",keyword:"const",params:{allowedValue: "stt-jsonl-v1"},message:"must be equal to constant",schema:"stt-jsonl-v1",parentSchema:schema28.properties.protocol,data:data3}];
+validate58.errors = [{instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/const",keyword:"const",params:{allowedValue: "stt-jsonl-v1"},message:"must be equal to constant",schema:"stt-jsonl-v1",parentSchema:schema29.properties.protocol,data:data3}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -1928,8 +2043,8 @@ var valid0 = true;
 if(valid0){
 if(data.engine !== undefined){
 const _errs10 = errors;
-if(!(validate57(data.engine, {instancePath:instancePath+"/engine",parentData:data,parentDataProperty:"engine",rootData}))){
-vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
+if(!(validate59(data.engine, {instancePath:instancePath+"/engine",parentData:data,parentDataProperty:"engine",rootData}))){
+vErrors = vErrors === null ? validate59.errors : vErrors.concat(validate59.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs10 === errors;
@@ -1940,8 +2055,8 @@ var valid0 = true;
 if(valid0){
 if(data.model_paths !== undefined){
 const _errs11 = errors;
-if(!(validate59(data.model_paths, {instancePath:instancePath+"/model_paths",parentData:data,parentDataProperty:"model_paths",rootData}))){
-vErrors = vErrors === null ? validate59.errors : vErrors.concat(validate59.errors);
+if(!(validate61(data.model_paths, {instancePath:instancePath+"/model_paths",parentData:data,parentDataProperty:"model_paths",rootData}))){
+vErrors = vErrors === null ? validate61.errors : vErrors.concat(validate61.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs11 === errors;
@@ -1952,8 +2067,8 @@ var valid0 = true;
 if(valid0){
 if(data.formatting_tier !== undefined){
 const _errs12 = errors;
-if(!(validate61(data.formatting_tier, {instancePath:instancePath+"/formatting_tier",parentData:data,parentDataProperty:"formatting_tier",rootData}))){
-vErrors = vErrors === null ? validate61.errors : vErrors.concat(validate61.errors);
+if(!(validate63(data.formatting_tier, {instancePath:instancePath+"/formatting_tier",parentData:data,parentDataProperty:"formatting_tier",rootData}))){
+vErrors = vErrors === null ? validate63.errors : vErrors.concat(validate63.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs12 === errors;
@@ -1964,8 +2079,8 @@ var valid0 = true;
 if(valid0){
 if(data.ai !== undefined){
 const _errs13 = errors;
-if(!(validate63(data.ai, {instancePath:instancePath+"/ai",parentData:data,parentDataProperty:"ai",rootData}))){
-vErrors = vErrors === null ? validate63.errors : vErrors.concat(validate63.errors);
+if(!(validate65(data.ai, {instancePath:instancePath+"/ai",parentData:data,parentDataProperty:"ai",rootData}))){
+vErrors = vErrors === null ? validate65.errors : vErrors.concat(validate65.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs13 === errors;
@@ -1984,31 +2099,31 @@ var valid0 = true;
 }
 }
 else {
-validate56.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema28.type,parentSchema:schema28,data}];
+validate58.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema29.type,parentSchema:schema29,data}];
 return false;
 }
 }
-validate56.errors = vErrors;
+validate58.errors = vErrors;
 return errors === 0;
 }
 
-export const validateSpeechEngineVersion = validate65;
+export const validateSpeechEngineVersion = validate67;
 
-function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.name === undefined) && (missing0 = "name")) || ((data.version === undefined) && (missing0 = "version"))){
-validate65.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema29.required,parentSchema:schema29,data}];
+validate67.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema30.required,parentSchema:schema30,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "name") || (key0 === "version"))){
-validate65.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema29,data}];
+validate67.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema30,data}];
 return false;
 break;
 }
@@ -2018,7 +2133,7 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate65.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema29.properties.name.type,parentSchema:schema29.properties.name,data:data0}];
+validate67.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema30.properties.name.type,parentSchema:schema30.properties.name,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -2031,7 +2146,7 @@ if(data.version !== undefined){
 let data1 = data.version;
 const _errs4 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate65.errors = [{instancePath:instancePath+"/version",schemaPath:"#/properties/version/type",keyword:"type",params:{type: schema29.properties.version.type},message:"must be string,null",schema:schema29.properties.version.type,parentSchema:schema29.properties.version,data:data1}];
+validate67.errors = [{instancePath:instancePath+"/version",schemaPath:"#/properties/version/type",keyword:"type",params:{type: schema30.properties.version.type},message:"must be string,null",schema:schema30.properties.version.type,parentSchema:schema30.properties.version,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -2044,31 +2159,31 @@ var valid0 = true;
 }
 }
 else {
-validate65.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema29.type,parentSchema:schema29,data}];
+validate67.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema30.type,parentSchema:schema30,data}];
 return false;
 }
 }
-validate65.errors = vErrors;
+validate67.errors = vErrors;
 return errors === 0;
 }
 
-export const validateModelPaths = validate66;
+export const validateModelPaths = validate68;
 
-function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.speech === undefined) && (missing0 = "speech")){
-validate66.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema30.required,parentSchema:schema30,data}];
+validate68.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema31.required,parentSchema:schema31,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(key0 === "speech")){
-validate66.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema30,data}];
+validate68.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema31,data}];
 return false;
 break;
 }
@@ -2077,7 +2192,7 @@ if(_errs1 === errors){
 if(data.speech !== undefined){
 let data0 = data.speech;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate66.errors = [{instancePath:instancePath+"/speech",schemaPath:"#/properties/speech/type",keyword:"type",params:{type: schema30.properties.speech.type},message:"must be string,null",schema:schema30.properties.speech.type,parentSchema:schema30.properties.speech,data:data0}];
+validate68.errors = [{instancePath:instancePath+"/speech",schemaPath:"#/properties/speech/type",keyword:"type",params:{type: schema31.properties.speech.type},message:"must be string,null",schema:schema31.properties.speech.type,parentSchema:schema31.properties.speech,data:data0}];
 return false;
 }
 }
@@ -2085,31 +2200,31 @@ return false;
 }
 }
 else {
-validate66.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema30.type,parentSchema:schema30,data}];
+validate68.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.type,parentSchema:schema31,data}];
 return false;
 }
 }
-validate66.errors = vErrors;
+validate68.errors = vErrors;
 return errors === 0;
 }
 
-export const validateFormattingTier = validate67;
+export const validateFormattingTier = validate69;
 
-function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.status === undefined) && (missing0 = "status")) || ((data.model === undefined) && (missing0 = "model"))){
-validate67.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema31.required,parentSchema:schema31,data}];
+validate69.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema32.required,parentSchema:schema32,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "status") || (key0 === "model"))){
-validate67.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema31,data}];
+validate69.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema32,data}];
 return false;
 break;
 }
@@ -2119,11 +2234,11 @@ if(data.status !== undefined){
 let data0 = data.status;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate67.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.status.type,parentSchema:schema31.properties.status,data:data0}];
+validate69.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema32.properties.status.type,parentSchema:schema32.properties.status,data:data0}];
 return false;
 }
 if(!(((data0 === "no_key") || (data0 === "off")) || (data0 === "ready"))){
-validate67.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema31.properties.status.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.status.enum,parentSchema:schema31.properties.status,data:data0}];
+validate69.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema32.properties.status.enum},message:"must be equal to one of the allowed values",schema:schema32.properties.status.enum,parentSchema:schema32.properties.status,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -2136,7 +2251,7 @@ if(data.model !== undefined){
 let data1 = data.model;
 const _errs4 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate67.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema31.properties.model.type},message:"must be string,null",schema:schema31.properties.model.type,parentSchema:schema31.properties.model,data:data1}];
+validate69.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema32.properties.model.type},message:"must be string,null",schema:schema32.properties.model.type,parentSchema:schema32.properties.model,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -2149,31 +2264,31 @@ var valid0 = true;
 }
 }
 else {
-validate67.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.type,parentSchema:schema31,data}];
+validate69.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema32.type,parentSchema:schema32,data}];
 return false;
 }
 }
-validate67.errors = vErrors;
+validate69.errors = vErrors;
 return errors === 0;
 }
 
-export const validateAiToggles = validate68;
+export const validateAiToggles = validate70;
 
-function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.formatting === undefined) && (missing0 = "formatting")) || ((data.demo_chat === undefined) && (missing0 = "demo_chat"))){
-validate68.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema32.required,parentSchema:schema32,data}];
+validate70.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema33.required,parentSchema:schema33,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "formatting") || (key0 === "demo_chat"))){
-validate68.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema32,data}];
+validate70.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema33,data}];
 return false;
 break;
 }
@@ -2183,7 +2298,7 @@ if(data.formatting !== undefined){
 let data0 = data.formatting;
 const _errs2 = errors;
 if(typeof data0 !== "boolean"){
-validate68.errors = [{instancePath:instancePath+"/formatting",schemaPath:"#/properties/formatting/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema32.properties.formatting.type,parentSchema:schema32.properties.formatting,data:data0}];
+validate70.errors = [{instancePath:instancePath+"/formatting",schemaPath:"#/properties/formatting/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema33.properties.formatting.type,parentSchema:schema33.properties.formatting,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -2196,7 +2311,7 @@ if(data.demo_chat !== undefined){
 let data1 = data.demo_chat;
 const _errs4 = errors;
 if(typeof data1 !== "boolean"){
-validate68.errors = [{instancePath:instancePath+"/demo_chat",schemaPath:"#/properties/demo_chat/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema32.properties.demo_chat.type,parentSchema:schema32.properties.demo_chat,data:data1}];
+validate70.errors = [{instancePath:instancePath+"/demo_chat",schemaPath:"#/properties/demo_chat/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema33.properties.demo_chat.type,parentSchema:schema33.properties.demo_chat,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -2209,33 +2324,33 @@ var valid0 = true;
 }
 }
 else {
-validate68.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema32.type,parentSchema:schema32,data}];
+validate70.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema33.type,parentSchema:schema33,data}];
 return false;
 }
 }
-validate68.errors = vErrors;
+validate70.errors = vErrors;
 return errors === 0;
 }
 
-export const validateDemoChatRequest = validate69;
-const schema37 = {"type":"object","additionalProperties":false,"required":["messages"],"properties":{"messages":{"type":"array","minItems":1,"maxItems":200,"x-expected":"an array of messages","items":{"$ref":"#/components/schemas/DemoChatMessage"}}}};
-const schema38 = {"type":"object","additionalProperties":false,"required":["role","content"],"properties":{"role":{"type":"string","enum":["assistant","system","user"]},"content":{"type":"string","maxLength":100000}}};
+export const validateDemoChatRequest = validate71;
+const schema38 = {"type":"object","additionalProperties":false,"required":["messages"],"properties":{"messages":{"type":"array","minItems":1,"maxItems":200,"x-expected":"an array of messages","items":{"$ref":"#/components/schemas/DemoChatMessage"}},"stream":{"type":["boolean","null"]}}};
+const schema39 = {"type":"object","additionalProperties":false,"required":["role","content"],"properties":{"role":{"type":"string","enum":["assistant","system","user"]},"content":{"type":"string","maxLength":100000}}};
 
-function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.role === undefined) && (missing0 = "role")) || ((data.content === undefined) && (missing0 = "content"))){
-validate70.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema38.required,parentSchema:schema38,data}];
+validate72.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema39.required,parentSchema:schema39,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "role") || (key0 === "content"))){
-validate70.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema38,data}];
+validate72.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema39,data}];
 return false;
 break;
 }
@@ -2245,11 +2360,11 @@ if(data.role !== undefined){
 let data0 = data.role;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate70.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema38.properties.role.type,parentSchema:schema38.properties.role,data:data0}];
+validate72.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema39.properties.role.type,parentSchema:schema39.properties.role,data:data0}];
 return false;
 }
 if(!(((data0 === "assistant") || (data0 === "system")) || (data0 === "user"))){
-validate70.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/enum",keyword:"enum",params:{allowedValues: schema38.properties.role.enum},message:"must be equal to one of the allowed values",schema:schema38.properties.role.enum,parentSchema:schema38.properties.role,data:data0}];
+validate72.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/enum",keyword:"enum",params:{allowedValues: schema39.properties.role.enum},message:"must be equal to one of the allowed values",schema:schema39.properties.role.enum,parentSchema:schema39.properties.role,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -2264,12 +2379,12 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
 if(func2(data1) > 100000){
-validate70.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/maxLength",keyword:"maxLength",params:{limit: 100000},message:"must NOT have more than 100000 characters",schema:100000,parentSchema:schema38.properties.content,data:data1}];
+validate72.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/maxLength",keyword:"maxLength",params:{limit: 100000},message:"must NOT have more than 100000 characters",schema:100000,parentSchema:schema39.properties.content,data:data1}];
 return false;
 }
 }
 else {
-validate70.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema38.properties.content.type,parentSchema:schema38.properties.content,data:data1}];
+validate72.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema39.properties.content.type,parentSchema:schema39.properties.content,data:data1}];
 return false;
 }
 }
@@ -2283,30 +2398,30 @@ var valid0 = true;
 }
 }
 else {
-validate70.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema38.type,parentSchema:schema38,data}];
+validate72.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema39.type,parentSchema:schema39,data}];
 return false;
 }
 }
-validate70.errors = vErrors;
+validate72.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.messages === undefined) && (missing0 = "messages")){
-validate69.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema37.required,parentSchema:schema37,data}];
+validate71.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema38.required,parentSchema:schema38,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "messages")){
-validate69.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema37,data}];
+if(!((key0 === "messages") || (key0 === "stream"))){
+validate71.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema38,data}];
 return false;
 break;
 }
@@ -2318,12 +2433,12 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(Array.isArray(data0)){
 if(data0.length > 200){
-validate69.errors = [{instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items",schema:200,parentSchema:schema37.properties.messages,data:data0}];
+validate71.errors = [{instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items",schema:200,parentSchema:schema38.properties.messages,data:data0}];
 return false;
 }
 else {
 if(data0.length < 1){
-validate69.errors = [{instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema37.properties.messages,data:data0}];
+validate71.errors = [{instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema38.properties.messages,data:data0}];
 return false;
 }
 else {
@@ -2331,8 +2446,8 @@ var valid1 = true;
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
 const _errs4 = errors;
-if(!(validate70(data0[i0], {instancePath:instancePath+"/messages/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate70.errors : vErrors.concat(validate70.errors);
+if(!(validate72(data0[i0], {instancePath:instancePath+"/messages/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs4 === errors;
@@ -2344,40 +2459,58 @@ break;
 }
 }
 else {
-validate69.errors = [{instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema37.properties.messages.type,parentSchema:schema37.properties.messages,data:data0}];
+validate71.errors = [{instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema38.properties.messages.type,parentSchema:schema38.properties.messages,data:data0}];
 return false;
 }
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.stream !== undefined){
+let data2 = data.stream;
+const _errs5 = errors;
+if((typeof data2 !== "boolean") && (data2 !== null)){
+validate71.errors = [{instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema38.properties.stream.type},message:"must be boolean,null",schema:schema38.properties.stream.type,parentSchema:schema38.properties.stream,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
 }
 }
 }
 }
 }
 else {
-validate69.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema37.type,parentSchema:schema37,data}];
+validate71.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema38.type,parentSchema:schema38,data}];
 return false;
 }
 }
-validate69.errors = vErrors;
+validate71.errors = vErrors;
 return errors === 0;
 }
 
-export const validateDemoChatMessage = validate72;
+export const validateDemoChatMessage = validate74;
 
-function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.role === undefined) && (missing0 = "role")) || ((data.content === undefined) && (missing0 = "content"))){
-validate72.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema38.required,parentSchema:schema38,data}];
+validate74.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema39.required,parentSchema:schema39,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "role") || (key0 === "content"))){
-validate72.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema38,data}];
+validate74.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema39,data}];
 return false;
 break;
 }
@@ -2387,11 +2520,11 @@ if(data.role !== undefined){
 let data0 = data.role;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate72.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema38.properties.role.type,parentSchema:schema38.properties.role,data:data0}];
+validate74.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema39.properties.role.type,parentSchema:schema39.properties.role,data:data0}];
 return false;
 }
 if(!(((data0 === "assistant") || (data0 === "system")) || (data0 === "user"))){
-validate72.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/enum",keyword:"enum",params:{allowedValues: schema38.properties.role.enum},message:"must be equal to one of the allowed values",schema:schema38.properties.role.enum,parentSchema:schema38.properties.role,data:data0}];
+validate74.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/enum",keyword:"enum",params:{allowedValues: schema39.properties.role.enum},message:"must be equal to one of the allowed values",schema:schema39.properties.role.enum,parentSchema:schema39.properties.role,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -2406,12 +2539,12 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
 if(func2(data1) > 100000){
-validate72.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/maxLength",keyword:"maxLength",params:{limit: 100000},message:"must NOT have more than 100000 characters",schema:100000,parentSchema:schema38.properties.content,data:data1}];
+validate74.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/maxLength",keyword:"maxLength",params:{limit: 100000},message:"must NOT have more than 100000 characters",schema:100000,parentSchema:schema39.properties.content,data:data1}];
 return false;
 }
 }
 else {
-validate72.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema38.properties.content.type,parentSchema:schema38.properties.content,data:data1}];
+validate74.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema39.properties.content.type,parentSchema:schema39.properties.content,data:data1}];
 return false;
 }
 }
@@ -2425,33 +2558,33 @@ var valid0 = true;
 }
 }
 else {
-validate72.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema38.type,parentSchema:schema38,data}];
+validate74.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema39.type,parentSchema:schema39,data}];
 return false;
 }
 }
-validate72.errors = vErrors;
+validate74.errors = vErrors;
 return errors === 0;
 }
 
-export const validateDemoChatReply = validate73;
-const schema40 = {"type":"object","additionalProperties":false,"required":["message","model"],"properties":{"message":{"$ref":"#/components/schemas/DemoChatAnswer"},"model":{"type":"string"}}};
-const schema41 = {"type":"object","additionalProperties":false,"required":["role","content"],"properties":{"role":{"type":"string","const":"assistant"},"content":{"type":"string"}}};
+export const validateDemoChatReply = validate75;
+const schema41 = {"type":"object","additionalProperties":false,"required":["message","model"],"properties":{"message":{"$ref":"#/components/schemas/DemoChatAnswer"},"model":{"type":"string"}}};
+const schema42 = {"type":"object","additionalProperties":false,"required":["role","content"],"properties":{"role":{"type":"string","const":"assistant"},"content":{"type":"string"}}};
 
-function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.role === undefined) && (missing0 = "role")) || ((data.content === undefined) && (missing0 = "content"))){
-validate74.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema41.required,parentSchema:schema41,data}];
+validate76.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema42.required,parentSchema:schema42,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "role") || (key0 === "content"))){
-validate74.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema41,data}];
+validate76.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema42,data}];
 return false;
 break;
 }
@@ -2461,11 +2594,11 @@ if(data.role !== undefined){
 let data0 = data.role;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate74.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.properties.role.type,parentSchema:schema41.properties.role,data:data0}];
+validate76.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.properties.role.type,parentSchema:schema42.properties.role,data:data0}];
 return false;
 }
 if("assistant" !== data0){
-validate74.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "assistant"},message:"must be equal to constant",schema:"assistant",parentSchema:schema41.properties.role,data:data0}];
+validate76.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "assistant"},message:"must be equal to constant",schema:"assistant",parentSchema:schema42.properties.role,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -2478,7 +2611,7 @@ if(data.content !== undefined){
 let data1 = data.content;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate74.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.properties.content.type,parentSchema:schema41.properties.content,data:data1}];
+validate76.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.properties.content.type,parentSchema:schema42.properties.content,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -2491,30 +2624,30 @@ var valid0 = true;
 }
 }
 else {
-validate74.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema41.type,parentSchema:schema41,data}];
+validate76.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema42.type,parentSchema:schema42,data}];
 return false;
 }
 }
-validate74.errors = vErrors;
+validate76.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.message === undefined) && (missing0 = "message")) || ((data.model === undefined) && (missing0 = "model"))){
-validate73.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema40.required,parentSchema:schema40,data}];
+validate75.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema41.required,parentSchema:schema41,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "message") || (key0 === "model"))){
-validate73.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema40,data}];
+validate75.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema41,data}];
 return false;
 break;
 }
@@ -2522,8 +2655,8 @@ break;
 if(_errs1 === errors){
 if(data.message !== undefined){
 const _errs2 = errors;
-if(!(validate74(data.message, {instancePath:instancePath+"/message",parentData:data,parentDataProperty:"message",rootData}))){
-vErrors = vErrors === null ? validate74.errors : vErrors.concat(validate74.errors);
+if(!(validate76(data.message, {instancePath:instancePath+"/message",parentData:data,parentDataProperty:"message",rootData}))){
+vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs2 === errors;
@@ -2536,7 +2669,7 @@ if(data.model !== undefined){
 let data1 = data.model;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate73.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema40.properties.model.type,parentSchema:schema40.properties.model,data:data1}];
+validate75.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.properties.model.type,parentSchema:schema41.properties.model,data:data1}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -2549,31 +2682,31 @@ var valid0 = true;
 }
 }
 else {
-validate73.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema40.type,parentSchema:schema40,data}];
+validate75.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema41.type,parentSchema:schema41,data}];
 return false;
 }
 }
-validate73.errors = vErrors;
+validate75.errors = vErrors;
 return errors === 0;
 }
 
-export const validateDemoChatAnswer = validate76;
+export const validateDemoChatAnswer = validate78;
 
-function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.role === undefined) && (missing0 = "role")) || ((data.content === undefined) && (missing0 = "content"))){
-validate76.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema41.required,parentSchema:schema41,data}];
+validate78.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema42.required,parentSchema:schema42,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "role") || (key0 === "content"))){
-validate76.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema41,data}];
+validate78.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema42,data}];
 return false;
 break;
 }
@@ -2583,11 +2716,11 @@ if(data.role !== undefined){
 let data0 = data.role;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate76.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.properties.role.type,parentSchema:schema41.properties.role,data:data0}];
+validate78.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.properties.role.type,parentSchema:schema42.properties.role,data:data0}];
 return false;
 }
 if("assistant" !== data0){
-validate76.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "assistant"},message:"must be equal to constant",schema:"assistant",parentSchema:schema41.properties.role,data:data0}];
+validate78.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "assistant"},message:"must be equal to constant",schema:"assistant",parentSchema:schema42.properties.role,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -2600,7 +2733,7 @@ if(data.content !== undefined){
 let data1 = data.content;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate76.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.properties.content.type,parentSchema:schema41.properties.content,data:data1}];
+validate78.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.properties.content.type,parentSchema:schema42.properties.content,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -2613,32 +2746,32 @@ var valid0 = true;
 }
 }
 else {
-validate76.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema41.type,parentSchema:schema41,data}];
+validate78.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema42.type,parentSchema:schema42,data}];
 return false;
 }
 }
-validate76.errors = vErrors;
+validate78.errors = vErrors;
 return errors === 0;
 }
 
-export const validateCloudAudioMessage = validate77;
-const schema43 = {"type":"object","additionalProperties":false,"required":["type","audio_base64"],"properties":{"type":{"type":"string","const":"audio"},"audio_base64":{"type":"string","maxLength":1398104},"sample_rate":{"type":["integer","null"],"minimum":8000,"maximum":96000},"encoding":{"type":["string","null"],"maxLength":64},"last":{"type":["boolean","null"]}}};
+export const validateDemoChatDelta = validate79;
+const schema44 = {"type":"object","additionalProperties":false,"required":["type","text"],"properties":{"type":{"type":"string","const":"chat.delta"},"text":{"type":"string","minLength":1}}};
 
-function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.audio_base64 === undefined) && (missing0 = "audio_base64"))){
-validate77.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema43.required,parentSchema:schema43,data}];
+if(((data.type === undefined) && (missing0 = "type")) || ((data.text === undefined) && (missing0 = "text"))){
+validate79.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema44.required,parentSchema:schema44,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((((key0 === "type") || (key0 === "audio_base64")) || (key0 === "sample_rate")) || (key0 === "encoding")) || (key0 === "last"))){
-validate77.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema43,data}];
+if(!((key0 === "type") || (key0 === "text"))){
+validate79.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema44,data}];
 return false;
 break;
 }
@@ -2648,11 +2781,216 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate77.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.type.type,parentSchema:schema43.properties.type,data:data0}];
+validate79.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.type.type,parentSchema:schema44.properties.type,data:data0}];
+return false;
+}
+if("chat.delta" !== data0){
+validate79.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "chat.delta"},message:"must be equal to constant",schema:"chat.delta",parentSchema:schema44.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.text !== undefined){
+let data1 = data.text;
+const _errs4 = errors;
+if(errors === _errs4){
+if(typeof data1 === "string"){
+if(func2(data1) < 1){
+validate79.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema44.properties.text,data:data1}];
+return false;
+}
+}
+else {
+validate79.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.text.type,parentSchema:schema44.properties.text,data:data1}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate79.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema44.type,parentSchema:schema44,data}];
+return false;
+}
+}
+validate79.errors = vErrors;
+return errors === 0;
+}
+
+export const validateDemoChatDone = validate80;
+const schema45 = {"type":"object","additionalProperties":false,"required":["type","message","model"],"properties":{"type":{"type":"string","const":"chat.done"},"message":{"$ref":"#/components/schemas/DemoChatAnswer"},"model":{"type":"string"}}};
+
+function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.type === undefined) && (missing0 = "type")) || ((data.message === undefined) && (missing0 = "message"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate80.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema45.required,parentSchema:schema45,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "type") || (key0 === "message")) || (key0 === "model"))){
+validate80.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema45,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate80.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema45.properties.type.type,parentSchema:schema45.properties.type,data:data0}];
+return false;
+}
+if("chat.done" !== data0){
+validate80.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "chat.done"},message:"must be equal to constant",schema:"chat.done",parentSchema:schema45.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.message !== undefined){
+const _errs4 = errors;
+if(!(validate76(data.message, {instancePath:instancePath+"/message",parentData:data,parentDataProperty:"message",rootData}))){
+vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data2 = data.model;
+const _errs5 = errors;
+if(typeof data2 !== "string"){
+validate80.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema45.properties.model.type,parentSchema:schema45.properties.model,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate80.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema45.type,parentSchema:schema45,data}];
+return false;
+}
+}
+validate80.errors = vErrors;
+return errors === 0;
+}
+
+export const validateDemoChatLine = validate82;
+const schema46 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/DemoChatDelta"},{"$ref":"#/components/schemas/DemoChatDone"},{"$ref":"#/components/schemas/SttStreamError"}],"x-tags":["chat.delta","chat.done","error"]};
+
+function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.type === undefined) && (missing0 = "type")){
+validate82.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema46.required,parentSchema:schema46,data}];
+return false;
+}
+else {
+const tag0 = data.type;
+if(typeof tag0 == "string"){
+if(tag0 === "chat.delta"){
+if(!(validate79(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate79.errors : vErrors.concat(validate79.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "chat.done"){
+if(!(validate80(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate80.errors : vErrors.concat(validate80.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "error"){
+if(!(validate27(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
+errors = vErrors.length;
+}
+}
+else {
+validate82.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema46.discriminator,parentSchema:schema46,data}];
+return false;
+}
+}
+else {
+validate82.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema46.discriminator,parentSchema:schema46,data}];
+return false;
+}
+}
+}
+else {
+validate82.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema46.type,parentSchema:schema46,data}];
+return false;
+}
+}
+validate82.errors = vErrors;
+return errors === 0;
+}
+
+export const validateCloudAudioMessage = validate86;
+const schema47 = {"type":"object","additionalProperties":false,"required":["type","audio_base64"],"properties":{"type":{"type":"string","const":"audio"},"audio_base64":{"type":"string","maxLength":1398104},"sample_rate":{"type":["integer","null"],"minimum":8000,"maximum":96000},"encoding":{"type":["string","null"],"maxLength":64},"last":{"type":["boolean","null"]}}};
+
+function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.audio_base64 === undefined) && (missing0 = "audio_base64"))){
+validate86.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema47.required,parentSchema:schema47,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((((key0 === "type") || (key0 === "audio_base64")) || (key0 === "sample_rate")) || (key0 === "encoding")) || (key0 === "last"))){
+validate86.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema47,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate86.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema47.properties.type.type,parentSchema:schema47.properties.type,data:data0}];
 return false;
 }
 if("audio" !== data0){
-validate77.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "audio"},message:"must be equal to constant",schema:"audio",parentSchema:schema43.properties.type,data:data0}];
+validate86.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "audio"},message:"must be equal to constant",schema:"audio",parentSchema:schema47.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -2667,12 +3005,12 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
 if(func2(data1) > 1398104){
-validate77.errors = [{instancePath:instancePath+"/audio_base64",schemaPath:"#/properties/audio_base64/maxLength",keyword:"maxLength",params:{limit: 1398104},message:"must NOT have more than 1398104 characters",schema:1398104,parentSchema:schema43.properties.audio_base64,data:data1}];
+validate86.errors = [{instancePath:instancePath+"/audio_base64",schemaPath:"#/properties/audio_base64/maxLength",keyword:"maxLength",params:{limit: 1398104},message:"must NOT have more than 1398104 characters",schema:1398104,parentSchema:schema47.properties.audio_base64,data:data1}];
 return false;
 }
 }
 else {
-validate77.errors = [{instancePath:instancePath+"/audio_base64",schemaPath:"#/properties/audio_base64/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.audio_base64.type,parentSchema:schema43.properties.audio_base64,data:data1}];
+validate86.errors = [{instancePath:instancePath+"/audio_base64",schemaPath:"#/properties/audio_base64/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema47.properties.audio_base64.type,parentSchema:schema47.properties.audio_base64,data:data1}];
 return false;
 }
 }
@@ -2686,18 +3024,18 @@ if(data.sample_rate !== undefined){
 let data2 = data.sample_rate;
 const _errs6 = errors;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
-validate77.errors = [{instancePath:instancePath+"/sample_rate",schemaPath:"#/properties/sample_rate/type",keyword:"type",params:{type: schema43.properties.sample_rate.type},message:"must be integer,null",schema:schema43.properties.sample_rate.type,parentSchema:schema43.properties.sample_rate,data:data2}];
+validate86.errors = [{instancePath:instancePath+"/sample_rate",schemaPath:"#/properties/sample_rate/type",keyword:"type",params:{type: schema47.properties.sample_rate.type},message:"must be integer,null",schema:schema47.properties.sample_rate.type,parentSchema:schema47.properties.sample_rate,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 96000 || isNaN(data2)){
-validate77.errors = [{instancePath:instancePath+"/sample_rate",schemaPath:"#/properties/sample_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 96000},message:"must be <= 96000",schema:96000,parentSchema:schema43.properties.sample_rate,data:data2}];
+validate86.errors = [{instancePath:instancePath+"/sample_rate",schemaPath:"#/properties/sample_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 96000},message:"must be <= 96000",schema:96000,parentSchema:schema47.properties.sample_rate,data:data2}];
 return false;
 }
 else {
 if(data2 < 8000 || isNaN(data2)){
-validate77.errors = [{instancePath:instancePath+"/sample_rate",schemaPath:"#/properties/sample_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 8000},message:"must be >= 8000",schema:8000,parentSchema:schema43.properties.sample_rate,data:data2}];
+validate86.errors = [{instancePath:instancePath+"/sample_rate",schemaPath:"#/properties/sample_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 8000},message:"must be >= 8000",schema:8000,parentSchema:schema47.properties.sample_rate,data:data2}];
 return false;
 }
 }
@@ -2713,13 +3051,13 @@ if(data.encoding !== undefined){
 let data3 = data.encoding;
 const _errs8 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate77.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/type",keyword:"type",params:{type: schema43.properties.encoding.type},message:"must be string,null",schema:schema43.properties.encoding.type,parentSchema:schema43.properties.encoding,data:data3}];
+validate86.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/type",keyword:"type",params:{type: schema47.properties.encoding.type},message:"must be string,null",schema:schema47.properties.encoding.type,parentSchema:schema47.properties.encoding,data:data3}];
 return false;
 }
 if(errors === _errs8){
 if(typeof data3 === "string"){
 if(func2(data3) > 64){
-validate77.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema43.properties.encoding,data:data3}];
+validate86.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema47.properties.encoding,data:data3}];
 return false;
 }
 }
@@ -2734,7 +3072,7 @@ if(data.last !== undefined){
 let data4 = data.last;
 const _errs10 = errors;
 if((typeof data4 !== "boolean") && (data4 !== null)){
-validate77.errors = [{instancePath:instancePath+"/last",schemaPath:"#/properties/last/type",keyword:"type",params:{type: schema43.properties.last.type},message:"must be boolean,null",schema:schema43.properties.last.type,parentSchema:schema43.properties.last,data:data4}];
+validate86.errors = [{instancePath:instancePath+"/last",schemaPath:"#/properties/last/type",keyword:"type",params:{type: schema47.properties.last.type},message:"must be boolean,null",schema:schema47.properties.last.type,parentSchema:schema47.properties.last,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -2750,32 +3088,32 @@ var valid0 = true;
 }
 }
 else {
-validate77.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema43.type,parentSchema:schema43,data}];
+validate86.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema47.type,parentSchema:schema47,data}];
 return false;
 }
 }
-validate77.errors = vErrors;
+validate86.errors = vErrors;
 return errors === 0;
 }
 
-export const validateCloudHeartbeatMessage = validate78;
-const schema44 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","const":"heartbeat"}}};
+export const validateCloudHeartbeatMessage = validate87;
+const schema48 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","const":"heartbeat"}}};
 
-function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.type === undefined) && (missing0 = "type")){
-validate78.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema44.required,parentSchema:schema44,data}];
+validate87.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema48.required,parentSchema:schema48,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(key0 === "type")){
-validate78.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema44,data}];
+validate87.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema48,data}];
 return false;
 break;
 }
@@ -2784,11 +3122,11 @@ if(_errs1 === errors){
 if(data.type !== undefined){
 let data0 = data.type;
 if(typeof data0 !== "string"){
-validate78.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.type.type,parentSchema:schema44.properties.type,data:data0}];
+validate87.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema48.properties.type.type,parentSchema:schema48.properties.type,data:data0}];
 return false;
 }
 if("heartbeat" !== data0){
-validate78.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "heartbeat"},message:"must be equal to constant",schema:"heartbeat",parentSchema:schema44.properties.type,data:data0}];
+validate87.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "heartbeat"},message:"must be equal to constant",schema:"heartbeat",parentSchema:schema48.properties.type,data:data0}];
 return false;
 }
 }
@@ -2796,80 +3134,80 @@ return false;
 }
 }
 else {
-validate78.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema44.type,parentSchema:schema44,data}];
+validate87.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema48.type,parentSchema:schema48,data}];
 return false;
 }
 }
-validate78.errors = vErrors;
+validate87.errors = vErrors;
 return errors === 0;
 }
 
-export const validateCloudClientMessage = validate79;
-const schema45 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/CloudAudioMessage"},{"$ref":"#/components/schemas/CloudHeartbeatMessage"}],"x-tags":["audio","heartbeat"]};
+export const validateCloudClientMessage = validate88;
+const schema49 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/CloudAudioMessage"},{"$ref":"#/components/schemas/CloudHeartbeatMessage"}],"x-tags":["audio","heartbeat"]};
 
-function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.type === undefined) && (missing0 = "type")){
-validate79.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema45.required,parentSchema:schema45,data}];
+validate88.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema49.required,parentSchema:schema49,data}];
 return false;
 }
 else {
 const tag0 = data.type;
 if(typeof tag0 == "string"){
 if(tag0 === "audio"){
-if(!(validate77(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate77.errors : vErrors.concat(validate77.errors);
+if(!(validate86(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "heartbeat"){
-if(!(validate78(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate78.errors : vErrors.concat(validate78.errors);
+if(!(validate87(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate87.errors : vErrors.concat(validate87.errors);
 errors = vErrors.length;
 }
 }
 else {
-validate79.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema45.discriminator,parentSchema:schema45,data}];
+validate88.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema49.discriminator,parentSchema:schema49,data}];
 return false;
 }
 }
 else {
-validate79.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema45.discriminator,parentSchema:schema45,data}];
+validate88.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema49.discriminator,parentSchema:schema49,data}];
 return false;
 }
 }
 }
 else {
-validate79.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema45.type,parentSchema:schema45,data}];
+validate88.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema49.type,parentSchema:schema49,data}];
 return false;
 }
 }
-validate79.errors = vErrors;
+validate88.errors = vErrors;
 return errors === 0;
 }
 
-export const validateCloudInterimMessage = validate82;
-const schema46 = {"type":"object","additionalProperties":false,"required":["type","text","confidence"],"properties":{"type":{"type":"string","const":"interim"},"text":{"type":"string"},"confidence":{"type":["number","null"],"minimum":0,"maximum":1}}};
+export const validateCloudInterimMessage = validate91;
+const schema50 = {"type":"object","additionalProperties":false,"required":["type","text","confidence"],"properties":{"type":{"type":"string","const":"interim"},"text":{"type":"string"},"confidence":{"type":["number","null"],"minimum":0,"maximum":1}}};
 
-function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.type === undefined) && (missing0 = "type")) || ((data.text === undefined) && (missing0 = "text"))) || ((data.confidence === undefined) && (missing0 = "confidence"))){
-validate82.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema46.required,parentSchema:schema46,data}];
+validate91.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema50.required,parentSchema:schema50,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "type") || (key0 === "text")) || (key0 === "confidence"))){
-validate82.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema46,data}];
+validate91.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema50,data}];
 return false;
 break;
 }
@@ -2879,11 +3217,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate82.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema46.properties.type.type,parentSchema:schema46.properties.type,data:data0}];
+validate91.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema50.properties.type.type,parentSchema:schema50.properties.type,data:data0}];
 return false;
 }
 if("interim" !== data0){
-validate82.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "interim"},message:"must be equal to constant",schema:"interim",parentSchema:schema46.properties.type,data:data0}];
+validate91.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "interim"},message:"must be equal to constant",schema:"interim",parentSchema:schema50.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -2896,7 +3234,7 @@ if(data.text !== undefined){
 let data1 = data.text;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate82.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema46.properties.text.type,parentSchema:schema46.properties.text,data:data1}];
+validate91.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema50.properties.text.type,parentSchema:schema50.properties.text,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -2909,18 +3247,18 @@ if(data.confidence !== undefined){
 let data2 = data.confidence;
 const _errs6 = errors;
 if((!((typeof data2 == "number") && (isFinite(data2)))) && (data2 !== null)){
-validate82.errors = [{instancePath:instancePath+"/confidence",schemaPath:"#/properties/confidence/type",keyword:"type",params:{type: schema46.properties.confidence.type},message:"must be number,null",schema:schema46.properties.confidence.type,parentSchema:schema46.properties.confidence,data:data2}];
+validate91.errors = [{instancePath:instancePath+"/confidence",schemaPath:"#/properties/confidence/type",keyword:"type",params:{type: schema50.properties.confidence.type},message:"must be number,null",schema:schema50.properties.confidence.type,parentSchema:schema50.properties.confidence,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 1 || isNaN(data2)){
-validate82.errors = [{instancePath:instancePath+"/confidence",schemaPath:"#/properties/confidence/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema46.properties.confidence,data:data2}];
+validate91.errors = [{instancePath:instancePath+"/confidence",schemaPath:"#/properties/confidence/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema50.properties.confidence,data:data2}];
 return false;
 }
 else {
 if(data2 < 0 || isNaN(data2)){
-validate82.errors = [{instancePath:instancePath+"/confidence",schemaPath:"#/properties/confidence/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema46.properties.confidence,data:data2}];
+validate91.errors = [{instancePath:instancePath+"/confidence",schemaPath:"#/properties/confidence/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema50.properties.confidence,data:data2}];
 return false;
 }
 }
@@ -2937,32 +3275,32 @@ var valid0 = true;
 }
 }
 else {
-validate82.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema46.type,parentSchema:schema46,data}];
+validate91.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema50.type,parentSchema:schema50,data}];
 return false;
 }
 }
-validate82.errors = vErrors;
+validate91.errors = vErrors;
 return errors === 0;
 }
 
-export const validateCloudFinalMessage = validate83;
-const schema47 = {"type":"object","additionalProperties":false,"required":["type","text","confidence"],"properties":{"type":{"type":"string","const":"final"},"text":{"type":"string"},"confidence":{"type":["number","null"],"minimum":0,"maximum":1}}};
+export const validateCloudFinalMessage = validate92;
+const schema51 = {"type":"object","additionalProperties":false,"required":["type","text","confidence"],"properties":{"type":{"type":"string","const":"final"},"text":{"type":"string"},"confidence":{"type":["number","null"],"minimum":0,"maximum":1}}};
 
-function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.type === undefined) && (missing0 = "type")) || ((data.text === undefined) && (missing0 = "text"))) || ((data.confidence === undefined) && (missing0 = "confidence"))){
-validate83.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema47.required,parentSchema:schema47,data}];
+validate92.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema51.required,parentSchema:schema51,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "type") || (key0 === "text")) || (key0 === "confidence"))){
-validate83.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema47,data}];
+validate92.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema51,data}];
 return false;
 break;
 }
@@ -2972,11 +3310,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate83.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema47.properties.type.type,parentSchema:schema47.properties.type,data:data0}];
+validate92.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema51.properties.type.type,parentSchema:schema51.properties.type,data:data0}];
 return false;
 }
 if("final" !== data0){
-validate83.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "final"},message:"must be equal to constant",schema:"final",parentSchema:schema47.properties.type,data:data0}];
+validate92.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "final"},message:"must be equal to constant",schema:"final",parentSchema:schema51.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -2989,7 +3327,7 @@ if(data.text !== undefined){
 let data1 = data.text;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate83.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema47.properties.text.type,parentSchema:schema47.properties.text,data:data1}];
+validate92.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema51.properties.text.type,parentSchema:schema51.properties.text,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -3002,18 +3340,18 @@ if(data.confidence !== undefined){
 let data2 = data.confidence;
 const _errs6 = errors;
 if((!((typeof data2 == "number") && (isFinite(data2)))) && (data2 !== null)){
-validate83.errors = [{instancePath:instancePath+"/confidence",schemaPath:"#/properties/confidence/type",keyword:"type",params:{type: schema47.properties.confidence.type},message:"must be number,null",schema:schema47.properties.confidence.type,parentSchema:schema47.properties.confidence,data:data2}];
+validate92.errors = [{instancePath:instancePath+"/confidence",schemaPath:"#/properties/confidence/type",keyword:"type",params:{type: schema51.properties.confidence.type},message:"must be number,null",schema:schema51.properties.confidence.type,parentSchema:schema51.properties.confidence,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 1 || isNaN(data2)){
-validate83.errors = [{instancePath:instancePath+"/confidence",schemaPath:"#/properties/confidence/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema47.properties.confidence,data:data2}];
+validate92.errors = [{instancePath:instancePath+"/confidence",schemaPath:"#/properties/confidence/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema51.properties.confidence,data:data2}];
 return false;
 }
 else {
 if(data2 < 0 || isNaN(data2)){
-validate83.errors = [{instancePath:instancePath+"/confidence",schemaPath:"#/properties/confidence/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema47.properties.confidence,data:data2}];
+validate92.errors = [{instancePath:instancePath+"/confidence",schemaPath:"#/properties/confidence/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema51.properties.confidence,data:data2}];
 return false;
 }
 }
@@ -3030,32 +3368,32 @@ var valid0 = true;
 }
 }
 else {
-validate83.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema47.type,parentSchema:schema47,data}];
+validate92.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema51.type,parentSchema:schema51,data}];
 return false;
 }
 }
-validate83.errors = vErrors;
+validate92.errors = vErrors;
 return errors === 0;
 }
 
-export const validateCloudErrorMessage = validate84;
-const schema48 = {"type":"object","additionalProperties":false,"required":["type","code","message"],"properties":{"type":{"type":"string","const":"error"},"code":{"type":"string","enum":["idle_timeout","internal_error","invalid_message","rate_limited","unsupported_format"]},"message":{"type":"string","minLength":1}}};
+export const validateCloudErrorMessage = validate93;
+const schema52 = {"type":"object","additionalProperties":false,"required":["type","code","message"],"properties":{"type":{"type":"string","const":"error"},"code":{"type":"string","enum":["idle_timeout","internal_error","invalid_message","rate_limited","unsupported_format"]},"message":{"type":"string","minLength":1}}};
 
-function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.type === undefined) && (missing0 = "type")) || ((data.code === undefined) && (missing0 = "code"))) || ((data.message === undefined) && (missing0 = "message"))){
-validate84.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema48.required,parentSchema:schema48,data}];
+validate93.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema52.required,parentSchema:schema52,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "type") || (key0 === "code")) || (key0 === "message"))){
-validate84.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema48,data}];
+validate93.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema52,data}];
 return false;
 break;
 }
@@ -3065,11 +3403,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate84.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema48.properties.type.type,parentSchema:schema48.properties.type,data:data0}];
+validate93.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema52.properties.type.type,parentSchema:schema52.properties.type,data:data0}];
 return false;
 }
 if("error" !== data0){
-validate84.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "error"},message:"must be equal to constant",schema:"error",parentSchema:schema48.properties.type,data:data0}];
+validate93.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "error"},message:"must be equal to constant",schema:"error",parentSchema:schema52.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -3082,11 +3420,11 @@ if(data.code !== undefined){
 let data1 = data.code;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate84.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema48.properties.code.type,parentSchema:schema48.properties.code,data:data1}];
+validate93.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema52.properties.code.type,parentSchema:schema52.properties.code,data:data1}];
 return false;
 }
 if(!(((((data1 === "idle_timeout") || (data1 === "internal_error")) || (data1 === "invalid_message")) || (data1 === "rate_limited")) || (data1 === "unsupported_format"))){
-validate84.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/enum",keyword:"enum",params:{allowedValues: schema48.properties.code.enum},message:"must be equal to one of the allowed values",schema:schema48.properties.code.enum,parentSchema:schema48.properties.code,data:data1}];
+validate93.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/enum",keyword:"enum",params:{allowedValues: schema52.properties.code.enum},message:"must be equal to one of the allowed values",schema:schema52.properties.code.enum,parentSchema:schema52.properties.code,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -3101,12 +3439,12 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
 if(func2(data2) < 1){
-validate84.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema48.properties.message,data:data2}];
+validate93.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema52.properties.message,data:data2}];
 return false;
 }
 }
 else {
-validate84.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema48.properties.message.type,parentSchema:schema48.properties.message,data:data2}];
+validate93.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema52.properties.message.type,parentSchema:schema52.properties.message,data:data2}];
 return false;
 }
 }
@@ -3121,65 +3459,65 @@ var valid0 = true;
 }
 }
 else {
-validate84.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema48.type,parentSchema:schema48,data}];
+validate93.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema52.type,parentSchema:schema52,data}];
 return false;
 }
 }
-validate84.errors = vErrors;
+validate93.errors = vErrors;
 return errors === 0;
 }
 
-export const validateCloudServerMessage = validate85;
-const schema49 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/CloudInterimMessage"},{"$ref":"#/components/schemas/CloudFinalMessage"},{"$ref":"#/components/schemas/CloudErrorMessage"}],"x-tags":["interim","final","error"]};
+export const validateCloudServerMessage = validate94;
+const schema53 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/CloudInterimMessage"},{"$ref":"#/components/schemas/CloudFinalMessage"},{"$ref":"#/components/schemas/CloudErrorMessage"}],"x-tags":["interim","final","error"]};
 
-function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.type === undefined) && (missing0 = "type")){
-validate85.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema49.required,parentSchema:schema49,data}];
+validate94.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema53.required,parentSchema:schema53,data}];
 return false;
 }
 else {
 const tag0 = data.type;
 if(typeof tag0 == "string"){
 if(tag0 === "interim"){
-if(!(validate82(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate82.errors : vErrors.concat(validate82.errors);
+if(!(validate91(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "final"){
-if(!(validate83(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate83.errors : vErrors.concat(validate83.errors);
+if(!(validate92(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate92.errors : vErrors.concat(validate92.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "error"){
-if(!(validate84(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate84.errors : vErrors.concat(validate84.errors);
+if(!(validate93(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate93.errors : vErrors.concat(validate93.errors);
 errors = vErrors.length;
 }
 }
 else {
-validate85.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema49.discriminator,parentSchema:schema49,data}];
+validate94.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema53.discriminator,parentSchema:schema53,data}];
 return false;
 }
 }
 else {
-validate85.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema49.discriminator,parentSchema:schema49,data}];
+validate94.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema53.discriminator,parentSchema:schema53,data}];
 return false;
 }
 }
 }
 else {
-validate85.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema49.type,parentSchema:schema49,data}];
+validate94.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.type,parentSchema:schema53,data}];
 return false;
 }
 }
-validate85.errors = vErrors;
+validate94.errors = vErrors;
 return errors === 0;
 }
 
