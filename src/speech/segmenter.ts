@@ -1,0 +1,180 @@
+import { FRAME_MS, FRAME_SAMPLES, VoiceActivity } from "./voice-activity.ts";
+
+export interface SegmenterOptions {
+  /** A pause this long ends a segment, if the segment has `speechMsMin`. */
+  readonly pauseMs: number;
+  readonly speechMsMin: number;
+  /** A pause this long ends every segment. */
+  readonly longPauseMs: number;
+  /** From this length on a moment without a voice is pause enough. */
+  readonly softMsMax: number;
+  /** At this length a segment is cut at its softest moment of late. */
+  readonly hardMsMax: number;
+}
+
+/** For sound that is transcribed while it comes: segments are short, so that little is left to do at the end. */
+export const LIVE_SEGMENTS: SegmenterOptions = {
+  pauseMs: 360,
+  speechMsMin: 1000,
+  longPauseMs: 800,
+  softMsMax: 15_000,
+  hardMsMax: 26_000,
+};
+
+/** For recordings: segments are as long as engines take them at once, because more context gives better words. */
+export const RECORDED_SEGMENTS: SegmenterOptions = {
+  pauseMs: 360,
+  speechMsMin: 18_000,
+  longPauseMs: 2000,
+  softMsMax: 22_000,
+  hardMsMax: 27_000,
+};
+
+/** A piece of sound in which somebody speaks, with a little of the silence around it. */
+export interface SpeechSegment {
+  readonly samples: Int16Array;
+  /** Milliseconds since the sound began. */
+  readonly startMs: number;
+}
+
+/** Sound before the first voiced frame and after the last that belongs to a segment: words begin and end softly. */
+const MARGIN_FRAMES = 200 / FRAME_MS;
+/** Voiced frames in a row that begin speech; a click has fewer. */
+const ONSET_FRAMES = 3;
+/** Voiced frames that make a word; what has fewer is dropped. */
+const WORD_FRAMES = 120 / FRAME_MS;
+/** Where a segment that got too long may be cut, and how long its softest moment is. */
+const LATE_FRAMES = 5000 / FRAME_MS;
+const MOMENT_FRAMES = 100 / FRAME_MS;
+const SAMPLES_PER_MS = FRAME_SAMPLES / FRAME_MS;
+
+/** Cuts one continuous sound, 16,000 samples a second, into segments of speech as it comes. What lies between them holds no voice. */
+export class Segmenter {
+  readonly #options: SegmenterOptions;
+  readonly #voice = new VoiceActivity();
+  /** Less than a frame. */
+  #rest = new Int16Array(0);
+  /** The frames of the open segment, or before one is open the latest few. */
+  #frames: Int16Array[] = [];
+  /** Where the first of them begins. */
+  #startSample = 0;
+  #isOpen = false;
+  #voicedFrames = 0;
+  /** Voiced frames in a row before a segment is open, unvoiced ones in a row once it is. */
+  #run = 0;
+
+  constructor(options: SegmenterOptions) {
+    this.#options = options;
+  }
+
+  /** The segments that end with these samples. */
+  push(samples: Int16Array): SpeechSegment[] {
+    const all = joined([this.#rest, samples]);
+    const whole = all.length - (all.length % FRAME_SAMPLES);
+    this.#rest = all.slice(whole);
+    const segments: SpeechSegment[] = [];
+    for (let start = 0; start < whole; start += FRAME_SAMPLES) {
+      const segment = this.#hear(all.slice(start, start + FRAME_SAMPLES));
+      if (segment !== null) segments.push(segment);
+    }
+    return segments;
+  }
+
+  /** Ends the open segment here; null where nobody spoke since the last one. The sound may go on, and nothing of it is heard twice. */
+  cut(): SpeechSegment | null {
+    return this.#isOpen ? this.#close(this.#endBeforePause(), "cut") : null;
+  }
+
+  /** What of the open segment is there; null where none is open. */
+  get open(): Int16Array | null {
+    return this.#isOpen && this.#voicedFrames >= WORD_FRAMES ? joined(this.#frames) : null;
+  }
+
+  #hear(frame: Int16Array): SpeechSegment | null {
+    const isVoiced = this.#voice.hears(frame);
+    this.#frames.push(frame);
+    if (!this.#isOpen) {
+      this.#listen(isVoiced);
+      return null;
+    }
+    this.#run = isVoiced ? 0 : this.#run + 1;
+    if (isVoiced) this.#voicedFrames += 1;
+    const end = this.#endOfSegment();
+    return end === null ? null : this.#close(end, isVoiced ? "speaking" : "silent");
+  }
+
+  #listen(isVoiced: boolean): void {
+    this.#run = isVoiced ? this.#run + 1 : 0;
+    if (this.#run >= ONSET_FRAMES) {
+      this.#isOpen = true;
+      this.#voicedFrames = this.#run;
+      this.#run = 0;
+      return;
+    }
+    const needless = this.#frames.length - (MARGIN_FRAMES + ONSET_FRAMES);
+    if (needless > 0) {
+      this.#frames.splice(0, needless);
+      this.#startSample += needless * FRAME_SAMPLES;
+    }
+  }
+
+  /** The number of frames at which the open segment ends; null while it goes on. */
+  #endOfSegment(): number | null {
+    const { pauseMs, speechMsMin, longPauseMs, softMsMax, hardMsMax } = this.#options;
+    const lengthMs = this.#frames.length * FRAME_MS;
+    const silentMs = this.#run * FRAME_MS;
+    const isPause = silentMs >= pauseMs && lengthMs - silentMs >= speechMsMin;
+    const isMoment = this.#run >= MOMENT_FRAMES && lengthMs >= softMsMax;
+    if (isPause || isMoment || silentMs >= longPauseMs) return this.#endBeforePause();
+    return lengthMs >= hardMsMax ? this.#softestMoment() : null;
+  }
+
+  #endBeforePause(): number {
+    return this.#frames.length - Math.max(0, this.#run - MARGIN_FRAMES);
+  }
+
+  /** The middle of the softest moment of late. */
+  #softestMoment(): number {
+    const first = Math.max(0, this.#frames.length - LATE_FRAMES);
+    const powers = this.#frames.slice(first).map(powerOf);
+    let softest = Number.POSITIVE_INFINITY;
+    let place = powers.length;
+    for (let start = 0; start + MOMENT_FRAMES <= powers.length; start += 1) {
+      const power = powers.slice(start, start + MOMENT_FRAMES).reduce((sum, value) => sum + value, 0);
+      if (power < softest) [softest, place] = [power, start + MOMENT_FRAMES / 2];
+    }
+    return first + Math.round(place);
+  }
+
+  /** Closes the open segment after that many frames; the others begin what follows, which is open at once where somebody is `speaking`. */
+  #close(frames: number, then: "speaking" | "silent" | "cut"): SpeechSegment | null {
+    const taken = this.#frames.slice(0, frames);
+    const startMs = this.#startSample / SAMPLES_PER_MS;
+    const isWord = this.#voicedFrames >= WORD_FRAMES;
+    this.#frames = this.#frames.slice(frames);
+    this.#startSample += frames * FRAME_SAMPLES;
+    this.#isOpen = then === "speaking";
+    this.#voicedFrames = this.#isOpen ? this.#frames.length : 0;
+    this.#run = 0;
+    if (then === "cut" && this.#frames.length === 0) {
+      taken.push(this.#rest);
+      this.#startSample += this.#rest.length;
+      this.#rest = new Int16Array(0);
+    }
+    return isWord ? { samples: joined(taken), startMs } : null;
+  }
+}
+
+function powerOf(frame: Int16Array): number {
+  return frame.reduce((sum, sample) => sum + sample * sample, 0);
+}
+
+function joined(pieces: readonly Int16Array[]): Int16Array<ArrayBuffer> {
+  const all = new Int16Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let place = 0;
+  for (const piece of pieces) {
+    all.set(piece, place);
+    place += piece.length;
+  }
+  return all;
+}
