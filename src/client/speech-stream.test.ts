@@ -25,6 +25,7 @@ describe.each(TRANSPORTS)("a stream over %s", (streamTransport) => {
   const openStream = (server: LocalServer, messages: AsyncIterable<SttClientMessage>, signal?: AbortSignal) =>
     new AntiphonSpeech({ baseUrl: server.url, streamTransport }).streamTranscription(
       messages,
+      {},
       signal === undefined ? {} : { signal },
     );
 

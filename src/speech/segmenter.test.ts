@@ -108,10 +108,9 @@ describe("a sound", () => {
       ["1.8-2.7"],
     ],
   ];
-  for (const [name, parts, expected] of cases)
-    test(`${name}`, () => {
-      expect(cuts(sound(...parts))).toEqual(expected);
-    });
+  test.each(cases)("%s", (_name, parts, expected) => {
+    expect(cuts(sound(...parts))).toEqual(expected);
+  });
 
   test("gives the same segments, however it arrives", () => {
     const samples = sound(["silence", 300], ["tone", 1500], ["silence", 700], ["tone", 300]);
