@@ -1,0 +1,33 @@
+import { SPEECH_RATE_HZ } from "../speech-engine.ts";
+
+/** Positions of the encoder in a second of sound. */
+const POSITIONS_PER_SECOND = 50;
+/** What a fitted window has beyond the sound: models were trained with silence after the speech. */
+const POSITIONS_OVER = 128;
+/** Shorter windows lose words. */
+const POSITIONS_MIN = 256;
+/** Windows of this many positions, and of multiples of it, are computed fastest. */
+const POSITIONS_STEP = 64;
+
+/** Shorter sounds are filled up with silence: the engine reads past the end of very short ones. */
+const SAMPLES_MIN = SPEECH_RATE_HZ;
+
+/** How many positions the encoder should look at: its cost grows with them, and the usual 30 s cost as much for a word as for a speech. */
+export function fittedPositions(samples: number, positionsMax: number): number {
+  const wanted = (samples / SPEECH_RATE_HZ) * POSITIONS_PER_SECOND + POSITIONS_OVER;
+  const whole = Math.ceil(wanted / POSITIONS_STEP) * POSITIONS_STEP;
+  return Math.min(positionsMax, Math.max(POSITIONS_MIN, whole));
+}
+
+/** The most samples that a window of the model holds, with some room for what it adds. */
+export function samplesOfWindow(positionsMax: number): number {
+  const seconds = positionsMax / POSITIONS_PER_SECOND;
+  return Math.floor(Math.max(seconds / 2, seconds - 2) * SPEECH_RATE_HZ);
+}
+
+export function filledUp(samples: Int16Array): Int16Array {
+  if (samples.length >= SAMPLES_MIN) return samples;
+  const filled = new Int16Array(SAMPLES_MIN);
+  filled.set(samples);
+  return filled;
+}

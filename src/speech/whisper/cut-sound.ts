@@ -1,0 +1,32 @@
+import { SPEECH_RATE_HZ } from "../speech-engine.ts";
+
+/** A piece ends where it is quietest for this long… */
+const QUIET_SAMPLES = SPEECH_RATE_HZ / 10;
+/** …in the last part of what it may hold. */
+const SEARCHED_SHARE = 1 / 5;
+const STEP_SAMPLES = QUIET_SAMPLES / 4;
+
+/** Sound in pieces of at most `samplesMax`, cut where it is quietest. None is a copy. */
+export function cutSound(samples: Int16Array, samplesMax: number): Int16Array[] {
+  const pieces: Int16Array[] = [];
+  let rest = samples;
+  while (rest.length > samplesMax) {
+    const end = quietestPlace(rest, Math.floor(samplesMax * (1 - SEARCHED_SHARE)), samplesMax);
+    pieces.push(rest.subarray(0, end));
+    rest = rest.subarray(end);
+  }
+  return [...pieces, rest];
+}
+
+/** The middle of the quietest stretch between two places. */
+function quietestPlace(samples: Int16Array, from: number, to: number): number {
+  let best = to - QUIET_SAMPLES;
+  let leastEnergy = Number.POSITIVE_INFINITY;
+  for (let start = to - QUIET_SAMPLES; start >= from; start -= STEP_SAMPLES) {
+    const energy = samples.subarray(start, start + QUIET_SAMPLES).reduce((sum, sample) => sum + sample * sample, 0);
+    if (energy >= leastEnergy) continue;
+    leastEnergy = energy;
+    best = start;
+  }
+  return best + QUIET_SAMPLES / 2;
+}
