@@ -31,3 +31,16 @@ export function filledUp(samples: Int16Array): Int16Array {
   filled.set(samples);
   return filled;
 }
+
+const LOUD_RMS = 600;
+
+/** Whether somewhere a tenth of a second is as loud as speech: beyond -35 dB of what samples can hold. */
+export function isLoud(samples: Int16Array): boolean {
+  const length = SPEECH_RATE_HZ / 10;
+  for (let start = 0; start < samples.length; start += length) {
+    const stretch = samples.subarray(start, start + length);
+    const energy = stretch.reduce((sum, sample) => sum + sample * sample, 0) / stretch.length;
+    if (energy > LOUD_RMS ** 2) return true;
+  }
+  return false;
+}

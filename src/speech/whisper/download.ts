@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Agent, type Response, fetch } from "undici";
+import { Agent, fetch, type Response } from "undici";
 import { isRecord } from "../../base/records.ts";
 import { withFileLock } from "./file-lock.ts";
 
@@ -37,6 +37,9 @@ const TRIES_IN_VAIN_MAX = 5;
 /** Where the size is not known, a file is not larger than this. */
 const BYTES_MAX = 16 * 1024 ** 3;
 const PART_MODE = 0o644;
+
+/** The stall watch ends what takes too long. */
+const WAITING = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
 
 /** Something that a later try may overcome. */
 class Interruption extends Error {
@@ -145,8 +148,7 @@ async function ask(
   const headers = { "accept-encoding": "identity", ...(received > 0 ? { range: `bytes=${received}-` } : {}) };
   try {
     const either = AbortSignal.any([signal, stall.signal]);
-    const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
-    const reply = await fetch(call.url, { headers, signal: either, dispatcher });
+    const reply = await fetch(call.url, { headers, signal: either, dispatcher: WAITING });
     stall.touch();
     if (reply.status === 200 || (reply.status === 206 && isContinuation(reply, received))) return { reply, stall };
     await reply.body?.cancel();
@@ -174,7 +176,8 @@ async function refusal(call: Download, status: number): Promise<Error> {
 function interruption(error: unknown, call: Download): Error {
   if (error instanceof DownloadError || error instanceof Interruption) return error;
   const code = isRecord(error) ? error["code"] : null;
-  if (code === "ENOSPC" || code === "EDQUOT") return new DownloadError("There is no room left for the model file", { cause: error });
+  if (code === "ENOSPC" || code === "EDQUOT")
+    return new DownloadError("There is no room left for the model file", { cause: error });
   if (error instanceof Error && error.name === "TimeoutError")
     return new Interruption(`${hostOf(call)} stopped sending`, { cause: error });
   return new Interruption(`${hostOf(call)} cannot be reached`, { cause: error });
@@ -182,7 +185,9 @@ function interruption(error: unknown, call: Download): Error {
 
 function asDownloadError(error: unknown, call: Download): DownloadError {
   if (error instanceof DownloadError) return error;
-  return new DownloadError(`The file from ${hostOf(call)} could not be stored in ${dirname(call.path)}`, { cause: error });
+  return new DownloadError(`The file from ${hostOf(call)} could not be stored in ${dirname(call.path)}`, {
+    cause: error,
+  });
 }
 
 function hostOf({ url }: Download): string {
@@ -203,7 +208,8 @@ async function sizeOf(path: string): Promise<number | null> {
 async function hashOf(path: string, bytes: number, signal: AbortSignal): Promise<Hash> {
   const hash = createHash("sha256");
   if (bytes === 0) return hash;
-  for await (const chunk of createReadStream(path, { end: bytes - 1, signal })) if (chunk instanceof Uint8Array) hash.update(chunk);
+  for await (const chunk of createReadStream(path, { end: bytes - 1, signal }))
+    if (chunk instanceof Uint8Array) hash.update(chunk);
   return hash;
 }
 

@@ -15,3 +15,18 @@ export function engineLanguage(tag: string | null): string {
   const code = OTHER_CODES[primary] ?? primary;
   return LANGUAGES.has(code) ? code : "auto";
 }
+
+/** What the engine calls languages that `Intl` calls otherwise. */
+const ENGINE_NAMES = { bengali: "bn", maori: "mi", myanmar: "my", nynorsk: "nn", tagalog: "tl" } as const;
+
+const ENGLISH_NAMES = new Intl.DisplayNames("en", { type: "language" });
+
+const CODES_BY_NAME: ReadonlyMap<string, string> = new Map([
+  ...[...LANGUAGES].map((code) => [ENGLISH_NAMES.of(code)?.toLowerCase() ?? code, code] as const),
+  ...Object.entries(ENGINE_NAMES),
+]);
+
+/** The code of a language that the engine names in English, in small letters; null where it is not known. */
+export function languageCode(name: string | null): string | null {
+  return name === null ? null : (CODES_BY_NAME.get(name) ?? null);
+}

@@ -4,7 +4,7 @@ const PAUSE_MS_MAX = 5000;
 const REST_MS = 10_000;
 
 /** Beyond so many ends within a minute the engine rests, and says that it failed. */
-export const ENDS_IN_A_MINUTE_MAX = 10;
+const ENDS_IN_A_MINUTE_MAX = 10;
 /** So many starts in a row that come to nothing mean that the next will not do better. */
 const STARTS_IN_VAIN_MAX = 3;
 
@@ -19,6 +19,7 @@ export type Restart =
 export function nextStart(endsMs: readonly number[], startsInVain: number, nowMs: number): Restart {
   const recent = endsMs.filter((endMs) => nowMs - endMs < WINDOW_MS).length;
   if (startsInVain >= STARTS_IN_VAIN_MAX || recent > ENDS_IN_A_MINUTE_MAX) return { type: "rest", pauseMs: REST_MS };
-  const pauseMs = recent <= 1 && startsInVain === 0 ? 0 : Math.min(PAUSE_MS_MAX, FIRST_PAUSE_MS * 2 ** (recent - 2));
+  const setbacks = Math.max(recent - 1, startsInVain);
+  const pauseMs = setbacks === 0 ? 0 : Math.min(PAUSE_MS_MAX, FIRST_PAUSE_MS * 2 ** (setbacks - 1));
   return { type: "soon", pauseMs };
 }

@@ -1,0 +1,210 @@
+import { randomBytes } from "node:crypto";
+import { createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Agent, FormData, fetch, type Response } from "undici";
+import { pcmBytes } from "../../audio/pcm.ts";
+import { wavHeader } from "../../audio/wav.ts";
+import { type ProgramEnd, startGuarded, statusText } from "../../programs/guarded-child.ts";
+import { SPEECH_RATE_HZ } from "../speech-engine.ts";
+import { type Heard, readReply } from "./engine-reply.ts";
+
+export interface EngineCommand {
+  readonly program: string;
+  readonly modelPath: string;
+  readonly threads: number;
+  /** An empty one: the engine shows what lies there to whoever asks. */
+  readonly folder: string;
+}
+
+export interface Question {
+  readonly samples: Int16Array;
+  /** How many positions of the encoder to look at; null: all. */
+  readonly positions: number | null;
+  /** A code that the engine knows, or `auto`. */
+  readonly language: string;
+  readonly prompt: string | null;
+}
+
+/** The engine lives, and does not answer this question. */
+export class EngineRefusal extends Error {
+  override readonly name = "EngineRefusal";
+}
+
+/** The engine ended before it was ready. The message is a sentence without a full stop. */
+export class EngineStartError extends Error {
+  override readonly name = "EngineStartError";
+}
+
+const HOST = "127.0.0.1";
+const SECRET_BYTES = 16;
+const POLL_MS = 25;
+const START_MS_MAX = 10 * 60_000;
+const REPLY_BYTES_MAX = 16 * 1024 * 1024;
+/** The engine itself uses no more than half of its text window. */
+const PROMPT_CHARACTERS_MAX = 2000;
+
+/** Signals by which a program ends that its processor, or its own checks, stop. */
+const ILLEGAL_INSTRUCTION = 128 + 4;
+const MODEL_NOT_LOADED = 3;
+
+/** The engine takes one question after the other, and closes its connections when it likes: each question gets one of its own. */
+const CONNECTIONS = { pipelining: 0, headersTimeout: 0, bodyTimeout: 0 } as const;
+
+/**
+ * whisper.cpp's server as a child that keeps its model in memory. It listens on loopback, under a path that nobody can guess: it would answer any web
+ * page, and load any file.
+ */
+export class EngineProcess {
+  readonly #url: string;
+  readonly #connections = new Agent(CONNECTIONS);
+  readonly #kill: () => void;
+  /** Resolves when the engine is gone, for whatever reason. */
+  readonly ended: Promise<ProgramEnd>;
+
+  private constructor(url: string, ended: Promise<ProgramEnd>, kill: () => void) {
+    this.#url = url;
+    this.ended = ended;
+    this.#kill = kill;
+  }
+
+  /** Resolves once the model is loaded. Rejects with `EngineStartError` or the signal's reason, and leaves nothing running then. */
+  static async start(command: EngineCommand, signal: AbortSignal): Promise<EngineProcess> {
+    const port = await freePort();
+    const path = `/${randomBytes(SECRET_BYTES).toString("hex")}`;
+    signal.throwIfAborted();
+    const child = await startGuarded({
+      program: command.program,
+      args: commandLine(command, port, path),
+      folder: command.folder,
+      environment: { GGML_NO_BACKTRACE: "1" }, // A debugger that looks for the cause of a crash takes 300 ms.
+    });
+    const engine = new EngineProcess(`http://${HOST}:${port}${path}`, child.ended, () => child.kill());
+    try {
+      await engine.#untilReady(AbortSignal.any([signal, AbortSignal.timeout(START_MS_MAX)]));
+      return engine;
+    } catch (error) {
+      engine.kill();
+      const end = await child.ended;
+      signal.throwIfAborted();
+      throw error instanceof EngineStartError
+        ? error
+        : new EngineStartError(whyNotStarted(end, command), { cause: error });
+    }
+  }
+
+  /** Rejects with `EngineRefusal`, the signal's reason, or whatever a broken connection gives. One that is aborted may still keep the engine busy. */
+  async ask(question: Question, signal: AbortSignal): Promise<Heard> {
+    const body = formOf(question);
+    const reply = await this.#fetch("/inference", { method: "POST", body, signal });
+    const text = await readText(reply);
+    if (!reply.ok) throw new EngineRefusal(`status ${reply.status}`);
+    const heard = readReply(JSON.parse(text));
+    if (heard === null) throw new EngineRefusal("the reply holds no segments");
+    return heard;
+  }
+
+  /** Resolves when the engine has ended whatever it was doing. */
+  async untilIdle(signal: AbortSignal): Promise<void> {
+    const body = new FormData(); // A question without sound has to wait for its turn, and is refused then.
+    body.set("response_format", "json");
+    await readText(await this.#fetch("/inference", { method: "POST", body, signal }));
+  }
+
+  kill(): void {
+    this.#kill();
+    void this.#connections.destroy();
+  }
+
+  #fetch(path: string, init: { method?: string; body?: FormData; signal: AbortSignal }): Promise<Response> {
+    return fetch(`${this.#url}${path}`, { ...init, dispatcher: this.#connections, redirect: "error" });
+  }
+
+  async #untilReady(signal: AbortSignal): Promise<void> {
+    const gone = this.ended.then(() => "gone" as const);
+    for (;;) {
+      const isReady = this.#fetch("/health", { signal }).then(
+        async (reply) => {
+          await reply.body?.cancel();
+          return reply.ok;
+        },
+        () => false,
+      );
+      const outcome = await Promise.race([isReady, gone]);
+      if (outcome === true) return;
+      if (outcome === "gone") throw new Error("the engine ended while it started");
+      await sleep(POLL_MS, undefined, { signal });
+    }
+  }
+}
+
+/** Why an engine that has run is gone: half a sentence. */
+export function whyEnded({ status }: ProgramEnd): string {
+  if (status === ILLEGAL_INSTRUCTION) return "this processor lacks instructions that the engine was built for";
+  return `it ended with ${statusText(status)}`;
+}
+
+function whyNotStarted(end: ProgramEnd, { modelPath }: EngineCommand): string {
+  if (end.status === MODEL_NOT_LOADED) return `The speech engine cannot load the model ${modelPath}`;
+  return `The speech engine does not start: ${whyEnded(end)}`;
+}
+
+function commandLine({ modelPath, threads, folder }: EngineCommand, port: number, path: string): string[] {
+  const listening = ["--host", HOST, "--port", String(port), "--request-path", path];
+  const folders = ["--public", folder, "--tmp-dir", folder];
+  const decoding = ["--model", modelPath, "--threads", String(threads), "--beam-size", "1", "--best-of", "1"];
+  return [...listening, ...folders, ...decoding, "--suppress-nst"];
+}
+
+/**
+ * What a question says beside its sound. The probabilities of languages would cost a second pass; lines are not broken, which the engine would do inside
+ * words; no text is carried from one window into the next, as that makes loops; the two thresholds keep it from inventing text at quiet ends.
+ */
+const FIELDS: Readonly<Record<string, string>> = {
+  response_format: "verbose_json",
+  no_language_probabilities: "true",
+  max_len: "4096",
+  max_context: "0",
+  entropy_thold: "2.8",
+  logprob_thold: "-1.25",
+};
+
+function formOf({ samples, positions, language, prompt }: Question): FormData {
+  const form = new FormData();
+  const bytes = pcmBytes(samples);
+  const file = Uint8Array.from(Buffer.concat([wavHeader(SPEECH_RATE_HZ, bytes.length), bytes]));
+  form.set("file", new Blob([file], { type: "audio/wav" }), "sound.wav");
+  for (const [name, value] of Object.entries(FIELDS)) form.set(name, value);
+  form.set("language", language);
+  if (positions !== null) form.set("audio_ctx", String(positions));
+  if (prompt !== null) {
+    form.set("prompt", prompt.slice(-PROMPT_CHARACTERS_MAX));
+    form.set("max_context", "-1");
+  }
+  return form;
+}
+
+async function readText(reply: Response): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of reply.body ?? []) {
+    if (!(piece instanceof Uint8Array)) continue;
+    bytes += piece.length;
+    if (bytes > REPLY_BYTES_MAX) throw new EngineRefusal("the reply is too long");
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString("utf8");
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  server.once("error", reject);
+  server.listen(0, HOST, () => {
+    const address = server.address();
+    server.close(() => {
+      if (typeof address === "object" && address !== null) resolve(address.port);
+      else reject(new EngineStartError("There is no free port for the speech engine"));
+    });
+  });
+  return promise;
+}

@@ -1,0 +1,81 @@
+import { isRecord } from "../../base/records.ts";
+
+export interface HeardSegment {
+  /** As the engine wrote it: languages that put spaces between words begin it with one. */
+  readonly text: string;
+  readonly startMs: number;
+  readonly endMs: number;
+  /** Mean logarithm of the tokens' probabilities: how sure the engine is. */
+  readonly logProbability: number;
+}
+
+/** What the engine made of one piece of sound. */
+export interface Heard {
+  readonly segments: readonly HeardSegment[];
+  /** In English, as the engine says it, such as `german`; null where it does not. */
+  readonly languageName: string | null;
+}
+
+/** Reads a reply of the form `verbose_json`. Null where it is none. */
+export function readReply(body: unknown): Heard | null {
+  if (!isRecord(body) || !Array.isArray(body["segments"])) return null;
+  const language = body["language"];
+  return {
+    segments: body["segments"].filter(isRecord).flatMap(readSegment),
+    languageName: typeof language === "string" ? language : null,
+  };
+}
+
+function readSegment(segment: Record<string, unknown>): HeardSegment[] {
+  const { text } = segment;
+  if (typeof text !== "string" || text.trim() === "") return [];
+  const startMs = milliseconds(segment["start"]);
+  return [
+    {
+      text,
+      startMs,
+      endMs: Math.max(startMs, milliseconds(segment["end"])),
+      logProbability: typeof segment["avg_logprob"] === "number" ? segment["avg_logprob"] : 0,
+    },
+  ];
+}
+
+function milliseconds(seconds: unknown): number {
+  return typeof seconds === "number" && seconds > 0 ? Math.round(seconds * 1000) : 0;
+}
+
+/** Nobody speaks faster. */
+const CHARACTERS_PER_SECOND_MAX = 25;
+const SURE_LOG_PROBABILITY = -1;
+const WORDS_OF_A_LOOP = 4;
+const REPETITIONS_MAX = 3;
+
+/**
+ * Whether a shortened window is likely to have misled the engine: text faster than speech, text that goes round in circles, much doubt, or none at all
+ * of a sound that is loud.
+ */
+export function looksWrong({ segments }: Heard, seconds: number, isLoud: boolean): boolean {
+  if (segments.length === 0) return isLoud;
+  const text = segments.map((segment) => segment.text).join("");
+  const meanLogProbability = segments.reduce((sum, segment) => sum + segment.logProbability, 0) / segments.length;
+  return (
+    text.trim().length > CHARACTERS_PER_SECOND_MAX * Math.max(1, seconds) ||
+    meanLogProbability < SURE_LOG_PROBABILITY ||
+    goesRound(text)
+  );
+}
+
+function goesRound(text: string): boolean {
+  const words = text
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "");
+  const counts = new Map<string, number>();
+  for (let place = 0; place + WORDS_OF_A_LOOP <= words.length; place += 1) {
+    const phrase = words.slice(place, place + WORDS_OF_A_LOOP).join(" ");
+    const count = (counts.get(phrase) ?? 0) + 1;
+    if (count > REPETITIONS_MAX) return true;
+    counts.set(phrase, count);
+  }
+  return false;
+}

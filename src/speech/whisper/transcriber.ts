@@ -1,0 +1,94 @@
+import {
+  SPEECH_RATE_HZ,
+  type Transcript,
+  type TranscriptionRequest,
+  type TranscriptSegment,
+} from "../speech-engine.ts";
+import { filledUp, fittedPositions, isLoud, samplesOfWindow } from "./audio-window.ts";
+import { cutSound } from "./cut-sound.ts";
+import { type Heard, looksWrong } from "./engine-reply.ts";
+import type { Answerer, JobDesk } from "./job-desk.ts";
+import { engineLanguage, languageCode } from "./languages.ts";
+import type { ModelShape } from "./model-file.ts";
+
+export interface TranscriberOptions {
+  readonly desk: JobDesk;
+  readonly shape: ModelShape;
+  readonly window: "fitted" | "full";
+}
+
+/** For longer sounds a fitted window gains little. */
+const FITTED_SAMPLES_MAX = 15 * SPEECH_RATE_HZ;
+
+const PATIENCE_MS = 10_000;
+const TRIAL_MS_MAX = 5 * 60_000;
+/** How many times the work of the trial the longest piece may take: a window six times as large, and as much text as fits, tried anew several times. */
+const PATIENCE_OF_TRIALS = 60;
+
+/** Makes sound of any length into questions that the engine can answer, and its answers into a transcript. */
+export class Transcriber {
+  readonly #options: TranscriberOptions;
+  /** How long the engine took for next to nothing; null before it was tried. */
+  #trialMs: number | null = null;
+
+  constructor(options: TranscriberOptions) {
+    this.#options = options;
+  }
+
+  /** Lets a new engine hear a second of silence: its first answer is slower than the next, and some models load that cannot be used. */
+  async tryOut(engine: Answerer, signal: AbortSignal): Promise<void> {
+    if (this.#trialMs !== null) return;
+    const samples = new Int16Array(SPEECH_RATE_HZ);
+    const positions = this.#fitted(samples);
+    const startedMs = performance.now();
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(TRIAL_MS_MAX)]);
+    await engine.ask({ samples, positions, language: "en", prompt: null }, limit);
+    this.#trialMs = performance.now() - startedMs;
+  }
+
+  /** Rejects with `SpeechError`, or with the signal's reason when that aborts. */
+  async transcribe(samples: Int16Array, request: TranscriptionRequest): Promise<Transcript> {
+    if (samples.length === 0) return { text: "", segments: [], language: null };
+    const segments: TranscriptSegment[] = [];
+    let text = "";
+    let language: string | null = null;
+    let startMs = 0;
+    for (const piece of cutSound(samples, samplesOfWindow(this.#options.shape.positionsMax))) {
+      const heard = await this.#hear(piece, request);
+      const endMs = startMs + (piece.length / SPEECH_RATE_HZ) * 1000;
+      for (const segment of heard.segments) {
+        text += segment.text;
+        segments.push({
+          text: segment.text.trim(),
+          startMs: Math.round(Math.min(endMs, startMs + segment.startMs)),
+          endMs: Math.round(Math.min(endMs, startMs + segment.endMs)),
+        });
+      }
+      language ??= languageCode(heard.languageName);
+      startMs = endMs;
+    }
+    return { text: text.trim(), segments, language };
+  }
+
+  async #hear(piece: Int16Array, request: TranscriptionRequest): Promise<Heard> {
+    const positions = this.#options.window === "fitted" ? this.#fitted(piece) : null;
+    const heard = await this.#ask(piece, positions, request);
+    if (positions === null || !looksWrong(heard, piece.length / SPEECH_RATE_HZ, isLoud(piece))) return heard;
+    return this.#ask(piece, null, request);
+  }
+
+  #ask(piece: Int16Array, positions: number | null, request: TranscriptionRequest): Promise<Heard> {
+    const { desk, shape } = this.#options;
+    const language = shape.isMultilingual ? engineLanguage(request.language) : "en";
+    const trialMs = this.#trialMs ?? 0;
+    const timeoutMs = Math.ceil(PATIENCE_MS + (piece.length / SPEECH_RATE_HZ) * 1000 + PATIENCE_OF_TRIALS * trialMs);
+    return desk.ask({ samples: filledUp(piece), positions, language, prompt: request.prompt }, timeoutMs, request);
+  }
+
+  #fitted(samples: Int16Array): number | null {
+    const { positionsMax } = this.#options.shape;
+    const positions =
+      samples.length > FITTED_SAMPLES_MAX ? positionsMax : fittedPositions(samples.length, positionsMax);
+    return positions >= positionsMax ? null : positions;
+  }
+}
