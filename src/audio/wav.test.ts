@@ -103,8 +103,24 @@ describe("reading WAV", () => {
   });
 
   test.each([
+    { bits: 8, hex: "00 80 ff", samples: [-32_768, 0, 32_512] },
+    { bits: 24, hex: "000080 000000 ffff7f", samples: [-32_768, 0, 32_767] },
+    { bits: 32, hex: "00000080 00000000 ffffff7f", samples: [-32_768, 0, 32_767] },
+  ])("reads samples of $bits bits", ({ bits, hex, samples }) => {
+    const sound = Buffer.from(hex.replaceAll(" ", ""), "hex");
+    expect(read(riff(format({ ...MONO, bits }), chunk("data", sound)), 5).samples).toEqual(samples);
+  });
+
+  test("tells how much of the sound is missing", () => {
+    const bytes = Buffer.concat([wavHeader(16_000, 12), pcmBytes(SAMPLES)]);
+    expect(read(bytes).reader.missingBytes).toBe(0);
+    expect(read(bytes.subarray(0, -5)).reader.missingBytes).toBe(5);
+    expect(read(Buffer.concat([wavHeader(16_000, null), pcmBytes(SAMPLES)])).reader.missingBytes).toBe(0);
+  });
+
+  test.each([
     ["something else", Buffer.from("OggS and so on, certainly no WAV")],
-    ["24 bits", riff(format({ ...MONO, bits: 24 }), chunk("data", Buffer.alloc(6)))],
+    ["20 bits", riff(format({ ...MONO, bits: 20 }), chunk("data", Buffer.alloc(6)))],
     ["no channels", riff(format({ ...MONO, channels: 0 }), chunk("data", Buffer.alloc(6)))],
     ["sound that is not described", riff(chunk("data", Buffer.alloc(6)))],
     ["a header without an end", Buffer.concat([riff(chunk("LIST", Buffer.alloc(100_000)))])],

@@ -1,4 +1,5 @@
-import { BYTES_PER_SAMPLE, FrameGatherer, samplesOf } from "./pcm.ts";
+import { BYTES_PER_SAMPLE, FrameGatherer } from "./pcm.ts";
+import { BYTES_OF, mixedDown, type SampleEncoding, samplesIn } from "./sample-encoding.ts";
 
 export const WAV_HEADER_BYTES = 44;
 /** What a header says that was written before the length was known. */
@@ -11,6 +12,16 @@ const PREFACE_BYTES_MAX = 64 * 1024;
 const FORMAT_PCM = 1;
 const FORMAT_FLOAT = 3;
 const FORMAT_EXTENSIBLE = 0xfffe;
+
+/** By the number of the format and the bits of a sample. */
+const ENCODINGS: ReadonlyMap<string, SampleEncoding> = new Map([
+  [`${FORMAT_PCM} 8`, "uint8"],
+  [`${FORMAT_PCM} 16`, "int16"],
+  [`${FORMAT_PCM} 24`, "int24"],
+  [`${FORMAT_PCM} 32`, "int32"],
+  [`${FORMAT_FLOAT} 32`, "float32"],
+  [`${FORMAT_FLOAT} 64`, "float64"],
+]);
 
 /** The header of a WAV file of 16 bit samples, those of several channels interleaved. `dataBytes` null: the length is not known yet, as in a stream. */
 export function wavHeader(sampleRateHz: number, dataBytes: number | null, channels = 1): Uint8Array {
@@ -38,7 +49,7 @@ export class WavError extends Error {
 export interface WavFormat {
   readonly sampleRateHz: number;
   readonly channels: number;
-  readonly encoding: "int16" | "float32";
+  readonly encoding: SampleEncoding;
 }
 
 /** Reads a WAV file as its bytes come in. Several channels become one. */
@@ -51,6 +62,11 @@ export class WavReader {
   /** Null until the header is there. */
   get format(): WavFormat | null {
     return this.#frames === null ? null : this.#format;
+  }
+
+  /** Bytes of sound that the header promises and that have not come yet; 0 where it promises no number. */
+  get missingBytes(): number {
+    return Number.isFinite(this.#bytesLeft) ? this.#bytesLeft : 0;
   }
 
   /** The samples that these bytes complete. Throws `WavError`. */
@@ -86,7 +102,7 @@ export class WavReader {
   #begin(place: number, length: number): number {
     if (this.#format === null) throw new WavError("the WAV file does not say what its samples are");
     const { channels, encoding } = this.#format;
-    this.#frames = new FrameGatherer(channels * (encoding === "int16" ? BYTES_PER_SAMPLE : 4));
+    this.#frames = new FrameGatherer(channels * BYTES_OF[encoding]);
     this.#bytesLeft = length === 0 || length >= LENGTH_MAX ? Number.POSITIVE_INFINITY : length;
     return place;
   }
@@ -112,26 +128,11 @@ function readFormat(chunk: Buffer): WavFormat {
   const bits = chunk.readUInt16LE(14);
   if (channels < 1 || channels > 16 || sampleRateHz < 1000 || sampleRateHz > 768_000)
     throw new WavError(`a WAV file of ${channels} channels at ${sampleRateHz} Hz cannot be read`);
-  if (format === FORMAT_PCM && bits === 16) return { sampleRateHz, channels, encoding: "int16" };
-  if (format === FORMAT_FLOAT && bits === 32) return { sampleRateHz, channels, encoding: "float32" };
+  const encoding = ENCODINGS.get(`${format} ${bits}`);
+  if (encoding !== undefined) return { sampleRateHz, channels, encoding };
   throw new WavError(`a WAV file of format ${format} with ${bits} bits cannot be read`);
 }
 
 function oneChannel(frames: Uint8Array, { channels, encoding }: WavFormat): Int16Array {
-  const samples = encoding === "int16" ? samplesOf(frames) : samplesOfFloats(frames);
-  if (channels === 1) return samples;
-  const mixed = new Int16Array(samples.length / channels);
-  for (const index of mixed.keys()) {
-    const frame = samples.subarray(index * channels, (index + 1) * channels);
-    mixed[index] = Math.round(frame.reduce((sum, sample) => sum + sample, 0) / channels);
-  }
-  return mixed;
-}
-
-function samplesOfFloats(bytes: Uint8Array): Int16Array {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return Int16Array.from({ length: bytes.length / 4 }, (_, index) => {
-    const value = Math.max(-1, Math.min(1, view.getFloat32(index * 4, true)));
-    return Math.round(value * 32_767);
-  });
+  return mixedDown(samplesIn(frames, encoding), channels);
 }

@@ -29,6 +29,8 @@ export interface ProgramCall {
   /** Null: the signal ends what takes too long. */
   readonly timeoutMs: number | null;
   readonly outputBytesMax: number;
+  /** Told what a program that did its work complained of all the same. */
+  readonly onComplaint?: (complaint: string) => void;
 }
 
 interface Child {
@@ -68,6 +70,7 @@ export async function* runProgram(call: ProgramCall): AsyncGenerator<Uint8Array>
     if (fault !== null) throw fault.error;
     if (code !== 0)
       throw new ProgramFailed(`${program} failed: ${complaint === "" ? `exit status ${code}` : complaint}`);
+    if (complaint !== "") call.onComplaint?.(complaint);
   } finally {
     if (timer !== null) clearTimeout(timer);
     signal.removeEventListener("abort", kill);

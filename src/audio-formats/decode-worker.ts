@@ -1,0 +1,59 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { AudioError } from "./audio-error.ts";
+import { type DecodeAnswer, type DecodeTask, isDecodeTask } from "./decode-message.ts";
+import { decodeFlac } from "./flac/decode-flac.ts";
+import { decodeOpus } from "./opus/decode-opus.ts";
+import { oggPackets } from "./opus/ogg-packets.ts";
+import { webmPackets } from "./opus/webm-packets.ts";
+
+/** Pieces are at least this long, so that few messages go back and forth. */
+const PIECE_SAMPLES = 16_000;
+
+const DECODERS = {
+  flac: decodeFlac,
+  ogg: (bytes: Uint8Array) => decodeOpus(oggPackets(bytes)),
+  webm: (bytes: Uint8Array) => decodeOpus(webmPackets(bytes)),
+} as const;
+
+async function* inPieces({ format, bytes }: DecodeTask): AsyncGenerator<Int16Array> {
+  let gathered: Int16Array[] = [];
+  let length = 0;
+  for await (const samples of DECODERS[format](bytes)) {
+    gathered.push(samples);
+    length += samples.length;
+    if (length < PIECE_SAMPLES) continue;
+    yield joined(gathered, length);
+    [gathered, length] = [[], 0];
+  }
+  if (length > 0) yield joined(gathered, length);
+}
+
+function joined(pieces: readonly Int16Array[], length: number): Int16Array {
+  const all = new Int16Array(length);
+  let place = 0;
+  for (const piece of pieces) {
+    all.set(piece, place);
+    place += piece.length;
+  }
+  return all;
+}
+
+async function answer(source: AsyncIterator<Int16Array>): Promise<DecodeAnswer> {
+  try {
+    const next = await source.next();
+    return next.done === true ? { type: "end" } : { type: "samples", samples: next.value };
+  } catch (error) {
+    if (error instanceof AudioError) return { type: "error", reason: error.reason, message: error.message };
+    return { type: "fault", message: error instanceof Error ? error.message : "unknown" };
+  }
+}
+
+const task: unknown = workerData;
+const port = parentPort;
+if (port !== null && isDecodeTask(task)) {
+  const source = inPieces(task);
+  port.on("message", () => {
+    // oxlint-disable-next-line require-post-message-target-origin -- threads have no origins
+    void answer(source).then((said) => port.postMessage(said));
+  });
+}

@@ -1,0 +1,33 @@
+import { execFileSync } from "node:child_process";
+import { pcmBytes } from "../audio/pcm.ts";
+import { wavHeader } from "../audio/wav.ts";
+import type { Recording } from "./recording.ts";
+
+/** A tone of one frequency after another, each as long. */
+export function tones(frequenciesHz: readonly number[], options: { rateHz: number; toneMs: number }): Int16Array {
+  const length = (options.rateHz * options.toneMs) / 1000;
+  return Int16Array.from({ length: length * frequenciesHz.length }, (_, n) => {
+    const frequency = frequenciesHz[Math.floor(n / length)] ?? 0;
+    return Math.round(8000 * Math.sin((2 * Math.PI * frequency * n) / options.rateHz));
+  });
+}
+
+export function wavFile(samples: Int16Array, rateHz: number): Buffer {
+  const bytes = pcmBytes(samples);
+  return Buffer.concat([wavHeader(rateHz, bytes.length), bytes]);
+}
+
+/** What ffmpeg makes of a WAV file. */
+export function encoded(wav: Uint8Array, ...args: readonly string[]): Buffer {
+  const quietly = ["-hide_banner", "-loglevel", "error", "-f", "wav", "-i", "pipe:0"];
+  return execFileSync("ffmpeg", [...quietly, ...args, "pipe:1"], { input: wav, maxBuffer: 1 << 28 });
+}
+
+export function recordingOf(bytes: Uint8Array, pieceBytes = 65_536): Recording {
+  return {
+    size: bytes.length,
+    async *read() {
+      for (let place = 0; place < bytes.length; place += pieceBytes) yield bytes.subarray(place, place + pieceBytes);
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { OpusDecoder } from "opus-decoder";
+import { mixedDown, sampleOfFloat } from "../../audio/sample-encoding.ts";
+import { AudioError } from "../audio-error.ts";
+import { DECODED_RATE_HZ } from "../recording.ts";
+import { isOpusHead, type OpusHead, readOpusHead } from "./opus-head.ts";
+
+/** Packets that are decoded at once: about a second. */
+const BATCH = 50;
+const TAGS = "OpusTags";
+/** Damaged packets in a row that make a recording a damaged one; a single one is a gap. */
+const DAMAGED_MAX = 25;
+const OPUS_RATE_HZ = 48_000;
+
+type Decoder = OpusDecoder<typeof DECODED_RATE_HZ>;
+
+/** Decodes a stream of Opus packets that begins with its head; another head begins another stream, whose sound follows. Throws `AudioError`. */
+export async function* decodeOpus(packets: Iterable<Uint8Array>): AsyncGenerator<Int16Array> {
+  let stream: OpusStream | null = null;
+  try {
+    for (const packet of packets) {
+      if (isOpusHead(packet)) {
+        yield* stream?.decodeBatch() ?? [];
+        stream?.free();
+        stream = await OpusStream.open(readOpusHead(packet));
+      } else if (!isTags(packet)) yield* stream?.add(packet) ?? [];
+    }
+    yield* stream?.decodeBatch() ?? [];
+  } finally {
+    stream?.free();
+  }
+}
+
+class OpusStream {
+  readonly #decoder: Decoder;
+  /** Samples that are still to be left out. */
+  #skip: number;
+  #batch: Uint8Array[] = [];
+  #damaged = 0;
+
+  private constructor(decoder: Decoder, preSkip: number) {
+    this.#decoder = decoder;
+    this.#skip = Math.round((preSkip * DECODED_RATE_HZ) / OPUS_RATE_HZ);
+  }
+
+  static async open({ channelMappingTable, preSkip, ...head }: OpusHead): Promise<OpusStream> {
+    const decoder: Decoder = new OpusDecoder({
+      sampleRate: DECODED_RATE_HZ,
+      ...head,
+      channelMappingTable: [...channelMappingTable],
+    });
+    await decoder.ready;
+    return new OpusStream(decoder, preSkip);
+  }
+
+  *add(packet: Uint8Array): Generator<Int16Array> {
+    if (packet.length === 0) return;
+    this.#batch.push(packet);
+    if (this.#batch.length >= BATCH) yield* this.decodeBatch();
+  }
+
+  *decodeBatch(): Generator<Int16Array> {
+    if (this.#batch.length === 0) return;
+    const { channelData, errors } = this.#decoder.decodeFrames(this.#batch);
+    this.#damaged = errors.length === this.#batch.length ? this.#damaged + errors.length : errors.length;
+    this.#batch = [];
+    if (this.#damaged >= DAMAGED_MAX) throw new AudioError("broken", "The Opus sound of the recording is damaged");
+    const samples = oneChannel(channelData);
+    const skipped = Math.min(this.#skip, samples.length);
+    this.#skip -= skipped;
+    yield samples.subarray(skipped);
+  }
+
+  free(): void {
+    this.#decoder.free();
+  }
+}
+
+function oneChannel(channels: readonly Float32Array[]): Int16Array {
+  const length = channels[0]?.length ?? 0;
+  const interleaved = new Int16Array(length * channels.length);
+  for (const [channel, values] of channels.entries())
+    for (let index = 0; index < length; index += 1)
+      interleaved[index * channels.length + channel] = sampleOfFloat(values[index] ?? 0);
+  return mixedDown(interleaved, Math.max(1, channels.length));
+}
+
+function isTags(packet: Uint8Array): boolean {
+  return Buffer.from(packet.subarray(0, TAGS.length)).toString("latin1") === TAGS;
+}

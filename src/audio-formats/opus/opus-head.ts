@@ -1,0 +1,45 @@
+import { AudioError } from "../audio-error.ts";
+
+/** How an Opus stream is to be decoded. */
+export interface OpusHead {
+  readonly channels: number;
+  /** Samples of 48,000 a second at the beginning that are no sound. */
+  readonly preSkip: number;
+  readonly streamCount: number;
+  readonly coupledStreamCount: number;
+  readonly channelMappingTable: readonly number[];
+}
+
+const MARKER = "OpusHead";
+const HEAD_BYTES = 19;
+const CHANNELS_MAX = 8;
+
+export function isOpusHead(packet: Uint8Array): boolean {
+  return Buffer.from(packet.subarray(0, MARKER.length)).toString("latin1") === MARKER;
+}
+
+/** Reads the head of an Opus stream, which Ogg has as its first packet and WebM beside the track. */
+export function readOpusHead(packet: Uint8Array): OpusHead {
+  const bytes = Buffer.from(packet);
+  if (!isOpusHead(packet) || bytes.length < HEAD_BYTES) throw broken();
+  const channels = bytes[9] ?? 0;
+  const family = bytes[18] ?? 0;
+  const preSkip = bytes.readUInt16LE(10);
+  if (channels < 1 || channels > CHANNELS_MAX) throw broken();
+  if (family === 0) {
+    if (channels > 2) throw broken();
+    const mapping = channels === 1 ? [0] : [0, 1];
+    return { channels, preSkip, streamCount: 1, coupledStreamCount: channels - 1, channelMappingTable: mapping };
+  }
+  if (bytes.length < HEAD_BYTES + 2 + channels) throw broken();
+  const [streamCount = 0, coupledStreamCount = 0] = [bytes[19], bytes[20]];
+  const channelMappingTable = [...bytes.subarray(21, 21 + channels)];
+  const streams = streamCount + coupledStreamCount;
+  const isPossible = streamCount > 0 && coupledStreamCount <= streamCount && streams <= CHANNELS_MAX;
+  if (!isPossible || channelMappingTable.some((stream) => stream >= streams && stream !== 255)) throw broken();
+  return { channels, preSkip, streamCount, coupledStreamCount, channelMappingTable };
+}
+
+function broken(): AudioError {
+  return new AudioError("broken", "The head of the Opus stream is not valid");
+}

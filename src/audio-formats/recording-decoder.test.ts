@@ -1,0 +1,216 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { AudioError } from "./audio-error.ts";
+import { encoded, recordingOf, tones, wavFile } from "./encoded-sound.fixture.ts";
+import { createRecordingDecoder } from "./recording-decoder.ts";
+
+const TONES = [410, 857, 1722, 3437];
+const TONE_MS = 400;
+const mono44 = wavFile(tones(TONES, { rateHz: 44_100, toneMs: TONE_MS }), 44_100);
+const stereo44 = wavOf("-ac", "2");
+
+/** With the length in its head, which ffmpeg cannot know when it writes to a pipe. */
+function wavOf(...args: readonly string[]): Buffer {
+  const wav = encoded(mono44, ...args, "-f", "wav");
+  const place = wav.indexOf("data") + 4;
+  wav.writeUInt32LE(wav.length - place - 4, place);
+  return wav;
+}
+
+/** As those write them who can go back in a file: with sizes, and with the index behind the sound. */
+function m4aFile(): Buffer {
+  const path = join(tmpdir(), `antiphon-${process.pid}.m4a`);
+  execFileSync("ffmpeg", ["-hide_banner", "-loglevel", "error", "-y", "-f", "wav", "-i", "pipe:0", path], {
+    input: stereo44,
+  });
+  const bytes = execFileSync("cat", [path]);
+  execFileSync("rm", [path]);
+  return bytes;
+}
+
+const FILES: Readonly<Record<string, Buffer>> = {
+  wav: stereo44,
+  "wav of 24 bits": wavOf("-ac", "2", "-c:a", "pcm_s24le"),
+  "wav of floats at 96 kHz": wavOf("-ac", "2", "-c:a", "pcm_f32le", "-ar", "96000"),
+  "wav of 8 bits at 8 kHz": wavOf("-ac", "2", "-c:a", "pcm_u8", "-ar", "8000"),
+  mp3: encoded(stereo44, "-f", "mp3"),
+  m4a: m4aFile(),
+  "m4a for streams": encoded(stereo44, "-movflags", "frag_keyframe+empty_moov", "-f", "mp4"),
+  flac: encoded(stereo44, "-f", "flac"),
+  "flac of 24 bits at 48 kHz": encoded(stereo44, "-sample_fmt", "s32", "-ar", "48000", "-f", "flac"),
+  webm: encoded(stereo44, "-c:a", "libopus", "-f", "webm"),
+  "webm as browsers record it": encoded(
+    stereo44,
+    "-c:a",
+    "libopus",
+    "-frame_duration",
+    "60",
+    "-live",
+    "1",
+    "-f",
+    "webm",
+  ),
+  "webm with vorbis": encoded(stereo44, "-c:a", "libvorbis", "-f", "webm"),
+  "ogg with opus": encoded(stereo44, "-c:a", "libopus", "-f", "ogg"),
+  "ogg with vorbis": encoded(stereo44, "-c:a", "libvorbis", "-f", "ogg"),
+};
+/** Those that need no other program. */
+const OWN = [
+  "wav",
+  "wav of 24 bits",
+  "flac",
+  "flac of 24 bits at 48 kHz",
+  "webm",
+  "webm as browsers record it",
+  "ogg with opus",
+];
+
+async function decode(
+  bytes: Uint8Array,
+  options: { ffmpeg?: string; durationMsMax?: number; signal?: AbortSignal } = {},
+) {
+  const { ffmpeg = "ffmpeg", durationMsMax = 60_000, signal = new AbortController().signal } = options;
+  const decoder = createRecordingDecoder({ ffmpeg, durationMsMax });
+  const samples: number[] = [];
+  for await (const piece of decoder.decode(recordingOf(bytes), signal))
+    for (const sample of piece) samples.push(sample);
+  return samples;
+}
+
+/** The frequency that is heard in the middle of each tone, by its zero crossings. */
+function heard(samples: readonly number[]): number[] {
+  return TONES.map((_, tone) => {
+    const middle = samples.slice((tone + 0.25) * TONE_MS * 16, (tone + 0.75) * TONE_MS * 16);
+    const crossings = middle.filter((sample, n) => n > 0 && sample >= 0 !== (middle[n - 1] ?? 0) >= 0).length;
+    return (crossings / 2 / middle.length) * 16_000;
+  });
+}
+
+function loudness(samples: readonly number[]): number {
+  return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
+}
+
+describe("a recording", () => {
+  test.each(Object.keys(FILES))("in %s is heard as it is", async (name) => {
+    const samples = await decode(FILES[name] ?? Buffer.alloc(0));
+    expect(samples.length / 16).toBeGreaterThan(TONES.length * TONE_MS - 40);
+    expect(samples.length / 16).toBeLessThan(TONES.length * TONE_MS + 80);
+    for (const [index, frequency] of heard(samples).entries()) {
+      expect(frequency).toBeGreaterThan((TONES[index] ?? 0) * 0.98);
+      expect(frequency).toBeLessThan((TONES[index] ?? 0) * 1.02);
+    }
+    expect(loudness(samples)).toBeGreaterThan(3700);
+    expect(loudness(samples)).toBeLessThan(4100);
+  });
+
+  test.each(OWN)("in %s needs no other program", async (name) => {
+    expect(await decode(FILES[name] ?? Buffer.alloc(0), { ffmpeg: "/no/such/program" })).not.toHaveLength(0);
+  });
+
+  test("that needs ffmpeg where there is none is unsupported, and the message says why", async () => {
+    for (const name of ["mp3", "m4a", "webm with vorbis", "ogg with vorbis"])
+      await expect(decode(FILES[name] ?? Buffer.alloc(0), { ffmpeg: "/no/such/program" })).rejects.toMatchObject({
+        reason: "unsupported",
+        message: expect.stringMatching(/^Unsupported format: .*ffmpeg/),
+      });
+  });
+
+  test.each(Object.keys(FILES).filter((name) => !["mp3", "ogg with vorbis"].includes(name)))(
+    "in %s that is cut off is broken",
+    async (name) => {
+      const bytes = FILES[name] ?? Buffer.alloc(0);
+      for (const part of [0.3, 0.7, 0.97])
+        await expect(decode(bytes.subarray(0, Math.floor(bytes.length * part)))).rejects.toMatchObject({
+          reason: "broken",
+        });
+    },
+  );
+
+  test("that is too long is refused as soon as that shows", async () => {
+    for (const name of ["wav", "mp3", "m4a", "flac", "webm"])
+      await expect(decode(FILES[name] ?? Buffer.alloc(0), { durationMsMax: 1000 })).rejects.toMatchObject({
+        reason: "too_long",
+      });
+  });
+
+  test("that holds nothing is empty", async () => {
+    await expect(decode(Buffer.alloc(0))).rejects.toMatchObject({ reason: "empty" });
+    await expect(decode(wavFile(new Int16Array(0), 16_000))).rejects.toMatchObject({ reason: "empty" });
+  });
+
+  test("of no known kind is unsupported", async () => {
+    const texts = ["hello", "%PDF-1.7 and more of it", "\x89PNG\r\n\x1a\n", "\x00\x00\x00\x00"];
+    for (const text of texts)
+      await expect(decode(Buffer.from(text, "latin1"))).rejects.toMatchObject({ reason: "unsupported" });
+  });
+
+  test("that only pretends to be one is broken", async () => {
+    const noise = Buffer.from(Array.from({ length: 5000 }, (_, n) => (n * 7919) % 251));
+    const starts = [
+      "RIFF\0\0\0\0WAVE",
+      "fLaC",
+      "OggS\0",
+      "\x1a\x45\xdf\xa3",
+      "\0\0\0\x20ftypM4A ",
+      "ID3\x04\0\0",
+      "\xff\xfb\x90\x64",
+    ];
+    for (const start of starts) {
+      const failure = await decode(Buffer.concat([Buffer.from(start, "latin1"), noise])).catch(
+        (error: unknown) => error,
+      );
+      expect(failure).toBeInstanceOf(AudioError);
+      expect(failure).toMatchObject({ reason: expect.stringMatching(/^(broken|empty|unsupported)$/) });
+    }
+  });
+});
+
+/** Always the same numbers, from 0 to below 1. */
+function dice(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+test.each(["wav", "flac", "webm", "ogg with opus", "m4a", "mp3"])(
+  "%s with random changes gives sound or a clear error, every time",
+  async (name) => {
+    const bytes = FILES[name] ?? Buffer.alloc(0);
+    const roll = dice(1);
+    const rounds = ["m4a", "mp3"].includes(name) ? 10 : 30;
+    for (let round = 0; round < rounds; round += 1) {
+      const changed = Buffer.from(bytes);
+      for (let change = 0; change <= roll() * 20; change += 1)
+        changed[Math.floor(roll() * (round % 2 === 0 ? 200 : changed.length))] = Math.floor(roll() * 256);
+      const outcome = await decode(changed.subarray(0, Math.ceil(changed.length * (1 - roll() / 3)))).catch(
+        (error: unknown) => error,
+      );
+      if (!Array.isArray(outcome)) expect(outcome).toBeInstanceOf(AudioError);
+    }
+  },
+  60_000,
+);
+
+test("leaving in the middle ends the work, and no file is left", async () => {
+  const folders = ["/dev/shm", tmpdir()];
+  const ours = () =>
+    folders.flatMap((folder) => readdirSync(folder)).filter((name) => name.startsWith("antiphon-sound-"));
+  const before = ours();
+  for (const name of ["m4a", "mp3", "flac", "wav"]) {
+    const decoder = createRecordingDecoder({ ffmpeg: "ffmpeg", durationMsMax: 60_000 });
+    for await (const _piece of decoder.decode(
+      recordingOf(FILES[name] ?? Buffer.alloc(0)),
+      new AbortController().signal,
+    ))
+      break;
+    const leaving = new AbortController();
+    leaving.abort(new Error("left"));
+    await expect(decode(FILES[name] ?? Buffer.alloc(0), { signal: leaving.signal })).rejects.toThrow("left");
+  }
+  expect(ours()).toEqual(before);
+});

@@ -1,0 +1,70 @@
+import { AudioError } from "./audio-error.ts";
+import { decodeInThread } from "./decode-in-thread.ts";
+import { decodeWav } from "./decode-wav.ts";
+import { decodeWithFfmpeg } from "./decode-with-ffmpeg.ts";
+import { DECODED_RATE_HZ, type Recording } from "./recording.ts";
+import { type AudioFormat, SNIFFED_BYTES, sniffFormat } from "./sniff-format.ts";
+
+export interface RecordingDecoderOptions {
+  /** A path, or a name on PATH. It is asked for mp3, m4a and what is rare. */
+  readonly ffmpeg: string;
+  readonly durationMsMax: number;
+}
+
+/** Recordings of any kind as samples of one channel, 16,000 a second. */
+export interface RecordingDecoder {
+  /** Gives the samples as they are decoded, as fast as they are taken. Throws `AudioError`, and the signal's reason when that aborts. */
+  decode(recording: Recording, signal: AbortSignal): AsyncIterable<Int16Array>;
+}
+
+const KNOWN = "wav, mp3, m4a, flac, webm and ogg";
+
+/** WAV, FLAC and Opus are decoded here, everything else by ffmpeg where it is there. The format is found from the bytes. */
+export function createRecordingDecoder(options: RecordingDecoderOptions): RecordingDecoder {
+  return {
+    async *decode(recording, signal) {
+      const format = await formatOf(recording);
+      let samples = 0;
+      for await (const piece of decodeAs(format, recording, options, signal)) {
+        samples += piece.length;
+        if (samples * 1000 > options.durationMsMax * DECODED_RATE_HZ)
+          throw new AudioError("too_long", `The recording is longer than ${options.durationMsMax / 60_000} minutes`);
+        if (piece.length > 0) yield piece;
+      }
+      if (samples === 0) throw new AudioError("empty", "The recording holds no sound");
+    },
+  };
+}
+
+async function formatOf(recording: Recording): Promise<AudioFormat> {
+  let start = Buffer.alloc(0);
+  for await (const bytes of recording.read()) {
+    start = Buffer.concat([start, bytes.subarray(0, SNIFFED_BYTES)]);
+    if (start.length >= SNIFFED_BYTES) break;
+  }
+  if (start.length === 0) throw new AudioError("empty", "The recording is an empty file");
+  const format = sniffFormat(start);
+  if (format === null) throw new AudioError("unsupported", `Unsupported format: the file is none of ${KNOWN}`);
+  return format;
+}
+
+async function* decodeAs(
+  format: AudioFormat,
+  recording: Recording,
+  { ffmpeg, durationMsMax }: RecordingDecoderOptions,
+  signal: AbortSignal,
+): AsyncGenerator<Int16Array> {
+  if (format === "wav") return yield* decodeWav(recording, signal);
+  if (format === "mp3" || format === "m4a")
+    return yield* decodeWithFfmpeg(recording, { program: ffmpeg, format, durationMsMax }, signal);
+  let began = false;
+  try {
+    for await (const piece of decodeInThread(format, recording, signal)) {
+      began = true;
+      yield piece;
+    }
+  } catch (error) {
+    if (began || !(error instanceof AudioError) || error.reason !== "unsupported") throw error;
+    yield* decodeWithFfmpeg(recording, { program: ffmpeg, format, durationMsMax }, signal);
+  }
+}

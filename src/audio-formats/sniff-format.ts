@@ -1,0 +1,34 @@
+export type AudioFormat = "flac" | "m4a" | "mp3" | "ogg" | "wav" | "webm";
+
+/** As many bytes as `sniffFormat` looks at. */
+export const SNIFFED_BYTES = 64;
+
+/** At their places; a dot stands for any byte. */
+const SIGNATURES: readonly (readonly [format: AudioFormat, start: string])[] = [
+  ["wav", "RIFF....WAVE"],
+  ["flac", "fLaC"],
+  ["ogg", "OggS\0"],
+  ["webm", "\x1a\x45\xdf\xa3"],
+  ["m4a", "....ftyp"],
+  ["mp3", "ID3"],
+];
+
+/** The format of a recording by its first bytes; names and declared types are not trusted. Null for what is none. */
+export function sniffFormat(start: Uint8Array): AudioFormat | null {
+  const text = Buffer.from(start.subarray(0, SNIFFED_BYTES)).toString("latin1");
+  const known = SIGNATURES.find(([, signature]) => beginsWith(text, signature));
+  if (known !== undefined) return known[0];
+  return isMp3Frame(start) ? "mp3" : null;
+}
+
+function beginsWith(text: string, signature: string): boolean {
+  return text.length >= signature.length && [...signature].every((one, place) => one === "." || one === text[place]);
+}
+
+/** The head of a frame of MPEG audio, layer III; AAC frames begin alike and say layer 0. */
+function isMp3Frame([first = 0, second = 0, third = 0]: Uint8Array): boolean {
+  const isSynchronized = first === 0xff && (second & 0xe0) === 0xe0;
+  const isLayer3 = (second & 0x18) !== 0x08 && (second & 0x06) === 0x02;
+  const hasRates = (third & 0xf0) !== 0xf0 && (third & 0xf0) !== 0 && (third & 0x0c) !== 0x0c;
+  return isSynchronized && isLayer3 && hasRates;
+}

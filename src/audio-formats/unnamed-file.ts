@@ -1,0 +1,36 @@
+import { type FileHandle, mkdtemp, open, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Memory that looks like a folder, where there is such; private sound then never reaches a disk. */
+const FOLDERS = ["/dev/shm", tmpdir()];
+
+/** A file that holds these bytes and has no name, so that nobody else can open it and nothing is left when the process ends. To be closed by the caller. */
+export async function openUnnamedFile(bytes: () => AsyncIterable<Uint8Array>): Promise<FileHandle> {
+  let fault: unknown = new Error("there is no folder for temporary files");
+  for (const folder of FOLDERS) {
+    try {
+      return await writeUnnamed(folder, bytes());
+    } catch (error) {
+      fault = error; // It is not there, or full; the next one may do.
+    }
+  }
+  throw fault;
+}
+
+async function writeUnnamed(folder: string, bytes: AsyncIterable<Uint8Array>): Promise<FileHandle> {
+  const place = await mkdtemp(join(folder, "antiphon-sound-")); // Of mode 700.
+  try {
+    const handle = await open(join(place, "recording"), "wx+", 0o600);
+    try {
+      await rm(place, { recursive: true }); // Before the first byte of sound is written.
+      await handle.writeFile(bytes);
+      return handle;
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  } finally {
+    await rm(place, { recursive: true, force: true });
+  }
+}
