@@ -16,7 +16,7 @@ CODEGEN_INSTALLED := scripts/codegen/node_modules/.package-lock.json
 CODEX_INSTALLED := tests/clients/codex/node_modules/.package-lock.json
 NPM_CI := npm ci --include=dev --loglevel=error --no-progress
 
-.PHONY: help setup generate generate-check dev start test clients contract-test check bench real-model client-build
+.PHONY: help setup speech-engine generate generate-check dev start test clients contract-test check bench real-model client-build
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,13 +29,16 @@ start: $(INSTALLED) ## serve both interfaces; settings: make start ARGS=--help
 dev: $(INSTALLED) ## serve both interfaces, and start again whenever a file changes
 	node --watch src/main.ts $(ARGS)
 
-test: $(INSTALLED) $(CODEX_INSTALLED) ## run the tests
+speech-engine: $(INSTALLED) ## build the speech engine that the tests use: once, two minutes on two cores
+	node scripts/speech-engine.ts
+
+test: $(INSTALLED) $(CODEX_INSTALLED) speech-engine ## run the tests
 	vitest run --project tests $(ARGS)
 
 clients: $(INSTALLED) $(CODEX_INSTALLED) ## try the server with other projects' clients, and print what works
 	node tests/clients/matrix.ts
 
-contract-test: $(INSTALLED) ## run the contract tests: consumers write pacts, then the servers are held to them
+contract-test: $(INSTALLED) speech-engine ## run the contract tests: consumers write pacts, then the servers are held to them
 	rm -rf pacts
 	vitest run --project 'contract-*' $(ARGS)
 

@@ -6,10 +6,12 @@ import { loadConfig } from "./config/load-config.ts";
 import { readEnvironment } from "./config/read-environment.ts";
 import { secretsOf } from "./config/secrets-of.ts";
 import { ScenarioError } from "./model-engines/built-in/scenario/scenario-error.ts";
+import { openSpeech } from "./servers/choose-speech.ts";
 import { KeysCommandError, runKeysCommand } from "./servers/keys-command.ts";
 import { startLocalStt } from "./servers/local-stt.ts";
 import { type ResponsesApiServer, startResponsesApi } from "./servers/responses-api.ts";
 import { rotateSealKey } from "./servers/seal-keys.ts";
+import { showSpeechProgress } from "./servers/speech-progress.ts";
 import { openLog } from "./telemetry/log.ts";
 
 const FAILURE_EXIT_CODE = 1;
@@ -35,14 +37,26 @@ async function rotate(): Promise<void> {
 async function serve(): Promise<void> {
   const config = loadConfig(readEnvironment(), process.argv.slice(2));
   const log = openLog({ level: config.logLevel, secrets: secretsOf(config) });
-  const responsesApi = await startResponsesApi(config, log.child({ interface: "responses-api" }));
-  const localStt = await startLocalStt(config, log.child({ interface: "local-stt" })).catch(async (error: unknown) => {
-    await responsesApi.close();
+  const speech = openSpeech(config, log.child({ part: "speech" }));
+  const responsesApi = await startResponsesApi(
+    config,
+    log.child({ interface: "responses-api" }),
+    config.speechEngine === "none" ? null : speech.engine,
+  ).catch(async (error: unknown) => {
+    await speech.close();
     throw error;
   });
+  const localStt = await startLocalStt(config, log.child({ interface: "local-stt" }), speech.engine).catch(
+    async (error: unknown) => {
+      await Promise.all([responsesApi.close(), speech.close()]);
+      throw error;
+    },
+  );
   greet(responsesApi, localStt.url);
+  if (process.stderr.isTTY) showSpeechProgress(speech.engine, process.stderr);
   const stop = async (): Promise<void> => {
     await Promise.all([responsesApi.close(), localStt.close()]);
+    await speech.close();
     log.flush();
   };
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void stop());

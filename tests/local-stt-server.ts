@@ -1,9 +1,43 @@
-import { silentLogger } from "../src/base/logger.ts";
+import { type Logger, silentLogger } from "../src/base/logger.ts";
 import { loadConfig } from "../src/config/load-config.ts";
+import { openSpeech } from "../src/servers/choose-speech.ts";
 import { startLocalStt } from "../src/servers/local-stt.ts";
+import type { SpeechEngine } from "../src/speech/speech-engine.ts";
+
+export interface LocalSttServerOptions {
+  /** Without a word about the engine there is none. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly log?: Logger;
+}
+
+export interface LocalSttServer {
+  readonly url: string;
+  readonly speech: SpeechEngine;
+  close(): Promise<void>;
+}
 
 /** The speech-to-text server alone, on a free port. */
-export async function startLocalSttServer(): Promise<{ readonly url: string; close(): Promise<void> }> {
-  const config = loadConfig({ STT_PORT: "0", DRAIN_MS: "1000" }, []);
-  return startLocalStt(config, { ...silentLogger, error: (fields, message) => console.error(message, fields) });
+export async function startLocalSttServer({ env = {}, log }: LocalSttServerOptions = {}): Promise<LocalSttServer> {
+  const config = loadConfig({ STT_PORT: "0", DRAIN_MS: "1000", SPEECH_ENGINE: "none", ...env }, []);
+  const logger = log ?? { ...silentLogger, error: (fields: object, message: string) => console.error(message, fields) };
+  const speech = openSpeech(config, logger);
+  const server = await startLocalStt(config, logger, speech.engine);
+  return {
+    url: server.url,
+    speech: speech.engine,
+    close: async () => {
+      await server.close();
+      await speech.close();
+    },
+  };
+}
+
+/** Resolves once the engine is ready, or has failed. */
+export async function settled(speech: SpeechEngine): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const isSettled = (): boolean => ["ready", "failed"].includes(speech.status().state);
+  const stop = speech.watch(() => isSettled() && resolve());
+  if (isSettled()) resolve();
+  await promise;
+  stop();
 }

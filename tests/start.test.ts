@@ -16,7 +16,14 @@ async function run(env: Readonly<Record<string, string>>, ...flags: string[]): P
   const cwd = await mkdtemp(join(tmpdir(), "antiphon-start-"));
   const main = join(import.meta.dirname, "../src/main.ts");
   return new Promise((resolve) => {
-    const settings = { PATH: process.env["PATH"] ?? "", PORT: "0", STT_PORT: "0", FIND_LOCAL_DAEMON: "false", ...env };
+    const settings = {
+      PATH: process.env["PATH"] ?? "",
+      PORT: "0",
+      STT_PORT: "0",
+      SPEECH_ENGINE: "none",
+      FIND_LOCAL_DAEMON: "false",
+      ...env,
+    };
     const child = execFile(
       process.execPath,
       [main, ...flags],

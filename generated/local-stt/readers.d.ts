@@ -42,6 +42,7 @@ export declare const readFormattingHealth: Validate<Schema.FormattingHealth>;
 export declare const readVersion: Validate<Schema.Version>;
 export declare const readSpeechEngineVersion: Validate<Schema.SpeechEngineVersion>;
 export declare const readModelPaths: Validate<Schema.ModelPaths>;
+export declare const readSpeechModelVersion: Validate<Schema.SpeechModelVersion>;
 export declare const readFormattingTier: Validate<Schema.FormattingTier>;
 export declare const readAiToggles: Validate<Schema.AiToggles>;
 export declare const readDemoChatRequest: Validate<Schema.DemoChatRequest>;

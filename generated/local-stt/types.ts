@@ -380,6 +380,7 @@ export interface components {
             protocol: "stt-jsonl-v1";
             engine: components["schemas"]["SpeechEngineVersion"];
             model_paths: components["schemas"]["ModelPaths"];
+            speech_model: components["schemas"]["SpeechModelVersion"];
             formatting_tier: components["schemas"]["FormattingTier"];
             ai: components["schemas"]["AiToggles"];
         };
@@ -394,6 +395,13 @@ export interface components {
         ModelPaths: {
             /** @description File of the speech model; null where none is configured. */
             speech: string | null;
+        };
+        /** @description Which speech model is used. */
+        SpeechModelVersion: {
+            /** @description Such as base.en; null where none is configured. Models made for trying things out have fixture in their name. */
+            name: string | null;
+            /** @description Checksum of its file; null until it is known, which takes seconds for large files. */
+            sha256: string | null;
         };
         /** @description What formatting requests get. */
         FormattingTier: {
@@ -558,6 +566,7 @@ export type FormattingHealth = components['schemas']['FormattingHealth'];
 export type Version = components['schemas']['Version'];
 export type SpeechEngineVersion = components['schemas']['SpeechEngineVersion'];
 export type ModelPaths = components['schemas']['ModelPaths'];
+export type SpeechModelVersion = components['schemas']['SpeechModelVersion'];
 export type FormattingTier = components['schemas']['FormattingTier'];
 export type AiToggles = components['schemas']['AiToggles'];
 export type DemoChatRequest = components['schemas']['DemoChatRequest'];

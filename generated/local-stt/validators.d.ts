@@ -34,6 +34,7 @@ export declare const validateFormattingHealth: Validate<Schema.FormattingHealth>
 export declare const validateVersion: Validate<Schema.Version>;
 export declare const validateSpeechEngineVersion: Validate<Schema.SpeechEngineVersion>;
 export declare const validateModelPaths: Validate<Schema.ModelPaths>;
+export declare const validateSpeechModelVersion: Validate<Schema.SpeechModelVersion>;
 export declare const validateFormattingTier: Validate<Schema.FormattingTier>;
 export declare const validateAiToggles: Validate<Schema.AiToggles>;
 export declare const validateDemoChatRequest: Validate<Schema.DemoChatRequest>;

@@ -1734,7 +1734,8 @@ return errors === 0;
 }
 
 export const validateVersion = validate58;
-const schema29 = {"type":"object","additionalProperties":false,"required":["name","version","commit","protocol","engine","model_paths","formatting_tier","ai"],"properties":{"name":{"type":"string","const":"antiphon"},"version":{"type":"string"},"commit":{"type":["string","null"]},"protocol":{"type":"string","const":"stt-jsonl-v1"},"engine":{"$ref":"#/components/schemas/SpeechEngineVersion"},"model_paths":{"$ref":"#/components/schemas/ModelPaths"},"formatting_tier":{"$ref":"#/components/schemas/FormattingTier"},"ai":{"$ref":"#/components/schemas/AiToggles"}}};
+const schema29 = {"type":"object","additionalProperties":false,"required":["name","version","commit","protocol","engine","model_paths","speech_model","formatting_tier","ai"],"properties":{"name":{"type":"string","const":"antiphon"},"version":{"type":"string"},"commit":{"type":["string","null"]},"protocol":{"type":"string","const":"stt-jsonl-v1"},"engine":{"$ref":"#/components/schemas/SpeechEngineVersion"},"model_paths":{"$ref":"#/components/schemas/ModelPaths"},"speech_model":{"$ref":"#/components/schemas/SpeechModelVersion"},"formatting_tier":{"$ref":"#/components/schemas/FormattingTier"},"ai":{"$ref":"#/components/schemas/AiToggles"}}};
+const func9 = Object.prototype.hasOwnProperty;
 const schema30 = {"type":"object","additionalProperties":false,"required":["name","version"],"properties":{"name":{"type":"string"},"version":{"type":["string","null"]}}};
 
 function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -1836,7 +1837,8 @@ validate61.errors = vErrors;
 return errors === 0;
 }
 
-const schema32 = {"type":"object","additionalProperties":false,"required":["status","model"],"properties":{"status":{"type":"string","enum":["no_key","off","ready"]},"model":{"type":["string","null"]}}};
+const schema32 = {"type":"object","additionalProperties":false,"required":["name","sha256"],"properties":{"name":{"type":["string","null"]},"sha256":{"type":["string","null"],"pattern":"^[0-9a-f]{64}$"}}};
+const pattern0 = new RegExp("^[0-9a-f]{64}$", "u");
 
 function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -1844,29 +1846,25 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.status === undefined) && (missing0 = "status")) || ((data.model === undefined) && (missing0 = "model"))){
+if(((data.name === undefined) && (missing0 = "name")) || ((data.sha256 === undefined) && (missing0 = "sha256"))){
 validate63.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema32.required,parentSchema:schema32,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "status") || (key0 === "model"))){
+if(!((key0 === "name") || (key0 === "sha256"))){
 validate63.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema32,data}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.status !== undefined){
-let data0 = data.status;
+if(data.name !== undefined){
+let data0 = data.name;
 const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate63.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema32.properties.status.type,parentSchema:schema32.properties.status,data:data0}];
-return false;
-}
-if(!(((data0 === "no_key") || (data0 === "off")) || (data0 === "ready"))){
-validate63.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema32.properties.status.enum},message:"must be equal to one of the allowed values",schema:schema32.properties.status.enum,parentSchema:schema32.properties.status,data:data0}];
+if((typeof data0 !== "string") && (data0 !== null)){
+validate63.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema32.properties.name.type},message:"must be string,null",schema:schema32.properties.name.type,parentSchema:schema32.properties.name,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -1875,12 +1873,20 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.model !== undefined){
-let data1 = data.model;
+if(data.sha256 !== undefined){
+let data1 = data.sha256;
 const _errs4 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate63.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema32.properties.model.type},message:"must be string,null",schema:schema32.properties.model.type,parentSchema:schema32.properties.model,data:data1}];
+validate63.errors = [{instancePath:instancePath+"/sha256",schemaPath:"#/properties/sha256/type",keyword:"type",params:{type: schema32.properties.sha256.type},message:"must be string,null",schema:schema32.properties.sha256.type,parentSchema:schema32.properties.sha256,data:data1}];
 return false;
+}
+if(errors === _errs4){
+if(typeof data1 === "string"){
+if(!pattern0.test(data1)){
+validate63.errors = [{instancePath:instancePath+"/sha256",schemaPath:"#/properties/sha256/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\"",schema:"^[0-9a-f]{64}$",parentSchema:schema32.properties.sha256,data:data1}];
+return false;
+}
+}
 }
 var valid0 = _errs4 === errors;
 }
@@ -1900,7 +1906,7 @@ validate63.errors = vErrors;
 return errors === 0;
 }
 
-const schema33 = {"type":"object","additionalProperties":false,"required":["formatting","demo_chat"],"properties":{"formatting":{"type":"boolean"},"demo_chat":{"type":"boolean"}}};
+const schema33 = {"type":"object","additionalProperties":false,"required":["status","model"],"properties":{"status":{"type":"string","enum":["no_key","off","ready"]},"model":{"type":["string","null"]}}};
 
 function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -1908,25 +1914,29 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.formatting === undefined) && (missing0 = "formatting")) || ((data.demo_chat === undefined) && (missing0 = "demo_chat"))){
+if(((data.status === undefined) && (missing0 = "status")) || ((data.model === undefined) && (missing0 = "model"))){
 validate65.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema33.required,parentSchema:schema33,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "formatting") || (key0 === "demo_chat"))){
+if(!((key0 === "status") || (key0 === "model"))){
 validate65.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema33,data}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.formatting !== undefined){
-let data0 = data.formatting;
+if(data.status !== undefined){
+let data0 = data.status;
 const _errs2 = errors;
-if(typeof data0 !== "boolean"){
-validate65.errors = [{instancePath:instancePath+"/formatting",schemaPath:"#/properties/formatting/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema33.properties.formatting.type,parentSchema:schema33.properties.formatting,data:data0}];
+if(typeof data0 !== "string"){
+validate65.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.status.type,parentSchema:schema33.properties.status,data:data0}];
+return false;
+}
+if(!(((data0 === "no_key") || (data0 === "off")) || (data0 === "ready"))){
+validate65.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema33.properties.status.enum},message:"must be equal to one of the allowed values",schema:schema33.properties.status.enum,parentSchema:schema33.properties.status,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -1935,11 +1945,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.demo_chat !== undefined){
-let data1 = data.demo_chat;
+if(data.model !== undefined){
+let data1 = data.model;
 const _errs4 = errors;
-if(typeof data1 !== "boolean"){
-validate65.errors = [{instancePath:instancePath+"/demo_chat",schemaPath:"#/properties/demo_chat/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema33.properties.demo_chat.type,parentSchema:schema33.properties.demo_chat,data:data1}];
+if((typeof data1 !== "string") && (data1 !== null)){
+validate65.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema33.properties.model.type},message:"must be string,null",schema:schema33.properties.model.type,parentSchema:schema33.properties.model,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -1960,6 +1970,66 @@ validate65.errors = vErrors;
 return errors === 0;
 }
 
+const schema34 = {"type":"object","additionalProperties":false,"required":["formatting","demo_chat"],"properties":{"formatting":{"type":"boolean"},"demo_chat":{"type":"boolean"}}};
+
+function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.formatting === undefined) && (missing0 = "formatting")) || ((data.demo_chat === undefined) && (missing0 = "demo_chat"))){
+validate67.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema34.required,parentSchema:schema34,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "formatting") || (key0 === "demo_chat"))){
+validate67.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema34,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.formatting !== undefined){
+let data0 = data.formatting;
+const _errs2 = errors;
+if(typeof data0 !== "boolean"){
+validate67.errors = [{instancePath:instancePath+"/formatting",schemaPath:"#/properties/formatting/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema34.properties.formatting.type,parentSchema:schema34.properties.formatting,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.demo_chat !== undefined){
+let data1 = data.demo_chat;
+const _errs4 = errors;
+if(typeof data1 !== "boolean"){
+validate67.errors = [{instancePath:instancePath+"/demo_chat",schemaPath:"#/properties/demo_chat/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema34.properties.demo_chat.type,parentSchema:schema34.properties.demo_chat,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate67.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema34.type,parentSchema:schema34,data}];
+return false;
+}
+}
+validate67.errors = vErrors;
+return errors === 0;
+}
+
 
 function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -1967,14 +2037,14 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((((((((data.name === undefined) && (missing0 = "name")) || ((data.version === undefined) && (missing0 = "version"))) || ((data.commit === undefined) && (missing0 = "commit"))) || ((data.protocol === undefined) && (missing0 = "protocol"))) || ((data.engine === undefined) && (missing0 = "engine"))) || ((data.model_paths === undefined) && (missing0 = "model_paths"))) || ((data.formatting_tier === undefined) && (missing0 = "formatting_tier"))) || ((data.ai === undefined) && (missing0 = "ai"))){
+if((((((((((data.name === undefined) && (missing0 = "name")) || ((data.version === undefined) && (missing0 = "version"))) || ((data.commit === undefined) && (missing0 = "commit"))) || ((data.protocol === undefined) && (missing0 = "protocol"))) || ((data.engine === undefined) && (missing0 = "engine"))) || ((data.model_paths === undefined) && (missing0 = "model_paths"))) || ((data.speech_model === undefined) && (missing0 = "speech_model"))) || ((data.formatting_tier === undefined) && (missing0 = "formatting_tier"))) || ((data.ai === undefined) && (missing0 = "ai"))){
 validate58.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema29.required,parentSchema:schema29,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((((((((key0 === "name") || (key0 === "version")) || (key0 === "commit")) || (key0 === "protocol")) || (key0 === "engine")) || (key0 === "model_paths")) || (key0 === "formatting_tier")) || (key0 === "ai"))){
+if(!(func9.call(schema29.properties, key0))){
 validate58.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema29,data}];
 return false;
 break;
@@ -2065,9 +2135,9 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.formatting_tier !== undefined){
+if(data.speech_model !== undefined){
 const _errs12 = errors;
-if(!(validate63(data.formatting_tier, {instancePath:instancePath+"/formatting_tier",parentData:data,parentDataProperty:"formatting_tier",rootData}))){
+if(!(validate63(data.speech_model, {instancePath:instancePath+"/speech_model",parentData:data,parentDataProperty:"speech_model",rootData}))){
 vErrors = vErrors === null ? validate63.errors : vErrors.concat(validate63.errors);
 errors = vErrors.length;
 }
@@ -2077,9 +2147,9 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.ai !== undefined){
+if(data.formatting_tier !== undefined){
 const _errs13 = errors;
-if(!(validate65(data.ai, {instancePath:instancePath+"/ai",parentData:data,parentDataProperty:"ai",rootData}))){
+if(!(validate65(data.formatting_tier, {instancePath:instancePath+"/formatting_tier",parentData:data,parentDataProperty:"formatting_tier",rootData}))){
 vErrors = vErrors === null ? validate65.errors : vErrors.concat(validate65.errors);
 errors = vErrors.length;
 }
@@ -2087,6 +2157,19 @@ var valid0 = _errs13 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.ai !== undefined){
+const _errs14 = errors;
+if(!(validate67(data.ai, {instancePath:instancePath+"/ai",parentData:data,parentDataProperty:"ai",rootData}))){
+vErrors = vErrors === null ? validate67.errors : vErrors.concat(validate67.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -2107,23 +2190,23 @@ validate58.errors = vErrors;
 return errors === 0;
 }
 
-export const validateSpeechEngineVersion = validate67;
+export const validateSpeechEngineVersion = validate69;
 
-function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.name === undefined) && (missing0 = "name")) || ((data.version === undefined) && (missing0 = "version"))){
-validate67.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema30.required,parentSchema:schema30,data}];
+validate69.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema30.required,parentSchema:schema30,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "name") || (key0 === "version"))){
-validate67.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema30,data}];
+validate69.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema30,data}];
 return false;
 break;
 }
@@ -2133,7 +2216,7 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate67.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema30.properties.name.type,parentSchema:schema30.properties.name,data:data0}];
+validate69.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema30.properties.name.type,parentSchema:schema30.properties.name,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -2146,7 +2229,7 @@ if(data.version !== undefined){
 let data1 = data.version;
 const _errs4 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate67.errors = [{instancePath:instancePath+"/version",schemaPath:"#/properties/version/type",keyword:"type",params:{type: schema30.properties.version.type},message:"must be string,null",schema:schema30.properties.version.type,parentSchema:schema30.properties.version,data:data1}];
+validate69.errors = [{instancePath:instancePath+"/version",schemaPath:"#/properties/version/type",keyword:"type",params:{type: schema30.properties.version.type},message:"must be string,null",schema:schema30.properties.version.type,parentSchema:schema30.properties.version,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -2159,31 +2242,31 @@ var valid0 = true;
 }
 }
 else {
-validate67.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema30.type,parentSchema:schema30,data}];
+validate69.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema30.type,parentSchema:schema30,data}];
 return false;
 }
 }
-validate67.errors = vErrors;
+validate69.errors = vErrors;
 return errors === 0;
 }
 
-export const validateModelPaths = validate68;
+export const validateModelPaths = validate70;
 
-function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.speech === undefined) && (missing0 = "speech")){
-validate68.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema31.required,parentSchema:schema31,data}];
+validate70.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema31.required,parentSchema:schema31,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(key0 === "speech")){
-validate68.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema31,data}];
+validate70.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema31,data}];
 return false;
 break;
 }
@@ -2192,7 +2275,7 @@ if(_errs1 === errors){
 if(data.speech !== undefined){
 let data0 = data.speech;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate68.errors = [{instancePath:instancePath+"/speech",schemaPath:"#/properties/speech/type",keyword:"type",params:{type: schema31.properties.speech.type},message:"must be string,null",schema:schema31.properties.speech.type,parentSchema:schema31.properties.speech,data:data0}];
+validate70.errors = [{instancePath:instancePath+"/speech",schemaPath:"#/properties/speech/type",keyword:"type",params:{type: schema31.properties.speech.type},message:"must be string,null",schema:schema31.properties.speech.type,parentSchema:schema31.properties.speech,data:data0}];
 return false;
 }
 }
@@ -2200,31 +2283,99 @@ return false;
 }
 }
 else {
-validate68.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.type,parentSchema:schema31,data}];
+validate70.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.type,parentSchema:schema31,data}];
 return false;
 }
 }
-validate68.errors = vErrors;
+validate70.errors = vErrors;
 return errors === 0;
 }
 
-export const validateFormattingTier = validate69;
+export const validateSpeechModelVersion = validate71;
 
-function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.name === undefined) && (missing0 = "name")) || ((data.sha256 === undefined) && (missing0 = "sha256"))){
+validate71.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema32.required,parentSchema:schema32,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "name") || (key0 === "sha256"))){
+validate71.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema32,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.name !== undefined){
+let data0 = data.name;
+const _errs2 = errors;
+if((typeof data0 !== "string") && (data0 !== null)){
+validate71.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema32.properties.name.type},message:"must be string,null",schema:schema32.properties.name.type,parentSchema:schema32.properties.name,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sha256 !== undefined){
+let data1 = data.sha256;
+const _errs4 = errors;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate71.errors = [{instancePath:instancePath+"/sha256",schemaPath:"#/properties/sha256/type",keyword:"type",params:{type: schema32.properties.sha256.type},message:"must be string,null",schema:schema32.properties.sha256.type,parentSchema:schema32.properties.sha256,data:data1}];
+return false;
+}
+if(errors === _errs4){
+if(typeof data1 === "string"){
+if(!pattern0.test(data1)){
+validate71.errors = [{instancePath:instancePath+"/sha256",schemaPath:"#/properties/sha256/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\"",schema:"^[0-9a-f]{64}$",parentSchema:schema32.properties.sha256,data:data1}];
+return false;
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate71.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema32.type,parentSchema:schema32,data}];
+return false;
+}
+}
+validate71.errors = vErrors;
+return errors === 0;
+}
+
+export const validateFormattingTier = validate72;
+
+function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.status === undefined) && (missing0 = "status")) || ((data.model === undefined) && (missing0 = "model"))){
-validate69.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema32.required,parentSchema:schema32,data}];
+validate72.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema33.required,parentSchema:schema33,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "status") || (key0 === "model"))){
-validate69.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema32,data}];
+validate72.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema33,data}];
 return false;
 break;
 }
@@ -2234,11 +2385,11 @@ if(data.status !== undefined){
 let data0 = data.status;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate69.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema32.properties.status.type,parentSchema:schema32.properties.status,data:data0}];
+validate72.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.status.type,parentSchema:schema33.properties.status,data:data0}];
 return false;
 }
 if(!(((data0 === "no_key") || (data0 === "off")) || (data0 === "ready"))){
-validate69.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema32.properties.status.enum},message:"must be equal to one of the allowed values",schema:schema32.properties.status.enum,parentSchema:schema32.properties.status,data:data0}];
+validate72.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema33.properties.status.enum},message:"must be equal to one of the allowed values",schema:schema33.properties.status.enum,parentSchema:schema33.properties.status,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -2251,7 +2402,7 @@ if(data.model !== undefined){
 let data1 = data.model;
 const _errs4 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate69.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema32.properties.model.type},message:"must be string,null",schema:schema32.properties.model.type,parentSchema:schema32.properties.model,data:data1}];
+validate72.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema33.properties.model.type},message:"must be string,null",schema:schema33.properties.model.type,parentSchema:schema33.properties.model,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -2264,31 +2415,31 @@ var valid0 = true;
 }
 }
 else {
-validate69.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema32.type,parentSchema:schema32,data}];
+validate72.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema33.type,parentSchema:schema33,data}];
 return false;
 }
 }
-validate69.errors = vErrors;
+validate72.errors = vErrors;
 return errors === 0;
 }
 
-export const validateAiToggles = validate70;
+export const validateAiToggles = validate73;
 
-function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.formatting === undefined) && (missing0 = "formatting")) || ((data.demo_chat === undefined) && (missing0 = "demo_chat"))){
-validate70.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema33.required,parentSchema:schema33,data}];
+validate73.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema34.required,parentSchema:schema34,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "formatting") || (key0 === "demo_chat"))){
-validate70.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema33,data}];
+validate73.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema34,data}];
 return false;
 break;
 }
@@ -2298,7 +2449,7 @@ if(data.formatting !== undefined){
 let data0 = data.formatting;
 const _errs2 = errors;
 if(typeof data0 !== "boolean"){
-validate70.errors = [{instancePath:instancePath+"/formatting",schemaPath:"#/properties/formatting/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema33.properties.formatting.type,parentSchema:schema33.properties.formatting,data:data0}];
+validate73.errors = [{instancePath:instancePath+"/formatting",schemaPath:"#/properties/formatting/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema34.properties.formatting.type,parentSchema:schema34.properties.formatting,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -2311,7 +2462,7 @@ if(data.demo_chat !== undefined){
 let data1 = data.demo_chat;
 const _errs4 = errors;
 if(typeof data1 !== "boolean"){
-validate70.errors = [{instancePath:instancePath+"/demo_chat",schemaPath:"#/properties/demo_chat/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema33.properties.demo_chat.type,parentSchema:schema33.properties.demo_chat,data:data1}];
+validate73.errors = [{instancePath:instancePath+"/demo_chat",schemaPath:"#/properties/demo_chat/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema34.properties.demo_chat.type,parentSchema:schema34.properties.demo_chat,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -2324,314 +2475,17 @@ var valid0 = true;
 }
 }
 else {
-validate70.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema33.type,parentSchema:schema33,data}];
+validate73.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema34.type,parentSchema:schema34,data}];
 return false;
 }
 }
-validate70.errors = vErrors;
+validate73.errors = vErrors;
 return errors === 0;
 }
 
-export const validateDemoChatRequest = validate71;
-const schema38 = {"type":"object","additionalProperties":false,"required":["messages"],"properties":{"messages":{"type":"array","minItems":1,"maxItems":200,"x-expected":"an array of messages","items":{"$ref":"#/components/schemas/DemoChatMessage"}},"stream":{"type":["boolean","null"]}}};
-const schema39 = {"type":"object","additionalProperties":false,"required":["role","content"],"properties":{"role":{"type":"string","enum":["assistant","system","user"]},"content":{"type":"string","maxLength":100000}}};
-
-function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.role === undefined) && (missing0 = "role")) || ((data.content === undefined) && (missing0 = "content"))){
-validate72.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema39.required,parentSchema:schema39,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((key0 === "role") || (key0 === "content"))){
-validate72.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema39,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.role !== undefined){
-let data0 = data.role;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate72.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema39.properties.role.type,parentSchema:schema39.properties.role,data:data0}];
-return false;
-}
-if(!(((data0 === "assistant") || (data0 === "system")) || (data0 === "user"))){
-validate72.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/enum",keyword:"enum",params:{allowedValues: schema39.properties.role.enum},message:"must be equal to one of the allowed values",schema:schema39.properties.role.enum,parentSchema:schema39.properties.role,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.content !== undefined){
-let data1 = data.content;
-const _errs4 = errors;
-if(errors === _errs4){
-if(typeof data1 === "string"){
-if(func2(data1) > 100000){
-validate72.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/maxLength",keyword:"maxLength",params:{limit: 100000},message:"must NOT have more than 100000 characters",schema:100000,parentSchema:schema39.properties.content,data:data1}];
-return false;
-}
-}
-else {
-validate72.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema39.properties.content.type,parentSchema:schema39.properties.content,data:data1}];
-return false;
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate72.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema39.type,parentSchema:schema39,data}];
-return false;
-}
-}
-validate72.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.messages === undefined) && (missing0 = "messages")){
-validate71.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema38.required,parentSchema:schema38,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((key0 === "messages") || (key0 === "stream"))){
-validate71.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema38,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.messages !== undefined){
-let data0 = data.messages;
-const _errs2 = errors;
-if(errors === _errs2){
-if(Array.isArray(data0)){
-if(data0.length > 200){
-validate71.errors = [{instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items",schema:200,parentSchema:schema38.properties.messages,data:data0}];
-return false;
-}
-else {
-if(data0.length < 1){
-validate71.errors = [{instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema38.properties.messages,data:data0}];
-return false;
-}
-else {
-var valid1 = true;
-const len0 = data0.length;
-for(let i0=0; i0<len0; i0++){
-const _errs4 = errors;
-if(!(validate72(data0[i0], {instancePath:instancePath+"/messages/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
-errors = vErrors.length;
-}
-var valid1 = _errs4 === errors;
-if(!valid1){
-break;
-}
-}
-}
-}
-}
-else {
-validate71.errors = [{instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema38.properties.messages.type,parentSchema:schema38.properties.messages,data:data0}];
-return false;
-}
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.stream !== undefined){
-let data2 = data.stream;
-const _errs5 = errors;
-if((typeof data2 !== "boolean") && (data2 !== null)){
-validate71.errors = [{instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema38.properties.stream.type},message:"must be boolean,null",schema:schema38.properties.stream.type,parentSchema:schema38.properties.stream,data:data2}];
-return false;
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate71.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema38.type,parentSchema:schema38,data}];
-return false;
-}
-}
-validate71.errors = vErrors;
-return errors === 0;
-}
-
-export const validateDemoChatMessage = validate74;
-
-function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.role === undefined) && (missing0 = "role")) || ((data.content === undefined) && (missing0 = "content"))){
-validate74.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema39.required,parentSchema:schema39,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((key0 === "role") || (key0 === "content"))){
-validate74.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema39,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.role !== undefined){
-let data0 = data.role;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate74.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema39.properties.role.type,parentSchema:schema39.properties.role,data:data0}];
-return false;
-}
-if(!(((data0 === "assistant") || (data0 === "system")) || (data0 === "user"))){
-validate74.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/enum",keyword:"enum",params:{allowedValues: schema39.properties.role.enum},message:"must be equal to one of the allowed values",schema:schema39.properties.role.enum,parentSchema:schema39.properties.role,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.content !== undefined){
-let data1 = data.content;
-const _errs4 = errors;
-if(errors === _errs4){
-if(typeof data1 === "string"){
-if(func2(data1) > 100000){
-validate74.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/maxLength",keyword:"maxLength",params:{limit: 100000},message:"must NOT have more than 100000 characters",schema:100000,parentSchema:schema39.properties.content,data:data1}];
-return false;
-}
-}
-else {
-validate74.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema39.properties.content.type,parentSchema:schema39.properties.content,data:data1}];
-return false;
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate74.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema39.type,parentSchema:schema39,data}];
-return false;
-}
-}
-validate74.errors = vErrors;
-return errors === 0;
-}
-
-export const validateDemoChatReply = validate75;
-const schema41 = {"type":"object","additionalProperties":false,"required":["message","model"],"properties":{"message":{"$ref":"#/components/schemas/DemoChatAnswer"},"model":{"type":"string"}}};
-const schema42 = {"type":"object","additionalProperties":false,"required":["role","content"],"properties":{"role":{"type":"string","const":"assistant"},"content":{"type":"string"}}};
-
-function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.role === undefined) && (missing0 = "role")) || ((data.content === undefined) && (missing0 = "content"))){
-validate76.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema42.required,parentSchema:schema42,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((key0 === "role") || (key0 === "content"))){
-validate76.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema42,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.role !== undefined){
-let data0 = data.role;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate76.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.properties.role.type,parentSchema:schema42.properties.role,data:data0}];
-return false;
-}
-if("assistant" !== data0){
-validate76.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "assistant"},message:"must be equal to constant",schema:"assistant",parentSchema:schema42.properties.role,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.content !== undefined){
-let data1 = data.content;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate76.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.properties.content.type,parentSchema:schema42.properties.content,data:data1}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate76.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema42.type,parentSchema:schema42,data}];
-return false;
-}
-}
-validate76.errors = vErrors;
-return errors === 0;
-}
-
+export const validateDemoChatRequest = validate74;
+const schema40 = {"type":"object","additionalProperties":false,"required":["messages"],"properties":{"messages":{"type":"array","minItems":1,"maxItems":200,"x-expected":"an array of messages","items":{"$ref":"#/components/schemas/DemoChatMessage"}},"stream":{"type":["boolean","null"]}}};
+const schema41 = {"type":"object","additionalProperties":false,"required":["role","content"],"properties":{"role":{"type":"string","enum":["assistant","system","user"]},"content":{"type":"string","maxLength":100000}}};
 
 function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -2639,25 +2493,30 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.message === undefined) && (missing0 = "message")) || ((data.model === undefined) && (missing0 = "model"))){
+if(((data.role === undefined) && (missing0 = "role")) || ((data.content === undefined) && (missing0 = "content"))){
 validate75.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema41.required,parentSchema:schema41,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "message") || (key0 === "model"))){
+if(!((key0 === "role") || (key0 === "content"))){
 validate75.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema41,data}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.message !== undefined){
+if(data.role !== undefined){
+let data0 = data.role;
 const _errs2 = errors;
-if(!(validate76(data.message, {instancePath:instancePath+"/message",parentData:data,parentDataProperty:"message",rootData}))){
-vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
-errors = vErrors.length;
+if(typeof data0 !== "string"){
+validate75.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.properties.role.type,parentSchema:schema41.properties.role,data:data0}];
+return false;
+}
+if(!(((data0 === "assistant") || (data0 === "system")) || (data0 === "user"))){
+validate75.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/enum",keyword:"enum",params:{allowedValues: schema41.properties.role.enum},message:"must be equal to one of the allowed values",schema:schema41.properties.role.enum,parentSchema:schema41.properties.role,data:data0}];
+return false;
 }
 var valid0 = _errs2 === errors;
 }
@@ -2665,14 +2524,22 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.model !== undefined){
-let data1 = data.model;
-const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate75.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.properties.model.type,parentSchema:schema41.properties.model,data:data1}];
+if(data.content !== undefined){
+let data1 = data.content;
+const _errs4 = errors;
+if(errors === _errs4){
+if(typeof data1 === "string"){
+if(func2(data1) > 100000){
+validate75.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/maxLength",keyword:"maxLength",params:{limit: 100000},message:"must NOT have more than 100000 characters",schema:100000,parentSchema:schema41.properties.content,data:data1}];
 return false;
 }
-var valid0 = _errs3 === errors;
+}
+else {
+validate75.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.properties.content.type,parentSchema:schema41.properties.content,data:data1}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
 }
 else {
 var valid0 = true;
@@ -2690,23 +2557,111 @@ validate75.errors = vErrors;
 return errors === 0;
 }
 
-export const validateDemoChatAnswer = validate78;
 
-function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.messages === undefined) && (missing0 = "messages")){
+validate74.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema40.required,parentSchema:schema40,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "messages") || (key0 === "stream"))){
+validate74.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema40,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.messages !== undefined){
+let data0 = data.messages;
+const _errs2 = errors;
+if(errors === _errs2){
+if(Array.isArray(data0)){
+if(data0.length > 200){
+validate74.errors = [{instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items",schema:200,parentSchema:schema40.properties.messages,data:data0}];
+return false;
+}
+else {
+if(data0.length < 1){
+validate74.errors = [{instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema40.properties.messages,data:data0}];
+return false;
+}
+else {
+var valid1 = true;
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+const _errs4 = errors;
+if(!(validate75(data0[i0], {instancePath:instancePath+"/messages/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate75.errors : vErrors.concat(validate75.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs4 === errors;
+if(!valid1){
+break;
+}
+}
+}
+}
+}
+else {
+validate74.errors = [{instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema40.properties.messages.type,parentSchema:schema40.properties.messages,data:data0}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.stream !== undefined){
+let data2 = data.stream;
+const _errs5 = errors;
+if((typeof data2 !== "boolean") && (data2 !== null)){
+validate74.errors = [{instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema40.properties.stream.type},message:"must be boolean,null",schema:schema40.properties.stream.type,parentSchema:schema40.properties.stream,data:data2}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate74.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema40.type,parentSchema:schema40,data}];
+return false;
+}
+}
+validate74.errors = vErrors;
+return errors === 0;
+}
+
+export const validateDemoChatMessage = validate77;
+
+function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.role === undefined) && (missing0 = "role")) || ((data.content === undefined) && (missing0 = "content"))){
-validate78.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema42.required,parentSchema:schema42,data}];
+validate77.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema41.required,parentSchema:schema41,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "role") || (key0 === "content"))){
-validate78.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema42,data}];
+validate77.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema41,data}];
 return false;
 break;
 }
@@ -2716,11 +2671,85 @@ if(data.role !== undefined){
 let data0 = data.role;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate78.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.properties.role.type,parentSchema:schema42.properties.role,data:data0}];
+validate77.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.properties.role.type,parentSchema:schema41.properties.role,data:data0}];
+return false;
+}
+if(!(((data0 === "assistant") || (data0 === "system")) || (data0 === "user"))){
+validate77.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/enum",keyword:"enum",params:{allowedValues: schema41.properties.role.enum},message:"must be equal to one of the allowed values",schema:schema41.properties.role.enum,parentSchema:schema41.properties.role,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.content !== undefined){
+let data1 = data.content;
+const _errs4 = errors;
+if(errors === _errs4){
+if(typeof data1 === "string"){
+if(func2(data1) > 100000){
+validate77.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/maxLength",keyword:"maxLength",params:{limit: 100000},message:"must NOT have more than 100000 characters",schema:100000,parentSchema:schema41.properties.content,data:data1}];
+return false;
+}
+}
+else {
+validate77.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.properties.content.type,parentSchema:schema41.properties.content,data:data1}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate77.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema41.type,parentSchema:schema41,data}];
+return false;
+}
+}
+validate77.errors = vErrors;
+return errors === 0;
+}
+
+export const validateDemoChatReply = validate78;
+const schema43 = {"type":"object","additionalProperties":false,"required":["message","model"],"properties":{"message":{"$ref":"#/components/schemas/DemoChatAnswer"},"model":{"type":"string"}}};
+const schema44 = {"type":"object","additionalProperties":false,"required":["role","content"],"properties":{"role":{"type":"string","const":"assistant"},"content":{"type":"string"}}};
+
+function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.role === undefined) && (missing0 = "role")) || ((data.content === undefined) && (missing0 = "content"))){
+validate79.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema44.required,parentSchema:schema44,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "role") || (key0 === "content"))){
+validate79.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema44,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.role !== undefined){
+let data0 = data.role;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate79.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.role.type,parentSchema:schema44.properties.role,data:data0}];
 return false;
 }
 if("assistant" !== data0){
-validate78.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "assistant"},message:"must be equal to constant",schema:"assistant",parentSchema:schema42.properties.role,data:data0}];
+validate79.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "assistant"},message:"must be equal to constant",schema:"assistant",parentSchema:schema44.properties.role,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -2733,81 +2762,8 @@ if(data.content !== undefined){
 let data1 = data.content;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate78.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.properties.content.type,parentSchema:schema42.properties.content,data:data1}];
+validate79.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.content.type,parentSchema:schema44.properties.content,data:data1}];
 return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate78.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema42.type,parentSchema:schema42,data}];
-return false;
-}
-}
-validate78.errors = vErrors;
-return errors === 0;
-}
-
-export const validateDemoChatDelta = validate79;
-const schema44 = {"type":"object","additionalProperties":false,"required":["type","text"],"properties":{"type":{"type":"string","const":"chat.delta"},"text":{"type":"string","minLength":1}}};
-
-function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.text === undefined) && (missing0 = "text"))){
-validate79.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema44.required,parentSchema:schema44,data}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((key0 === "type") || (key0 === "text"))){
-validate79.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema44,data}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate79.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.type.type,parentSchema:schema44.properties.type,data:data0}];
-return false;
-}
-if("chat.delta" !== data0){
-validate79.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "chat.delta"},message:"must be equal to constant",schema:"chat.delta",parentSchema:schema44.properties.type,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.text !== undefined){
-let data1 = data.text;
-const _errs4 = errors;
-if(errors === _errs4){
-if(typeof data1 === "string"){
-if(func2(data1) < 1){
-validate79.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema44.properties.text,data:data1}];
-return false;
-}
-}
-else {
-validate79.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.text.type,parentSchema:schema44.properties.text,data:data1}];
-return false;
-}
 }
 var valid0 = _errs4 === errors;
 }
@@ -2827,24 +2783,146 @@ validate79.errors = vErrors;
 return errors === 0;
 }
 
-export const validateDemoChatDone = validate80;
-const schema45 = {"type":"object","additionalProperties":false,"required":["type","message","model"],"properties":{"type":{"type":"string","const":"chat.done"},"message":{"$ref":"#/components/schemas/DemoChatAnswer"},"model":{"type":"string"}}};
 
-function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((data.type === undefined) && (missing0 = "type")) || ((data.message === undefined) && (missing0 = "message"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate80.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema45.required,parentSchema:schema45,data}];
+if(((data.message === undefined) && (missing0 = "message")) || ((data.model === undefined) && (missing0 = "model"))){
+validate78.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema43.required,parentSchema:schema43,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((key0 === "type") || (key0 === "message")) || (key0 === "model"))){
-validate80.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema45,data}];
+if(!((key0 === "message") || (key0 === "model"))){
+validate78.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema43,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.message !== undefined){
+const _errs2 = errors;
+if(!(validate79(data.message, {instancePath:instancePath+"/message",parentData:data,parentDataProperty:"message",rootData}))){
+vErrors = vErrors === null ? validate79.errors : vErrors.concat(validate79.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+let data1 = data.model;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate78.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.model.type,parentSchema:schema43.properties.model,data:data1}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate78.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema43.type,parentSchema:schema43,data}];
+return false;
+}
+}
+validate78.errors = vErrors;
+return errors === 0;
+}
+
+export const validateDemoChatAnswer = validate81;
+
+function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.role === undefined) && (missing0 = "role")) || ((data.content === undefined) && (missing0 = "content"))){
+validate81.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema44.required,parentSchema:schema44,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "role") || (key0 === "content"))){
+validate81.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema44,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.role !== undefined){
+let data0 = data.role;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate81.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.role.type,parentSchema:schema44.properties.role,data:data0}];
+return false;
+}
+if("assistant" !== data0){
+validate81.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "assistant"},message:"must be equal to constant",schema:"assistant",parentSchema:schema44.properties.role,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.content !== undefined){
+let data1 = data.content;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate81.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.content.type,parentSchema:schema44.properties.content,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate81.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema44.type,parentSchema:schema44,data}];
+return false;
+}
+}
+validate81.errors = vErrors;
+return errors === 0;
+}
+
+export const validateDemoChatDelta = validate82;
+const schema46 = {"type":"object","additionalProperties":false,"required":["type","text"],"properties":{"type":{"type":"string","const":"chat.delta"},"text":{"type":"string","minLength":1}}};
+
+function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.text === undefined) && (missing0 = "text"))){
+validate82.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema46.required,parentSchema:schema46,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "type") || (key0 === "text"))){
+validate82.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema46,data}];
 return false;
 break;
 }
@@ -2854,11 +2932,84 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate80.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema45.properties.type.type,parentSchema:schema45.properties.type,data:data0}];
+validate82.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema46.properties.type.type,parentSchema:schema46.properties.type,data:data0}];
+return false;
+}
+if("chat.delta" !== data0){
+validate82.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "chat.delta"},message:"must be equal to constant",schema:"chat.delta",parentSchema:schema46.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.text !== undefined){
+let data1 = data.text;
+const _errs4 = errors;
+if(errors === _errs4){
+if(typeof data1 === "string"){
+if(func2(data1) < 1){
+validate82.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema46.properties.text,data:data1}];
+return false;
+}
+}
+else {
+validate82.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema46.properties.text.type,parentSchema:schema46.properties.text,data:data1}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate82.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema46.type,parentSchema:schema46,data}];
+return false;
+}
+}
+validate82.errors = vErrors;
+return errors === 0;
+}
+
+export const validateDemoChatDone = validate83;
+const schema47 = {"type":"object","additionalProperties":false,"required":["type","message","model"],"properties":{"type":{"type":"string","const":"chat.done"},"message":{"$ref":"#/components/schemas/DemoChatAnswer"},"model":{"type":"string"}}};
+
+function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.type === undefined) && (missing0 = "type")) || ((data.message === undefined) && (missing0 = "message"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate83.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema47.required,parentSchema:schema47,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "type") || (key0 === "message")) || (key0 === "model"))){
+validate83.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema47,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate83.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema47.properties.type.type,parentSchema:schema47.properties.type,data:data0}];
 return false;
 }
 if("chat.done" !== data0){
-validate80.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "chat.done"},message:"must be equal to constant",schema:"chat.done",parentSchema:schema45.properties.type,data:data0}];
+validate83.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "chat.done"},message:"must be equal to constant",schema:"chat.done",parentSchema:schema47.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -2869,8 +3020,8 @@ var valid0 = true;
 if(valid0){
 if(data.message !== undefined){
 const _errs4 = errors;
-if(!(validate76(data.message, {instancePath:instancePath+"/message",parentData:data,parentDataProperty:"message",rootData}))){
-vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
+if(!(validate79(data.message, {instancePath:instancePath+"/message",parentData:data,parentDataProperty:"message",rootData}))){
+vErrors = vErrors === null ? validate79.errors : vErrors.concat(validate79.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -2883,7 +3034,7 @@ if(data.model !== undefined){
 let data2 = data.model;
 const _errs5 = errors;
 if(typeof data2 !== "string"){
-validate80.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema45.properties.model.type,parentSchema:schema45.properties.model,data:data2}];
+validate83.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema47.properties.model.type,parentSchema:schema47.properties.model,data:data2}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -2897,39 +3048,39 @@ var valid0 = true;
 }
 }
 else {
-validate80.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema45.type,parentSchema:schema45,data}];
+validate83.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema47.type,parentSchema:schema47,data}];
 return false;
 }
 }
-validate80.errors = vErrors;
+validate83.errors = vErrors;
 return errors === 0;
 }
 
-export const validateDemoChatLine = validate82;
-const schema46 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/DemoChatDelta"},{"$ref":"#/components/schemas/DemoChatDone"},{"$ref":"#/components/schemas/SttStreamError"}],"x-tags":["chat.delta","chat.done","error"]};
+export const validateDemoChatLine = validate85;
+const schema48 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/DemoChatDelta"},{"$ref":"#/components/schemas/DemoChatDone"},{"$ref":"#/components/schemas/SttStreamError"}],"x-tags":["chat.delta","chat.done","error"]};
 
-function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.type === undefined) && (missing0 = "type")){
-validate82.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema46.required,parentSchema:schema46,data}];
+validate85.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema48.required,parentSchema:schema48,data}];
 return false;
 }
 else {
 const tag0 = data.type;
 if(typeof tag0 == "string"){
 if(tag0 === "chat.delta"){
-if(!(validate79(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate79.errors : vErrors.concat(validate79.errors);
+if(!(validate82(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate82.errors : vErrors.concat(validate82.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "chat.done"){
-if(!(validate80(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate80.errors : vErrors.concat(validate80.errors);
+if(!(validate83(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate83.errors : vErrors.concat(validate83.errors);
 errors = vErrors.length;
 }
 }
@@ -2940,43 +3091,43 @@ errors = vErrors.length;
 }
 }
 else {
-validate82.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema46.discriminator,parentSchema:schema46,data}];
+validate85.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema48.discriminator,parentSchema:schema48,data}];
 return false;
 }
 }
 else {
-validate82.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema46.discriminator,parentSchema:schema46,data}];
+validate85.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema48.discriminator,parentSchema:schema48,data}];
 return false;
 }
 }
 }
 else {
-validate82.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema46.type,parentSchema:schema46,data}];
+validate85.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema48.type,parentSchema:schema48,data}];
 return false;
 }
 }
-validate82.errors = vErrors;
+validate85.errors = vErrors;
 return errors === 0;
 }
 
-export const validateCloudAudioMessage = validate86;
-const schema47 = {"type":"object","additionalProperties":false,"required":["type","audio_base64"],"properties":{"type":{"type":"string","const":"audio"},"audio_base64":{"type":"string","maxLength":1398104},"sample_rate":{"type":["integer","null"],"minimum":8000,"maximum":96000},"encoding":{"type":["string","null"],"maxLength":64},"last":{"type":["boolean","null"]}}};
+export const validateCloudAudioMessage = validate89;
+const schema49 = {"type":"object","additionalProperties":false,"required":["type","audio_base64"],"properties":{"type":{"type":"string","const":"audio"},"audio_base64":{"type":"string","maxLength":1398104},"sample_rate":{"type":["integer","null"],"minimum":8000,"maximum":96000},"encoding":{"type":["string","null"],"maxLength":64},"last":{"type":["boolean","null"]}}};
 
-function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.audio_base64 === undefined) && (missing0 = "audio_base64"))){
-validate86.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema47.required,parentSchema:schema47,data}];
+validate89.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema49.required,parentSchema:schema49,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((key0 === "type") || (key0 === "audio_base64")) || (key0 === "sample_rate")) || (key0 === "encoding")) || (key0 === "last"))){
-validate86.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema47,data}];
+validate89.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema49,data}];
 return false;
 break;
 }
@@ -2986,11 +3137,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate86.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema47.properties.type.type,parentSchema:schema47.properties.type,data:data0}];
+validate89.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema49.properties.type.type,parentSchema:schema49.properties.type,data:data0}];
 return false;
 }
 if("audio" !== data0){
-validate86.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "audio"},message:"must be equal to constant",schema:"audio",parentSchema:schema47.properties.type,data:data0}];
+validate89.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "audio"},message:"must be equal to constant",schema:"audio",parentSchema:schema49.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -3005,12 +3156,12 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
 if(func2(data1) > 1398104){
-validate86.errors = [{instancePath:instancePath+"/audio_base64",schemaPath:"#/properties/audio_base64/maxLength",keyword:"maxLength",params:{limit: 1398104},message:"must NOT have more than 1398104 characters",schema:1398104,parentSchema:schema47.properties.audio_base64,data:data1}];
+validate89.errors = [{instancePath:instancePath+"/audio_base64",schemaPath:"#/properties/audio_base64/maxLength",keyword:"maxLength",params:{limit: 1398104},message:"must NOT have more than 1398104 characters",schema:1398104,parentSchema:schema49.properties.audio_base64,data:data1}];
 return false;
 }
 }
 else {
-validate86.errors = [{instancePath:instancePath+"/audio_base64",schemaPath:"#/properties/audio_base64/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema47.properties.audio_base64.type,parentSchema:schema47.properties.audio_base64,data:data1}];
+validate89.errors = [{instancePath:instancePath+"/audio_base64",schemaPath:"#/properties/audio_base64/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema49.properties.audio_base64.type,parentSchema:schema49.properties.audio_base64,data:data1}];
 return false;
 }
 }
@@ -3024,18 +3175,18 @@ if(data.sample_rate !== undefined){
 let data2 = data.sample_rate;
 const _errs6 = errors;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (data2 !== null)){
-validate86.errors = [{instancePath:instancePath+"/sample_rate",schemaPath:"#/properties/sample_rate/type",keyword:"type",params:{type: schema47.properties.sample_rate.type},message:"must be integer,null",schema:schema47.properties.sample_rate.type,parentSchema:schema47.properties.sample_rate,data:data2}];
+validate89.errors = [{instancePath:instancePath+"/sample_rate",schemaPath:"#/properties/sample_rate/type",keyword:"type",params:{type: schema49.properties.sample_rate.type},message:"must be integer,null",schema:schema49.properties.sample_rate.type,parentSchema:schema49.properties.sample_rate,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 96000 || isNaN(data2)){
-validate86.errors = [{instancePath:instancePath+"/sample_rate",schemaPath:"#/properties/sample_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 96000},message:"must be <= 96000",schema:96000,parentSchema:schema47.properties.sample_rate,data:data2}];
+validate89.errors = [{instancePath:instancePath+"/sample_rate",schemaPath:"#/properties/sample_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 96000},message:"must be <= 96000",schema:96000,parentSchema:schema49.properties.sample_rate,data:data2}];
 return false;
 }
 else {
 if(data2 < 8000 || isNaN(data2)){
-validate86.errors = [{instancePath:instancePath+"/sample_rate",schemaPath:"#/properties/sample_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 8000},message:"must be >= 8000",schema:8000,parentSchema:schema47.properties.sample_rate,data:data2}];
+validate89.errors = [{instancePath:instancePath+"/sample_rate",schemaPath:"#/properties/sample_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 8000},message:"must be >= 8000",schema:8000,parentSchema:schema49.properties.sample_rate,data:data2}];
 return false;
 }
 }
@@ -3051,13 +3202,13 @@ if(data.encoding !== undefined){
 let data3 = data.encoding;
 const _errs8 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate86.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/type",keyword:"type",params:{type: schema47.properties.encoding.type},message:"must be string,null",schema:schema47.properties.encoding.type,parentSchema:schema47.properties.encoding,data:data3}];
+validate89.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/type",keyword:"type",params:{type: schema49.properties.encoding.type},message:"must be string,null",schema:schema49.properties.encoding.type,parentSchema:schema49.properties.encoding,data:data3}];
 return false;
 }
 if(errors === _errs8){
 if(typeof data3 === "string"){
 if(func2(data3) > 64){
-validate86.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema47.properties.encoding,data:data3}];
+validate89.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema49.properties.encoding,data:data3}];
 return false;
 }
 }
@@ -3072,7 +3223,7 @@ if(data.last !== undefined){
 let data4 = data.last;
 const _errs10 = errors;
 if((typeof data4 !== "boolean") && (data4 !== null)){
-validate86.errors = [{instancePath:instancePath+"/last",schemaPath:"#/properties/last/type",keyword:"type",params:{type: schema47.properties.last.type},message:"must be boolean,null",schema:schema47.properties.last.type,parentSchema:schema47.properties.last,data:data4}];
+validate89.errors = [{instancePath:instancePath+"/last",schemaPath:"#/properties/last/type",keyword:"type",params:{type: schema49.properties.last.type},message:"must be boolean,null",schema:schema49.properties.last.type,parentSchema:schema49.properties.last,data:data4}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -3088,32 +3239,32 @@ var valid0 = true;
 }
 }
 else {
-validate86.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema47.type,parentSchema:schema47,data}];
+validate89.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema49.type,parentSchema:schema49,data}];
 return false;
 }
 }
-validate86.errors = vErrors;
+validate89.errors = vErrors;
 return errors === 0;
 }
 
-export const validateCloudHeartbeatMessage = validate87;
-const schema48 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","const":"heartbeat"}}};
+export const validateCloudHeartbeatMessage = validate90;
+const schema50 = {"type":"object","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","const":"heartbeat"}}};
 
-function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.type === undefined) && (missing0 = "type")){
-validate87.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema48.required,parentSchema:schema48,data}];
+validate90.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema50.required,parentSchema:schema50,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(key0 === "type")){
-validate87.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema48,data}];
+validate90.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema50,data}];
 return false;
 break;
 }
@@ -3122,11 +3273,11 @@ if(_errs1 === errors){
 if(data.type !== undefined){
 let data0 = data.type;
 if(typeof data0 !== "string"){
-validate87.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema48.properties.type.type,parentSchema:schema48.properties.type,data:data0}];
+validate90.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema50.properties.type.type,parentSchema:schema50.properties.type,data:data0}];
 return false;
 }
 if("heartbeat" !== data0){
-validate87.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "heartbeat"},message:"must be equal to constant",schema:"heartbeat",parentSchema:schema48.properties.type,data:data0}];
+validate90.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "heartbeat"},message:"must be equal to constant",schema:"heartbeat",parentSchema:schema50.properties.type,data:data0}];
 return false;
 }
 }
@@ -3134,64 +3285,16 @@ return false;
 }
 }
 else {
-validate87.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema48.type,parentSchema:schema48,data}];
+validate90.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema50.type,parentSchema:schema50,data}];
 return false;
 }
 }
-validate87.errors = vErrors;
+validate90.errors = vErrors;
 return errors === 0;
 }
 
-export const validateCloudClientMessage = validate88;
-const schema49 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/CloudAudioMessage"},{"$ref":"#/components/schemas/CloudHeartbeatMessage"}],"x-tags":["audio","heartbeat"]};
-
-function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.type === undefined) && (missing0 = "type")){
-validate88.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema49.required,parentSchema:schema49,data}];
-return false;
-}
-else {
-const tag0 = data.type;
-if(typeof tag0 == "string"){
-if(tag0 === "audio"){
-if(!(validate86(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "heartbeat"){
-if(!(validate87(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate87.errors : vErrors.concat(validate87.errors);
-errors = vErrors.length;
-}
-}
-else {
-validate88.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema49.discriminator,parentSchema:schema49,data}];
-return false;
-}
-}
-else {
-validate88.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema49.discriminator,parentSchema:schema49,data}];
-return false;
-}
-}
-}
-else {
-validate88.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema49.type,parentSchema:schema49,data}];
-return false;
-}
-}
-validate88.errors = vErrors;
-return errors === 0;
-}
-
-export const validateCloudInterimMessage = validate91;
-const schema50 = {"type":"object","additionalProperties":false,"required":["type","text","confidence"],"properties":{"type":{"type":"string","const":"interim"},"text":{"type":"string"},"confidence":{"type":["number","null"],"minimum":0,"maximum":1}}};
+export const validateCloudClientMessage = validate91;
+const schema51 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/CloudAudioMessage"},{"$ref":"#/components/schemas/CloudHeartbeatMessage"}],"x-tags":["audio","heartbeat"]};
 
 function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -3199,83 +3302,38 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((data.type === undefined) && (missing0 = "type")) || ((data.text === undefined) && (missing0 = "text"))) || ((data.confidence === undefined) && (missing0 = "confidence"))){
-validate91.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema50.required,parentSchema:schema50,data}];
+if((data.type === undefined) && (missing0 = "type")){
+validate91.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema51.required,parentSchema:schema51,data}];
 return false;
 }
 else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((key0 === "type") || (key0 === "text")) || (key0 === "confidence"))){
-validate91.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema50,data}];
-return false;
-break;
+const tag0 = data.type;
+if(typeof tag0 == "string"){
+if(tag0 === "audio"){
+if(!(validate89(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
+errors = vErrors.length;
 }
 }
-if(_errs1 === errors){
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate91.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema50.properties.type.type,parentSchema:schema50.properties.type,data:data0}];
-return false;
+else if(tag0 === "heartbeat"){
+if(!(validate90(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
+errors = vErrors.length;
 }
-if("interim" !== data0){
-validate91.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "interim"},message:"must be equal to constant",schema:"interim",parentSchema:schema50.properties.type,data:data0}];
-return false;
-}
-var valid0 = _errs2 === errors;
 }
 else {
-var valid0 = true;
-}
-if(valid0){
-if(data.text !== undefined){
-let data1 = data.text;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate91.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema50.properties.text.type,parentSchema:schema50.properties.text,data:data1}];
+validate91.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema51.discriminator,parentSchema:schema51,data}];
 return false;
 }
-var valid0 = _errs4 === errors;
 }
 else {
-var valid0 = true;
-}
-if(valid0){
-if(data.confidence !== undefined){
-let data2 = data.confidence;
-const _errs6 = errors;
-if((!((typeof data2 == "number") && (isFinite(data2)))) && (data2 !== null)){
-validate91.errors = [{instancePath:instancePath+"/confidence",schemaPath:"#/properties/confidence/type",keyword:"type",params:{type: schema50.properties.confidence.type},message:"must be number,null",schema:schema50.properties.confidence.type,parentSchema:schema50.properties.confidence,data:data2}];
+validate91.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema51.discriminator,parentSchema:schema51,data}];
 return false;
-}
-if(errors === _errs6){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 > 1 || isNaN(data2)){
-validate91.errors = [{instancePath:instancePath+"/confidence",schemaPath:"#/properties/confidence/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema50.properties.confidence,data:data2}];
-return false;
-}
-else {
-if(data2 < 0 || isNaN(data2)){
-validate91.errors = [{instancePath:instancePath+"/confidence",schemaPath:"#/properties/confidence/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema50.properties.confidence,data:data2}];
-return false;
-}
-}
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
 }
 }
 }
 else {
-validate91.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema50.type,parentSchema:schema50,data}];
+validate91.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema51.type,parentSchema:schema51,data}];
 return false;
 }
 }
@@ -3283,24 +3341,24 @@ validate91.errors = vErrors;
 return errors === 0;
 }
 
-export const validateCloudFinalMessage = validate92;
-const schema51 = {"type":"object","additionalProperties":false,"required":["type","text","confidence"],"properties":{"type":{"type":"string","const":"final"},"text":{"type":"string"},"confidence":{"type":["number","null"],"minimum":0,"maximum":1}}};
+export const validateCloudInterimMessage = validate94;
+const schema52 = {"type":"object","additionalProperties":false,"required":["type","text","confidence"],"properties":{"type":{"type":"string","const":"interim"},"text":{"type":"string"},"confidence":{"type":["number","null"],"minimum":0,"maximum":1}}};
 
-function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.type === undefined) && (missing0 = "type")) || ((data.text === undefined) && (missing0 = "text"))) || ((data.confidence === undefined) && (missing0 = "confidence"))){
-validate92.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema51.required,parentSchema:schema51,data}];
+validate94.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema52.required,parentSchema:schema52,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "type") || (key0 === "text")) || (key0 === "confidence"))){
-validate92.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema51,data}];
+validate94.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema52,data}];
 return false;
 break;
 }
@@ -3310,11 +3368,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate92.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema51.properties.type.type,parentSchema:schema51.properties.type,data:data0}];
+validate94.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema52.properties.type.type,parentSchema:schema52.properties.type,data:data0}];
 return false;
 }
-if("final" !== data0){
-validate92.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "final"},message:"must be equal to constant",schema:"final",parentSchema:schema51.properties.type,data:data0}];
+if("interim" !== data0){
+validate94.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "interim"},message:"must be equal to constant",schema:"interim",parentSchema:schema52.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -3327,7 +3385,7 @@ if(data.text !== undefined){
 let data1 = data.text;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate92.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema51.properties.text.type,parentSchema:schema51.properties.text,data:data1}];
+validate94.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema52.properties.text.type,parentSchema:schema52.properties.text,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -3340,18 +3398,18 @@ if(data.confidence !== undefined){
 let data2 = data.confidence;
 const _errs6 = errors;
 if((!((typeof data2 == "number") && (isFinite(data2)))) && (data2 !== null)){
-validate92.errors = [{instancePath:instancePath+"/confidence",schemaPath:"#/properties/confidence/type",keyword:"type",params:{type: schema51.properties.confidence.type},message:"must be number,null",schema:schema51.properties.confidence.type,parentSchema:schema51.properties.confidence,data:data2}];
+validate94.errors = [{instancePath:instancePath+"/confidence",schemaPath:"#/properties/confidence/type",keyword:"type",params:{type: schema52.properties.confidence.type},message:"must be number,null",schema:schema52.properties.confidence.type,parentSchema:schema52.properties.confidence,data:data2}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 1 || isNaN(data2)){
-validate92.errors = [{instancePath:instancePath+"/confidence",schemaPath:"#/properties/confidence/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema51.properties.confidence,data:data2}];
+validate94.errors = [{instancePath:instancePath+"/confidence",schemaPath:"#/properties/confidence/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema52.properties.confidence,data:data2}];
 return false;
 }
 else {
 if(data2 < 0 || isNaN(data2)){
-validate92.errors = [{instancePath:instancePath+"/confidence",schemaPath:"#/properties/confidence/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema51.properties.confidence,data:data2}];
+validate94.errors = [{instancePath:instancePath+"/confidence",schemaPath:"#/properties/confidence/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema52.properties.confidence,data:data2}];
 return false;
 }
 }
@@ -3368,32 +3426,32 @@ var valid0 = true;
 }
 }
 else {
-validate92.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema51.type,parentSchema:schema51,data}];
+validate94.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema52.type,parentSchema:schema52,data}];
 return false;
 }
 }
-validate92.errors = vErrors;
+validate94.errors = vErrors;
 return errors === 0;
 }
 
-export const validateCloudErrorMessage = validate93;
-const schema52 = {"type":"object","additionalProperties":false,"required":["type","code","message"],"properties":{"type":{"type":"string","const":"error"},"code":{"type":"string","enum":["idle_timeout","internal_error","invalid_message","rate_limited","unsupported_format"]},"message":{"type":"string","minLength":1}}};
+export const validateCloudFinalMessage = validate95;
+const schema53 = {"type":"object","additionalProperties":false,"required":["type","text","confidence"],"properties":{"type":{"type":"string","const":"final"},"text":{"type":"string"},"confidence":{"type":["number","null"],"minimum":0,"maximum":1}}};
 
-function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((data.type === undefined) && (missing0 = "type")) || ((data.code === undefined) && (missing0 = "code"))) || ((data.message === undefined) && (missing0 = "message"))){
-validate93.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema52.required,parentSchema:schema52,data}];
+if((((data.type === undefined) && (missing0 = "type")) || ((data.text === undefined) && (missing0 = "text"))) || ((data.confidence === undefined) && (missing0 = "confidence"))){
+validate95.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema53.required,parentSchema:schema53,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((key0 === "type") || (key0 === "code")) || (key0 === "message"))){
-validate93.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema52,data}];
+if(!(((key0 === "type") || (key0 === "text")) || (key0 === "confidence"))){
+validate95.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema53,data}];
 return false;
 break;
 }
@@ -3403,11 +3461,104 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate93.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema52.properties.type.type,parentSchema:schema52.properties.type,data:data0}];
+validate95.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.type.type,parentSchema:schema53.properties.type,data:data0}];
+return false;
+}
+if("final" !== data0){
+validate95.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "final"},message:"must be equal to constant",schema:"final",parentSchema:schema53.properties.type,data:data0}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.text !== undefined){
+let data1 = data.text;
+const _errs4 = errors;
+if(typeof data1 !== "string"){
+validate95.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.text.type,parentSchema:schema53.properties.text,data:data1}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.confidence !== undefined){
+let data2 = data.confidence;
+const _errs6 = errors;
+if((!((typeof data2 == "number") && (isFinite(data2)))) && (data2 !== null)){
+validate95.errors = [{instancePath:instancePath+"/confidence",schemaPath:"#/properties/confidence/type",keyword:"type",params:{type: schema53.properties.confidence.type},message:"must be number,null",schema:schema53.properties.confidence.type,parentSchema:schema53.properties.confidence,data:data2}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 1 || isNaN(data2)){
+validate95.errors = [{instancePath:instancePath+"/confidence",schemaPath:"#/properties/confidence/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema53.properties.confidence,data:data2}];
+return false;
+}
+else {
+if(data2 < 0 || isNaN(data2)){
+validate95.errors = [{instancePath:instancePath+"/confidence",schemaPath:"#/properties/confidence/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema53.properties.confidence,data:data2}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate95.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.type,parentSchema:schema53,data}];
+return false;
+}
+}
+validate95.errors = vErrors;
+return errors === 0;
+}
+
+export const validateCloudErrorMessage = validate96;
+const schema54 = {"type":"object","additionalProperties":false,"required":["type","code","message"],"properties":{"type":{"type":"string","const":"error"},"code":{"type":"string","enum":["idle_timeout","internal_error","invalid_message","rate_limited","unsupported_format"]},"message":{"type":"string","minLength":1}}};
+
+function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.type === undefined) && (missing0 = "type")) || ((data.code === undefined) && (missing0 = "code"))) || ((data.message === undefined) && (missing0 = "message"))){
+validate96.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema54.required,parentSchema:schema54,data}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "type") || (key0 === "code")) || (key0 === "message"))){
+validate96.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema54,data}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate96.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema54.properties.type.type,parentSchema:schema54.properties.type,data:data0}];
 return false;
 }
 if("error" !== data0){
-validate93.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "error"},message:"must be equal to constant",schema:"error",parentSchema:schema52.properties.type,data:data0}];
+validate96.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "error"},message:"must be equal to constant",schema:"error",parentSchema:schema54.properties.type,data:data0}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -3420,11 +3571,11 @@ if(data.code !== undefined){
 let data1 = data.code;
 const _errs4 = errors;
 if(typeof data1 !== "string"){
-validate93.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema52.properties.code.type,parentSchema:schema52.properties.code,data:data1}];
+validate96.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema54.properties.code.type,parentSchema:schema54.properties.code,data:data1}];
 return false;
 }
 if(!(((((data1 === "idle_timeout") || (data1 === "internal_error")) || (data1 === "invalid_message")) || (data1 === "rate_limited")) || (data1 === "unsupported_format"))){
-validate93.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/enum",keyword:"enum",params:{allowedValues: schema52.properties.code.enum},message:"must be equal to one of the allowed values",schema:schema52.properties.code.enum,parentSchema:schema52.properties.code,data:data1}];
+validate96.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/enum",keyword:"enum",params:{allowedValues: schema54.properties.code.enum},message:"must be equal to one of the allowed values",schema:schema54.properties.code.enum,parentSchema:schema54.properties.code,data:data1}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -3439,12 +3590,12 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
 if(func2(data2) < 1){
-validate93.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema52.properties.message,data:data2}];
+validate96.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema54.properties.message,data:data2}];
 return false;
 }
 }
 else {
-validate93.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema52.properties.message.type,parentSchema:schema52.properties.message,data:data2}];
+validate96.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema54.properties.message.type,parentSchema:schema54.properties.message,data:data2}];
 return false;
 }
 }
@@ -3459,65 +3610,65 @@ var valid0 = true;
 }
 }
 else {
-validate93.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema52.type,parentSchema:schema52,data}];
+validate96.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema54.type,parentSchema:schema54,data}];
 return false;
 }
 }
-validate93.errors = vErrors;
+validate96.errors = vErrors;
 return errors === 0;
 }
 
-export const validateCloudServerMessage = validate94;
-const schema53 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/CloudInterimMessage"},{"$ref":"#/components/schemas/CloudFinalMessage"},{"$ref":"#/components/schemas/CloudErrorMessage"}],"x-tags":["interim","final","error"]};
+export const validateCloudServerMessage = validate97;
+const schema55 = {"type":"object","required":["type"],"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/components/schemas/CloudInterimMessage"},{"$ref":"#/components/schemas/CloudFinalMessage"},{"$ref":"#/components/schemas/CloudErrorMessage"}],"x-tags":["interim","final","error"]};
 
-function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.type === undefined) && (missing0 = "type")){
-validate94.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema53.required,parentSchema:schema53,data}];
+validate97.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema55.required,parentSchema:schema55,data}];
 return false;
 }
 else {
 const tag0 = data.type;
 if(typeof tag0 == "string"){
 if(tag0 === "interim"){
-if(!(validate91(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
+if(!(validate94(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate94.errors : vErrors.concat(validate94.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "final"){
-if(!(validate92(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate92.errors : vErrors.concat(validate92.errors);
+if(!(validate95(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate95.errors : vErrors.concat(validate95.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "error"){
-if(!(validate93(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate93.errors : vErrors.concat(validate93.errors);
+if(!(validate96(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate96.errors : vErrors.concat(validate96.errors);
 errors = vErrors.length;
 }
 }
 else {
-validate94.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema53.discriminator,parentSchema:schema53,data}];
+validate97.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "mapping", tag: "type", tagValue: tag0},message:"value of tag \"type\" must be in oneOf",schema:schema55.discriminator,parentSchema:schema55,data}];
 return false;
 }
 }
 else {
-validate94.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema53.discriminator,parentSchema:schema53,data}];
+validate97.errors = [{instancePath,schemaPath:"#/discriminator",keyword:"discriminator",params:{error: "tag", tag: "type", tagValue: tag0},message:"tag \"type\" must be string",schema:schema55.discriminator,parentSchema:schema55,data}];
 return false;
 }
 }
 }
 else {
-validate94.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.type,parentSchema:schema53,data}];
+validate97.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema55.type,parentSchema:schema55,data}];
 return false;
 }
 }
-validate94.errors = vErrors;
+validate97.errors = vErrors;
 return errors === 0;
 }
 

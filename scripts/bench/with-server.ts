@@ -52,6 +52,7 @@ export async function withServer(
       NODE_ENV: "production",
       PORT: "0",
       STT_PORT: "0",
+      SPEECH_ENGINE: "none",
       DATA_DIR: folder,
       MODEL_BASE_URL: upstreamUrl,
       LOG_LEVEL: "warn",

@@ -73,7 +73,14 @@ const dataDir = join(folder, "data");
 rmSync(dataDir, { recursive: true, force: true });
 const server = await startProgram(
   join(import.meta.dirname, "../../src/main.ts"),
-  { PORT: "0", STT_PORT: "0", DATA_DIR: dataDir, MODEL_BASE_URL: `http://127.0.0.1:${PORT}/v1`, LOG_LEVEL: "warn" },
+  {
+    PORT: "0",
+    STT_PORT: "0",
+    SPEECH_ENGINE: "none",
+    DATA_DIR: dataDir,
+    MODEL_BASE_URL: `http://127.0.0.1:${PORT}/v1`,
+    LOG_LEVEL: "warn",
+  },
   /(http:\/\/127\.0\.0\.1:\d+)\/v1/,
 );
 try {

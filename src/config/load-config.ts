@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { assert } from "../base/assert.ts";
 import { readCommandLine } from "./command-line.ts";
@@ -11,7 +12,12 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 type TableValues = Values<typeof SETTINGS>;
 
 export type Config = Readonly<
-  Omit<TableValues, "databaseFile" | "validateReplies"> & { databaseFile: string; validateReplies: boolean }
+  Omit<TableValues, "databaseFile" | "validateReplies" | "whisperCacheDir" | "whisperModelsDir"> & {
+    databaseFile: string;
+    validateReplies: boolean;
+    whisperCacheDir: string;
+    whisperModelsDir: string;
+  }
 >;
 
 /** The whole configuration, frozen: flags win over the environment, and the environment over the defaults. Names every bad setting at once. */
@@ -29,11 +35,20 @@ export function loadConfig(environment: Environment, argv: readonly string[]): C
   };
   const values = readTable(read);
   if (allProblems.length > 0) throw new ConfigError(allProblems);
+  const whisperCacheDir = values.whisperCacheDir ?? join(userCache(environment), "antiphon");
   return Object.freeze({
     ...values,
     databaseFile: values.databaseFile ?? join(values.dataDir, "antiphon.db"),
     validateReplies: values.validateReplies ?? environment["NODE_ENV"] !== "production",
+    whisperCacheDir,
+    whisperModelsDir: values.whisperModelsDir ?? join(whisperCacheDir, "models"),
   });
+}
+
+/** Where programs keep what they can make or fetch again. */
+function userCache(environment: Environment): string {
+  const configured = environment["XDG_CACHE_HOME"] ?? "";
+  return configured === "" ? join(homedir(), ".cache") : configured;
 }
 
 function readTable(read: (setting: Setting) => SettingValue | null): TableValues {

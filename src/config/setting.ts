@@ -6,6 +6,7 @@ export type Section =
   | "Model"
   | "Input"
   | "Voices"
+  | "Speech"
   | "Storage"
   | "Limits"
   | "Streams"

@@ -1,6 +1,7 @@
 import { INPUT_SETTINGS } from "./input-settings.ts";
 import { MODEL_SETTINGS } from "./model-settings.ts";
 import type { Setting } from "./setting.ts";
+import { SPEECH_SETTINGS } from "./speech-settings.ts";
 import { VOICE_SETTINGS } from "./voice-settings.ts";
 import { WATCHING_SETTINGS } from "./watching-settings.ts";
 
@@ -76,6 +77,8 @@ export const SETTINGS = {
   ...INPUT_SETTINGS,
 
   ...VOICE_SETTINGS,
+
+  ...SPEECH_SETTINGS,
 
   dataDir: {
     name: "DATA_DIR",

@@ -11,17 +11,17 @@ import { createTranscriptionServer } from "../speech/transcription-server.ts";
 const CONNECT_TIMEOUT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 15_000;
 
-/** How pictures, files and recordings are made fit for the model that was chosen. */
+/** How pictures, files and recordings are made fit for the model that was chosen. `speech`: who transcribes where no transcription server is configured. */
 export function chooseMedia(
   config: Config,
-  { abilities, files }: Pick<MediaOptions, "abilities" | "files">,
+  { abilities, files, speech }: Pick<MediaOptions, "abilities" | "files" | "speech">,
   log: Logger,
 ): MediaReader {
   return createMediaReader({
     abilities,
     files,
     egress: openEgress(config, log),
-    speech: chooseTranscription(config),
+    speech: chooseTranscription(config) ?? speech,
     limits: {
       imageBytesMax: config.inputImageBytesMax,
       fileBytesMax: config.inputFileBytesMax,

@@ -6,6 +6,7 @@ import { notImplemented } from "../local-stt/errors.ts";
 import { localSttFaults } from "../local-stt/faults.ts";
 import { getHealth } from "../local-stt/operations/get-health.ts";
 import { getVersion } from "../local-stt/operations/get-version.ts";
+import type { SpeechEngine } from "../speech/speech-engine.ts";
 import { createApplication } from "../transport/application.ts";
 import { listen, type RunningServer } from "../transport/server.ts";
 import { contractOf, refusals } from "./contract.ts";
@@ -27,11 +28,11 @@ export function notImplementedOperations(): readonly OperationId[] {
   return NOT_YET;
 }
 
-/** Builds Interface B and serves it, on the loopback address whatever the configuration says. */
-export function startLocalStt(config: Config, log: Logger): Promise<RunningServer> {
+/** Builds Interface B and serves it, on the loopback address whatever the configuration says. `speech` belongs to the caller, who closes it afterwards. */
+export function startLocalStt(config: Config, log: Logger, speech: SpeechEngine): Promise<RunningServer> {
   const handlers: Omit<LocalSttHandlers<unknown>, (typeof NOT_YET)[number]> = {
-    getHealth: getHealth(),
-    getVersion: getVersion(programVersion()),
+    getHealth: getHealth(speech),
+    getVersion: getVersion(programVersion(), speech),
   };
   const application = createApplication<null>({
     contract: contractOf({ routes: localSttRoutes, validators, validateReplies: config.validateReplies }),

@@ -3,6 +3,7 @@ import { responsesApiRoutes } from "../../generated/responses-api/operations.ts"
 import * as validators from "../../generated/responses-api/validators.js";
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/load-config.ts";
+import type { MediaOptions } from "../media/media-options.ts";
 import { MinuteRates } from "../rate-limits/minute-rates.ts";
 import { callerFields, createAuthenticator, ownerHeaders, type Principal } from "../responses-api/authenticate.ts";
 import { checkCreateBody } from "../responses-api/check-body.ts";
@@ -12,6 +13,7 @@ import { responsesApiFaults } from "../responses-api/faults.ts";
 import { RunKeeper } from "../responses-api/run-keeper.ts";
 import { createSealer } from "../responses-api/seal.ts";
 import { RunHost } from "../runs/index.ts";
+import type { SpeechEngine } from "../speech/speech-engine.ts";
 import { createApplication } from "../transport/application.ts";
 import type { Assets } from "../transport/assets.ts";
 import { listen, type RunningServer } from "../transport/server.ts";
@@ -34,8 +36,12 @@ export interface ResponsesApiServer extends RunningServer {
   readonly keys: ApiKeys;
 }
 
-/** Builds Interface A from its configuration and serves it. */
-export async function startResponsesApi(config: Config, log: Logger): Promise<ResponsesApiServer> {
+/** Builds Interface A from its configuration and serves it. `speech`: who transcribes recordings where no transcription server is configured. */
+export async function startResponsesApi(
+  config: Config,
+  log: Logger,
+  speech: SpeechEngine | null = null,
+): Promise<ResponsesApiServer> {
   const telemetry = await chooseTelemetry(config, log);
   const store = await openConfiguredStore(config, telemetry.onCommit);
   const stopping = new AbortController();
@@ -47,7 +53,7 @@ export async function startResponsesApi(config: Config, log: Logger): Promise<Re
     );
     const parts = await chooseParts(
       config,
-      { store, telemetry, operating: { config, isLeaving: () => stopping.signal.aborted } },
+      { store, telemetry, operating: { config, isLeaving: () => stopping.signal.aborted }, speech },
       log,
     );
     const { model, runs, spokenOutput, sealer } = parts;
@@ -88,9 +94,9 @@ export async function startResponsesApi(config: Config, log: Logger): Promise<Re
   }
 }
 
-type GivenParts = Pick<InterfaceParts, "operating" | "store" | "telemetry">;
+type GivenParts = Pick<InterfaceParts, "operating" | "store" | "telemetry"> & Pick<MediaOptions, "speech">;
 
-async function chooseParts(config: Config, given: GivenParts, log: Logger): Promise<InterfaceParts> {
+async function chooseParts(config: Config, { speech, ...given }: GivenParts, log: Logger): Promise<InterfaceParts> {
   const { store, telemetry } = given;
   const model = telemetry.watchModel(await chooseModel(config));
   const runs = new RunHost({
@@ -104,7 +110,7 @@ async function chooseParts(config: Config, given: GivenParts, log: Logger): Prom
     ...given,
     model,
     spokenOutput: chooseVoice(config, log),
-    media: chooseMedia(config, { abilities: model.engine.abilities, files: store.files }, log),
+    media: chooseMedia(config, { abilities: model.engine.abilities, files: store.files, speech }, log),
     runs,
     sealer: createSealer(() => openSealKeys(config.dataDir)),
     limiter: new MinuteRates({ requests: config.rateLimitRequestsPerMinute, tokens: config.rateLimitTokensPerMinute }),

@@ -34,13 +34,15 @@ export async function startKillable(
       LOG_LEVEL: "fatal",
       PORT: "0",
       STT_PORT: "0",
+      SPEECH_ENGINE: "none",
       ...env,
     },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const url = await greetingOf(child);
   const headers = { authorization: `Bearer ${API_KEY}`, "content-type": "application/json" };
-  const call = (path: string, init: RequestInit = {}): Promise<Response> => fetch(`${url}${path}`, { headers, ...init });
+  const call = (path: string, init: RequestInit = {}): Promise<Response> =>
+    fetch(`${url}${path}`, { headers, ...init });
   const end = async (signal: "SIGKILL" | "SIGTERM"): Promise<number | null> => {
     if (child.exitCode === null && child.signalCode === null) {
       const exited = once(child, "exit");

@@ -36,6 +36,7 @@ export async function startChildServer(options: {
       LOG_LEVEL: "fatal",
       PORT: "0",
       STT_PORT: "0",
+      SPEECH_ENGINE: "none",
       ...options.env,
     },
     stdio: ["ignore", "pipe", "pipe"],

@@ -28,6 +28,7 @@ async function startTalkative(
       DATA_DIR: join(folder, "data"),
       PORT: "0",
       STT_PORT: "0",
+      SPEECH_ENGINE: "none",
     },
   });
   onTestFinished(async () => {

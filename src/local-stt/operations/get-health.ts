@@ -1,20 +1,44 @@
 import type { LocalSttHandlers } from "../../../generated/local-stt/operations.ts";
+import type { SpeechHealth } from "../../../generated/local-stt/types.ts";
+import type { EngineStatus, SpeechEngine } from "../../speech/speech-engine.ts";
 
-/** `GET /healthz`. There is no speech engine in this version, and the reply says so. */
-export function getHealth(): LocalSttHandlers<unknown>["getHealth"] {
-  return async () => ({
-    status: 200,
-    body: {
-      ok: false,
-      speech: {
-        state: "failed",
-        model: null,
-        detail: "This version has no speech engine yet.",
-        received_bytes: null,
-        total_bytes: null,
-        restarts: 0,
+/** `GET /healthz`. Asks the engine what it is doing, and never for work. */
+export function getHealth(speech: SpeechEngine): LocalSttHandlers<unknown>["getHealth"] {
+  return async () => {
+    const status = speech.status();
+    return {
+      status: 200,
+      body: {
+        ok: status.state === "ready",
+        speech: {
+          state: status.state,
+          model: speech.facts().model,
+          detail: detailOf(status),
+          ...bytesOf(status),
+          restarts: speech.restarts(),
+        },
+        formatting: { enabled: false, provider: null, model: null },
       },
-      formatting: { enabled: false, provider: null, model: null },
-    },
-  });
+    };
+  };
+}
+
+function detailOf(status: EngineStatus): string | null {
+  switch (status.state) {
+    case "building":
+      return `The speech engine is being built${status.percent === null ? "" : `, ${status.percent} %`}.`;
+    case "downloading":
+      return "The speech model is being downloaded.";
+    case "loading":
+      return "The speech model is being loaded.";
+    case "failed":
+      return `${status.reason}.`;
+    case "ready":
+      return null;
+  }
+}
+
+function bytesOf(status: EngineStatus): Pick<SpeechHealth, "received_bytes" | "total_bytes"> {
+  if (status.state !== "downloading") return { received_bytes: null, total_bytes: null };
+  return { received_bytes: status.receivedBytes, total_bytes: status.totalBytes };
 }

@@ -24,6 +24,13 @@ export interface BuildOptions {
 /** The engine cannot be built. The message is a sentence without a full stop. */
 export class BuildError extends Error {
   override readonly name = "BuildError";
+  /** Whether this machine lacks programs that building needs. */
+  readonly isMachineLacking: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly isMachineLacking?: boolean } = {}) {
+    super(message, options);
+    this.isMachineLacking = options.isMachineLacking ?? false;
+  }
 }
 
 interface Source {
@@ -145,6 +152,7 @@ async function needPrograms(signal: AbortSignal): Promise<void> {
   if (missing.length > 0)
     throw new BuildError(
       `The speech engine has to be built once, which needs ${missing.join(" and ")}: install what is missing, or set WHISPER_SERVER_PATH to a whisper-server`,
+      { isMachineLacking: true },
     );
 }
 

@@ -40,7 +40,7 @@ export interface WhisperOptions {
   /** Questions that may wait. */
   readonly jobsMax: number;
   /** Makes a file into samples of one channel, 16,000 a second. Rejects with `SpeechError` of the reason `refused`. */
-  readonly readFile: (bytes: Uint8Array, mimeType: string, signal: AbortSignal) => Promise<Int16Array>;
+  readonly readFile: (bytes: Uint8Array, signal: AbortSignal) => Promise<Int16Array>;
   readonly log: Logger;
 }
 
@@ -109,9 +109,7 @@ export class WhisperEngine implements SpeechEngine {
     const refusal = this.refusal();
     if (refusal !== null) throw refusal;
     const samples =
-      sound.type === "samples"
-        ? sound.samples
-        : await this.#options.readFile(sound.bytes, sound.mimeType, request.signal);
+      sound.type === "samples" ? sound.samples : await this.#options.readFile(sound.bytes, request.signal);
     if (this.#transcriber === null) throw new SpeechError("loading", notReady(this.#status));
     return this.#transcriber.transcribe(samples, request);
   }

@@ -1,0 +1,7 @@
+import { whisperForTests } from "../tests/speech/whisper-for-tests.ts";
+
+/** Builds the speech engine that the tests use, where it is not built yet. */
+const program = await whisperForTests((percent) => {
+  console.log(`The speech engine is built, once: ${percent === null ? "it begins" : `${percent} %`}`);
+});
+if (program !== null && process.argv.includes("--path")) console.log(program);
