@@ -1,8 +1,13 @@
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { onTestFinished } from "vitest";
 import { type ToneModelOptions, toneWordsModel } from "../../scripts/fixture-model/tone-words.ts";
+import { silentLogger } from "../../src/base/logger.ts";
+import type { SpeechEngine, Transcript, TranscriptionRequest } from "../../src/speech/speech-engine.ts";
 import { BuildError, builtServer, checkServer } from "../../src/speech/whisper/build-server.ts";
+import { WhisperEngine, type WhisperOptions } from "../../src/speech/whisper/whisper-engine.ts";
+import { settled } from "../local-stt-server.ts";
 
 const CACHE = join(import.meta.dirname, "../../.cache/speech");
 const TONE_MODEL = "ggml-tone-words-fixture.bin";
@@ -36,4 +41,80 @@ export async function toneModelFile(options: ToneModelOptions = {}): Promise<str
   await writeFile(`${path}.${process.pid}`, bytes);
   await rename(`${path}.${process.pid}`, path); // Other tests may read it.
   return path;
+}
+
+/** An engine that hears tones, ready to be asked; it ends with the test. */
+export async function startToneEngine(program: string, options: Partial<WhisperOptions> = {}): Promise<WhisperEngine> {
+  const engine = openEngine(program, await toneModelFile(), options);
+  onTestFinished(() => engine.close());
+  await settled(engine);
+  return engine;
+}
+
+/** An engine with any model, which begins to start. Whoever opens it closes it. */
+export function openEngine(program: string, modelPath: string, options: Partial<WhisperOptions> = {}): WhisperEngine {
+  const engine = new WhisperEngine({
+    program,
+    buildFolder: CACHE,
+    model: {
+      path: modelPath,
+      name: "",
+      folder: CACHE,
+      otherFolders: [],
+      mayDownload: false,
+      downloadUrl: "http://127.0.0.1:9",
+      sha256: null,
+    },
+    threads: 1,
+    window: "fitted",
+    jobsMax: 64,
+    readFile: () => Promise.reject(new Error("this test has no files")),
+    log: silentLogger,
+    ...options,
+  });
+  engine.start();
+  return engine;
+}
+
+/** Asks for the transcript of samples. */
+export function hear(
+  engine: SpeechEngine,
+  samples: Int16Array,
+  request: Partial<TranscriptionRequest> = {},
+): Promise<Transcript> {
+  return engine.transcribe(
+    { type: "samples", samples },
+    {
+      language: null,
+      prompt: null,
+      caller: null,
+      urgency: "awaited",
+      signal: new AbortController().signal,
+      ...request,
+    },
+  );
+}
+
+/** Process numbers of the engines that this process has started. */
+export async function enginePids(): Promise<number[]> {
+  const processes = await Promise.all((await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(readProcess));
+  const known = processes.filter((found) => found !== null);
+  const guards = new Set(known.filter(({ parent }) => parent === process.pid).map(({ pid }) => pid));
+  return known.filter(({ name, parent }) => name === "whisper-server" && guards.has(parent)).map(({ pid }) => pid);
+}
+
+async function readProcess(pid: string): Promise<{ pid: number; name: string; parent: number } | null> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  const [, name = "", state = "", parent = ""] = /^\d+ \((.*)\) (\w) (\d+) /s.exec(stat) ?? [];
+  return state === "" || state === "Z" ? null : { pid: Number(pid), name, parent: Number(parent) };
+}
+
+/** Stops the engine in its tracks, so that what it is asked stays unanswered until it goes on or ends. */
+export async function freeze(): Promise<{ goOn: () => void; kill: () => void }> {
+  const pids = await enginePids();
+  const send = (signal: NodeJS.Signals): void => {
+    for (const pid of pids) process.kill(pid, signal);
+  };
+  send("SIGSTOP");
+  return { goOn: () => send("SIGCONT"), kill: () => send("SIGKILL") };
 }

@@ -28,6 +28,8 @@ export class JobDesk {
   readonly #queue: TurnQueue<Job>;
   readonly #log: Logger;
   #engine: Answerer | null = null;
+  /** Why nobody needs to wait; null while waiting makes sense. */
+  #dismissal: SpeechError | null = null;
   #isWorking = false;
 
   constructor(jobsMax: number, log: Logger) {
@@ -42,11 +44,13 @@ export class JobDesk {
   /** The engine that answers from now on; null: none for now. */
   employ(engine: Answerer | null): void {
     this.#engine = engine;
+    if (engine !== null) this.#dismissal = null;
     void this.#work();
   }
 
-  /** Sends everyone who waits away. */
+  /** Sends everyone who waits away, and who would wait before there is an engine again. */
   dismissAll(error: SpeechError): void {
+    this.#dismissal = error;
     for (let job = this.#queue.take(); job !== undefined; job = this.#queue.take()) job.reject(error);
   }
 
@@ -57,6 +61,7 @@ export class JobDesk {
     { caller, urgency, signal }: Pick<TranscriptionRequest, "caller" | "signal" | "urgency">,
   ): Promise<Heard> {
     signal.throwIfAborted();
+    if (this.#dismissal !== null) throw this.#dismissal;
     const { promise, resolve, reject } = Promise.withResolvers<Heard>();
     const job: Job = { question, signal, timeoutMs, resolve, reject, attempts: 0 };
     if (!this.#queue.add(job, caller, urgency))
@@ -104,7 +109,8 @@ export class JobDesk {
         return job.reject(new SpeechError("crashed", "The speech engine took too long for this recording", error));
       }
       job.attempts += 1;
-      if (job.attempts < ATTEMPTS_MAX) return this.#queue.putBack(job);
+      if (job.attempts < ATTEMPTS_MAX && this.#dismissal === null) return this.#queue.putBack(job);
+      if (this.#dismissal !== null) return job.reject(this.#dismissal);
       job.reject(new SpeechError("crashed", "The speech engine failed twice on this recording", error));
     }
   }

@@ -1,0 +1,160 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { settled } from "../local-stt-server.ts";
+import { tones } from "./tones.ts";
+import {
+  enginePids,
+  freeze,
+  hear,
+  openEngine,
+  startToneEngine,
+  toneModelFile,
+  whisperForTests,
+} from "./whisper-for-tests.ts";
+
+const program = await whisperForTests();
+
+describe.skipIf(program === null)("an engine that ends", () => {
+  test("is started anew, and the request in hand gets its answer from the new one", async () => {
+    const engine = await startToneEngine(program ?? "");
+    const frozen = await freeze();
+    const answer = hear(engine, tones("three", "one", "four"));
+    await sleep(100);
+    frozen.kill();
+    expect((await answer).text).toBe("three one four");
+    expect(engine.restarts()).toBe(1);
+    expect(engine.status()).toEqual({ state: "ready" });
+  });
+
+  test("twice over the same request fails that request, and no other", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "antiphon-twice-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const second = await badAtItsSecondStart(program ?? "", folder);
+    const engine = await startToneEngine(second);
+    const frozen = await freeze();
+    const doomed = hear(engine, tones("one"));
+    await sleep(50);
+    const other = hear(engine, tones("two"));
+    const ends = Promise.allSettled([doomed, other]);
+    frozen.kill();
+    expect(await ends).toMatchObject([
+      {
+        status: "rejected",
+        reason: { reason: "crashed", message: "The speech engine failed twice on this recording" },
+      },
+      { status: "fulfilled", value: { text: "two" } },
+    ]);
+    expect(engine.restarts()).toBe(2);
+  });
+
+  test("while nothing is asked is there again for the next request", async () => {
+    const engine = await startToneEngine(program ?? "");
+    const [pid = 0] = await enginePids();
+    process.kill(pid, "SIGKILL");
+    expect((await hear(engine, tones("five"))).text).toBe("five");
+  });
+
+  test("again and again rests, says so, and comes back", async () => {
+    const engine = await startToneEngine(program ?? "");
+    let ends = 0;
+    while (engine.status().state !== "failed") {
+      const [pid] = await enginePids();
+      if (pid === undefined) await sleep(10);
+      else if (kill(pid)) ends += 1;
+    }
+    expect(ends).toBeGreaterThan(5);
+    expect(engine.status()).toMatchObject({ reason: expect.stringMatching(/ended with signal 9$/) });
+    await expect(hear(engine, tones("one"))).rejects.toMatchObject({ reason: "failed" });
+    await settledAs(engine, "ready");
+    expect((await hear(engine, tones("one"))).text).toBe("one");
+  }, 90_000);
+
+  test("with every model that it loads and cannot run is found out before anyone asks", async () => {
+    const engine = openEngine(program ?? "", await toneModelFile({ weights: "f32" }));
+    onTestFinished(() => engine.close());
+    await settled(engine);
+    expect(engine.status()).toMatchObject({
+      state: "failed",
+      reason: expect.stringMatching(/^The speech engine fails with this model: it ended with signal 6/),
+    });
+    await expect(hear(engine, tones("one"))).rejects.toMatchObject({ reason: "failed" });
+  });
+
+  test("is gone once the engine is closed, and whoever waits is sent away", async () => {
+    const engine = await startToneEngine(program ?? "");
+    await freeze();
+    const waiting = [tones("one"), tones("two")].map((samples) => hear(engine, samples));
+    const outcome = Promise.allSettled(waiting);
+    await engine.close();
+    for (const { status } of await outcome) expect(status).toBe("rejected");
+    expect(await enginePids()).toEqual([]);
+    await expect(hear(engine, tones("one"))).rejects.toMatchObject({ reason: "unavailable" });
+  });
+});
+
+test.skipIf(program === null)(
+  "the engine is killed at random during 100 requests, and each gets its answer or a clear error",
+  async () => {
+    const engine = await startToneEngine(program ?? "");
+    let isDone = false;
+    const killing = (async () => {
+      while (!isDone) {
+        await sleep(200 + Math.random() * 1500);
+        for (const pid of await enginePids()) kill(pid);
+      }
+    })();
+    const outcomes = { heard: 0, refused: 0 };
+    for (let round = 0; round < 100; round += 1) {
+      await hear(engine, tones("eight")).then(
+        ({ text }) => {
+          expect(text).toBe("eight");
+          outcomes.heard += 1;
+        },
+        (error: unknown) => {
+          expect(error).toMatchObject({ name: "SpeechError", reason: expect.stringMatching(/^(crashed|failed)$/) });
+          outcomes.refused += 1;
+        },
+      );
+      if (engine.status().state === "failed") await settledAs(engine, "ready");
+    }
+    isDone = true;
+    await killing;
+    await settledAs(engine, "ready");
+    expect((await hear(engine, tones("eight"))).text).toBe("eight");
+    expect(outcomes.heard).toBeGreaterThan(50);
+  },
+  180_000,
+);
+
+async function settledAs(engine: Awaited<ReturnType<typeof startToneEngine>>, state: string): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stop = engine.watch((status) => status.state === state && resolve());
+  if (engine.status().state === state) resolve();
+  await promise;
+  stop();
+}
+
+/** A program that is the engine, but takes a model that it breaks off with at its second start. */
+async function badAtItsSecondStart(engine: string, folder: string): Promise<string> {
+  const path = join(folder, "engine");
+  const badModel = await toneModelFile({ weights: "f32" });
+  const script = `#!/bin/sh
+if [ -e '${folder}/second' ]; then exec '${engine}' "$@"; fi
+if [ -e '${folder}/first' ]; then : > '${folder}/second'; exec '${engine}' "$@" --model '${badModel}'; fi
+case "$1" in --help) ;; *) : > '${folder}/first' ;; esac
+exec '${engine}' "$@"
+`;
+  await writeFile(path, script, { mode: 0o755 });
+  return path;
+}
+
+function kill(pid: number): boolean {
+  try {
+    return process.kill(pid, "SIGKILL");
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,84 @@
+import { describe, expect, test } from "vitest";
+import { HALLUCINATION, TONE_WORDS, type ToneWord } from "../../scripts/fixture-model/tone-words.ts";
+import { sound, tones } from "./tones.ts";
+import { hear, startToneEngine, whisperForTests } from "./whisper-for-tests.ts";
+
+const program = await whisperForTests();
+
+describe.skipIf(program === null)("the real engine with the model of tone words", () => {
+  test("hears each tone as its word", async () => {
+    const engine = await startToneEngine(program ?? "");
+    const heard: string[] = [];
+    for (const word of TONE_WORDS) heard.push((await hear(engine, tones(word))).text);
+    expect(heard).toEqual(TONE_WORDS);
+  });
+
+  test.each<readonly [readonly ToneWord[]]>([
+    [["three", "one", "four"]],
+    [TONE_WORDS],
+    [TONE_WORDS.toReversed()],
+    [["nine", "zero", "five"]],
+  ])("hears %j in their order", async (words) => {
+    const engine = await startToneEngine(program ?? "");
+    expect((await hear(engine, tones(...words))).text).toBe(words.join(" "));
+  });
+
+  test("invents words in silence, as real models do, and none where there is no sound at all", async () => {
+    const engine = await startToneEngine(program ?? "");
+    expect((await hear(engine, sound(2000))).text).toBe(HALLUCINATION);
+    expect(await hear(engine, new Int16Array(0))).toEqual({ text: "", segments: [], language: null });
+  });
+
+  test("takes sounds that are shorter than the engine can hear", async () => {
+    const engine = await startToneEngine(program ?? "");
+    for (const samples of [1, 100, 1599])
+      expect((await hear(engine, new Int16Array(samples))).text).toBe(HALLUCINATION);
+  });
+
+  test("tells where in the sound each segment is, the last one ending with it", async () => {
+    const engine = await startToneEngine(program ?? "");
+    const transcript = await hear(engine, sound(500, "two", 1200));
+    expect(transcript.segments).toEqual([{ text: "two", startMs: 0, endMs: 2000 }]);
+    expect(transcript.language).toBe("en");
+  });
+
+  test("hears sounds of any length, in pieces that are cut where it is quiet", async () => {
+    const engine = await startToneEngine(program ?? "");
+    const long = sound(
+      1000,
+      "one",
+      23_000,
+      "two",
+      300,
+      "three",
+      300,
+      "four",
+      9000,
+      "five",
+      20_000,
+      "two",
+      8000,
+      "six",
+      500,
+    );
+    const { text, segments } = await hear(engine, long);
+    expect(text).toBe("one two three four five two six");
+    expect(segments.map(({ startMs }) => startMs)).toEqual(
+      segments.map(({ startMs }) => startMs).toSorted((a, b) => a - b),
+    );
+    expect(segments.at(-1)?.endMs).toBe(long.length / 16);
+  });
+
+  test("is steered by a prompt, which is forgotten with the next request", async () => {
+    const engine = await startToneEngine(program ?? "");
+    const samples = tones("one", "two");
+    expect((await hear(engine, samples, { prompt: "hello one" })).text).toBe("two");
+    expect((await hear(engine, samples)).text).toBe("one two");
+  });
+
+  test("takes any language tag, known to it or not", async () => {
+    const engine = await startToneEngine(program ?? "");
+    for (const language of ["en", "de-AT", "tlh", "x-'; exit", ""])
+      expect((await hear(engine, tones("seven"), { language })).text).toBe("seven");
+  });
+});
