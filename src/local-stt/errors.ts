@@ -49,6 +49,106 @@ export function upgradeRequired(path: string): ApiError {
   return fault(426, "upgrade_required", `${path} speaks WebSocket only.`, { Upgrade: "websocket" });
 }
 
+/** For messages of a stream; `reason` is part of a sentence. */
+export function brokenMessage(reason: string): ApiError {
+  return fault(400, "invalid_message", reason);
+}
+
+export function binaryMessage(): ApiError {
+  return fault(415, "invalid_message", "Expected a text message with JSON, but got a binary one.");
+}
+
+export function chunkTooLarge(bytesMax: number): ApiError {
+  return fault(413, "chunk_too_large", `A chunk holds at most ${bytesMax} bytes of audio.`);
+}
+
+/** On a stream. A file of another format is refused with `unsupportedFormat`. */
+export function unsupportedEncoding(encoding: string): ApiError {
+  return fault(
+    400,
+    "unsupported_format",
+    `Unsupported format: '${encoding.slice(0, 64)}'. Send 16-bit PCM, named pcm16.`,
+  );
+}
+
+export function streamIdle(ms: number): ApiError {
+  return fault(408, "idle_timeout", `No message came for ${Math.round(ms / 1000)} s.`);
+}
+
+export function clientTooSlow(): ApiError {
+  return fault(408, "client_too_slow", "The replies were not read.");
+}
+
+export function tooManyStreams(streamsMax: number): ApiError {
+  const message = `There are ${streamsMax} streams already. STT_STREAMS_MAX sets the limit.`;
+  return fault(503, "too_many_streams", message, { "Retry-After": "5" });
+}
+
+export function unsupportedFormat(message: string): ApiError {
+  return fault(415, "unsupported_format", message);
+}
+
+export function invalidAudio(message: string): ApiError {
+  return fault(400, "invalid_audio", message);
+}
+
+export function emptyAudio(message: string): ApiError {
+  return fault(400, "empty_audio", message);
+}
+
+export function audioTooLong(message: string): ApiError {
+  return fault(400, "audio_too_long", message);
+}
+
+export function missingAudio(): ApiError {
+  return fault(400, "missing_audio", "The form has no file part named 'audio'.");
+}
+
+export function modelLoading(message: string): ApiError {
+  return fault(503, "model_loading", message, { "Retry-After": "5" });
+}
+
+export function modelFailed(message: string): ApiError {
+  return fault(503, "model_failed", message, { "Retry-After": "60" });
+}
+
+export function busy(message: string): ApiError {
+  return fault(503, "busy", message, { "Retry-After": "5" });
+}
+
+export function transcriptionFailed(message: string): ApiError {
+  return fault(500, "transcription_failed", message);
+}
+
+export function providerNotConfigured(): ApiError {
+  const message = "No provider is set up. Set FORMATTER_BASE_URL and FORMATTER_API_KEY, or start Ollama.";
+  return fault(500, "provider_not_configured", message);
+}
+
+export function providerUnauthorized(message: string): ApiError {
+  return fault(500, "provider_unauthorized", message);
+}
+
+export function providerUnreachable(message: string): ApiError {
+  return fault(500, "provider_unreachable", message);
+}
+
+export function providerFailed(message: string): ApiError {
+  return fault(500, "provider_failed", message);
+}
+
+export function hostNotAllowed(): ApiError {
+  return fault(403, "host_not_allowed", "This server answers only to requests for localhost, 127.0.0.1 or [::1].");
+}
+
+export function originNotAllowed(): ApiError {
+  return fault(
+    403,
+    "origin_not_allowed",
+    "This web page may not use this server. STT_ALLOWED_ORIGINS lists those that may.",
+  );
+}
+
 export function notImplemented(operationId: string): ApiError {
   return fault(501, "not_implemented", `The operation '${operationId}' is not implemented yet.`);
 }

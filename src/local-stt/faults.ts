@@ -1,5 +1,8 @@
+import type { OperationId } from "../../generated/local-stt/operations.ts";
 import type { ApiError } from "../base/api-error.ts";
+import type { Logger } from "../base/logger.ts";
 import {
+  binaryMessage,
   bodyTimedOut,
   internalError,
   invalidJson,
@@ -18,14 +21,25 @@ interface Refusal {
   readonly keyword: string;
 }
 
-/** How Interface B says what went wrong before or around its operations. */
-export const localSttFaults = {
+const STREAM: OperationId = "streamTranscription";
+
+/** How Interface B says what went wrong before or around its operations. The log hears of bodies that are no stream in the words of the specification. */
+export function localSttFaults(log: Logger) {
+  return {
+    ...FAULTS,
+    unsupportedMediaType(given: string, operationId: string): ApiError {
+      if (operationId === STREAM) log.warn({ contentType: given }, "ValueError: audio_base64 is required");
+      return unsupportedMediaType(given);
+    },
+  };
+}
+
+const FAULTS = {
   renderError,
   streamError: (error: ApiError) => [{ type: "error", ...renderError(error).error }],
   invalidJson,
   bodyTooLarge: uploadTooLarge,
   bodyTimedOut,
-  unsupportedMediaType,
   unsupportedEncoding: (given: string) => invalidRequest(`Unsupported content encoding: '${given}'.`),
   invalidForm: (reason: string) => invalidRequest(`The form cannot be read: ${reason}`),
   invalidBody: (_operationId: string, _body: unknown, refusals: readonly Refusal[]) =>
@@ -38,7 +52,7 @@ export const localSttFaults = {
   unknownRoute,
   methodNotAllowed,
   upgradeRequired,
-  binaryMessage: () => invalidRequest("Expected a text message with JSON, but got a binary one."),
+  binaryMessage,
   shuttingDown,
   internalError,
 };

@@ -3,9 +3,9 @@ export const SPEECH_RATE_HZ = 16_000;
 
 /** What is to be transcribed. */
 export type Sound =
-  /** One channel of signed 16 bit samples, 16,000 a second. */
+  /** One channel of signed 16 bit samples, 16,000 a second. They are heard as they are: whoever sends silence may get words that nobody said. */
   | { readonly type: "samples"; readonly samples: Int16Array }
-  /** A whole file, of a type such as `audio/wav`. */
+  /** A whole file, of a type such as `audio/wav`. Where it is silent no words are found. */
   | { readonly type: "file"; readonly bytes: Uint8Array; readonly mimeType: string };
 
 export interface TranscriptionRequest {
@@ -30,7 +30,7 @@ export interface TranscriptSegment {
 }
 
 export interface Transcript {
-  /** The segments' texts with spaces between; empty where nothing was said. */
+  /** What the segments say, together; empty where nothing was said. */
   readonly text: string;
   /** In order of time; empty where the engine tells no times. */
   readonly segments: readonly TranscriptSegment[];

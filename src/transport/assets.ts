@@ -3,7 +3,7 @@ import type { Exchange } from "./exchange.ts";
 import { writeWhole } from "./write-whole.ts";
 
 /** A fixed page; a file is read once, at the start. */
-export type Asset = { readonly contentType: string } & (
+export type Asset = { readonly contentType: string; readonly headers?: Readonly<Record<string, string>> } & (
   | { readonly bytes: Uint8Array | string }
   | { readonly file: string | URL }
 );
@@ -17,7 +17,12 @@ export function assetServer(assets: Assets): (exchange: Exchange) => Promise<boo
   return async (exchange) => {
     const page = pages.get(exchange.path);
     if (page === undefined || !["GET", "HEAD"].includes(exchange.request.method ?? "")) return false;
-    await writeWhole(exchange, 200, { "content-type": page.contentType, "cache-control": "no-cache" }, page.content);
+    await writeWhole(
+      exchange,
+      200,
+      { "content-type": page.contentType, "cache-control": "no-cache", ...page.headers },
+      page.content,
+    );
     return true;
   };
 }

@@ -21,7 +21,7 @@ export interface Faults {
   invalidJson(): ApiError;
   bodyTooLarge(bytesMax: number): ApiError;
   bodyTimedOut(): ApiError;
-  unsupportedMediaType(given: string): ApiError;
+  unsupportedMediaType(given: string, operationId: string): ApiError;
   unsupportedEncoding(given: string): ApiError;
   /** `part` is the name of the part at fault, where it is known. */
   invalidForm(reason: string, part: string | null): ApiError;

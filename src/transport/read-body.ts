@@ -49,13 +49,18 @@ export function checkBody(route: OperationRoute, body: unknown, contract: Contra
 }
 
 /** The media type the body is read as. A body that does not say is taken for JSON where JSON is possible. */
-function acceptedType({ request: accepted }: OperationRoute, request: IncomingMessage, faults: Faults): string {
+function acceptedType(
+  { request: accepted, operationId }: OperationRoute,
+  request: IncomingMessage,
+  faults: Faults,
+): string {
   const given = request.headers["content-type"] ?? "";
   const [type = "", ...parameters] = given.split(";").map((part) => part.trim().toLowerCase());
   const named = type === "" && accepted.includes(JSON_TYPE) ? JSON_TYPE : type;
   const charset = parameters.find((parameter) => parameter.startsWith("charset="))?.replaceAll('"', "");
   const isUtf8 = charset === undefined || /^charset=(utf-?8|us-ascii)$/.test(charset);
-  if (!accepted.includes(named) || (named === JSON_TYPE && !isUtf8)) throw faults.unsupportedMediaType(given);
+  if (!accepted.includes(named) || (named === JSON_TYPE && !isUtf8))
+    throw faults.unsupportedMediaType(given, operationId);
   return named;
 }
 

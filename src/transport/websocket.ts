@@ -6,12 +6,14 @@ import { newRequestId } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import { readTraceContext } from "../base/trace-context.ts";
 import { type Admission, admitCaller } from "./admission.ts";
+import type { QueryParameter } from "./contract.ts";
 import { callerOf, singleHeader, splitUrl } from "./exchange.ts";
 import type { Faults } from "./faults.ts";
 import type { ReplyHeaders, RequestContext } from "./handler.ts";
 import type { InFlight } from "./in-flight.ts";
 import type { TransportOptions } from "./options.ts";
 import { rawReply } from "./raw-reply.ts";
+import { readQuery } from "./read-query.ts";
 import type { RequestObserver } from "./request-observer.ts";
 import { converse } from "./websocket-session.ts";
 
@@ -29,6 +31,10 @@ export interface Conversation<P> {
   readonly messageBytesMax?: number;
   /** How many may be held at once; left out: as many as come. */
   readonly room?: { readonly conversationsMax: number; readonly refuse: (conversationsMax: number) => ApiError };
+  /** The query parameters that the handler reads, as the contract describes them; left out: none. */
+  readonly query?: Readonly<Record<string, QueryParameter>>;
+  /** Throws the `ApiError` of a conversation that cannot be begun now. */
+  readonly admit?: () => void;
   /** What is still said when a conversation breaks; left out: the interface's `streamError`. */
   readonly lastWords?: (error: ApiError) => object;
   /** For a message that is not JSON text the iteration of `messages` throws; `next` can be called again afterwards. */
@@ -39,6 +45,7 @@ export interface Conversation<P> {
 export interface ConversationContext<P> extends RequestContext<P> {
   /** Aborts when the server begins to stop: what is being answered may be finished. */
   readonly draining: AbortSignal;
+  readonly query: Readonly<Record<string, unknown>>;
   /** Whose conversation it is by now; throws as the upgrade would, for instance for a key that was revoked since. */
   authenticate(): Promise<P>;
 }
@@ -101,19 +108,25 @@ class ConversationDoor<P> implements Door {
   }
 
   async open(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const { admission, options } = this.#parts;
+    const { admission, faults, options } = this.#parts;
     const requestId = newRequestId();
     const principal = await this.#authenticate(request);
+    const query = readQuery(this.#conversation.query ?? {}, splitUrl(request.url ?? "/")[1], faults);
     this.#checkRoom();
+    this.#conversation.admit?.();
     const callerHeaders = this.#conversation.secured ? admission.headersFor?.(principal) : {};
     const headers = { "x-request-id": requestId, ...options.standingHeaders(0), ...callerHeaders };
     this.#replyHeaders.set(request, headers);
     this.#server.handleUpgrade(request, socket, head, (webSocket) => {
-      this.#start(webSocket, request, { requestId, principal });
+      this.#start(webSocket, request, { requestId, principal, query });
     });
   }
 
-  #start(webSocket: WebSocket, request: IncomingMessage, known: { requestId: string; principal: P }): void {
+  #start(
+    webSocket: WebSocket,
+    request: IncomingMessage,
+    known: Pick<ConversationContext<P>, "requestId" | "principal" | "query">,
+  ): void {
     const { inFlight, log, faults, options } = this.#parts;
     const { operationId, handle, lastWords } = this.#conversation;
     this.#held += 1;

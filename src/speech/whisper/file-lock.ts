@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { open, readFile, rename, rm, stat, utimes } from "node:fs/promises";
+import { open, readFile, rm, stat, utimes } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isRecord } from "../../base/records.ts";
 
@@ -38,16 +38,26 @@ async function take(path: string, token: string): Promise<boolean> {
   }
 }
 
-/** Of several who see it, one moves it away. */
+/** Whoever removes it holds another lock meanwhile, and looks again: the first one may have been taken anew since. */
 async function removeStale(path: string): Promise<void> {
-  const isStale = await stat(path).then(
+  if (!(await isStale(path))) return;
+  const breaker = `${path}.break`;
+  if (!(await take(breaker, ""))) {
+    if (await isStale(breaker)) await rm(breaker, { force: true });
+    return;
+  }
+  try {
+    if (await isStale(path)) await rm(path, { force: true });
+  } finally {
+    await rm(breaker, { force: true });
+  }
+}
+
+function isStale(path: string): Promise<boolean> {
+  return stat(path).then(
     ({ mtimeMs }) => Date.now() - mtimeMs > STALE_MS,
     () => false,
   );
-  if (!isStale) return;
-  const grave = `${path}.${randomUUID()}`;
-  await rename(path, grave).catch(() => {});
-  await rm(grave, { force: true });
 }
 
 async function touch(path: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { RECORDED_SEGMENTS, Segmenter, type SpeechSegment } from "../segmenter.ts";
 import {
   SPEECH_RATE_HZ,
   type Transcript,
@@ -46,16 +47,33 @@ export class Transcriber {
     this.#trialMs = performance.now() - startedMs;
   }
 
-  /** Rejects with `SpeechError`, or with the signal's reason when that aborts. */
-  async transcribe(samples: Int16Array, request: TranscriptionRequest): Promise<Transcript> {
-    if (samples.length === 0) return { text: "", segments: [], language: null };
+  /** Samples are heard as they are, silence included. Rejects with `SpeechError`, or with the signal's reason when that aborts. */
+  transcribeSamples(samples: Int16Array, request: TranscriptionRequest): Promise<Transcript> {
+    if (samples.length === 0) return Promise.resolve({ text: "", segments: [], language: null });
+    let startMs = 0;
+    const pieces = cutSound(samples, samplesOfWindow(this.#options.shape.positionsMax)).map((piece) => {
+      const placed = { samples: piece, startMs };
+      startMs += millisecondsOf(piece);
+      return placed;
+    });
+    return this.#transcribe(pieces, request);
+  }
+
+  /** Of a recording only that is heard in which somebody speaks: in silence the engine would invent words. Rejects as `transcribeSamples` does. */
+  transcribeRecording(samples: Int16Array, request: TranscriptionRequest): Promise<Transcript> {
+    const segmenter = new Segmenter(RECORDED_SEGMENTS);
+    const segments = segmenter.push(samples);
+    const last = segmenter.cut();
+    return this.#transcribe(last === null ? segments : [...segments, last], request);
+  }
+
+  async #transcribe(pieces: readonly SpeechSegment[], request: TranscriptionRequest): Promise<Transcript> {
     const segments: TranscriptSegment[] = [];
     let text = "";
     let language: string | null = null;
-    let startMs = 0;
-    for (const piece of cutSound(samples, samplesOfWindow(this.#options.shape.positionsMax))) {
-      const heard = await this.#hear(piece, request);
-      const endMs = startMs + (piece.length / SPEECH_RATE_HZ) * 1000;
+    for (const { samples, startMs } of pieces) {
+      const heard = await this.#hear(samples, request);
+      const endMs = startMs + millisecondsOf(samples);
       for (const segment of heard.segments) {
         text += segment.text;
         segments.push({
@@ -65,7 +83,6 @@ export class Transcriber {
         });
       }
       language ??= languageCode(heard.languageName);
-      startMs = endMs;
     }
     return { text: text.trim(), segments, language };
   }
@@ -81,7 +98,7 @@ export class Transcriber {
     const { desk, shape } = this.#options;
     const language = shape.isMultilingual ? engineLanguage(request.language) : "en";
     const trialMs = this.#trialMs ?? 0;
-    const timeoutMs = Math.ceil(PATIENCE_MS + (piece.length / SPEECH_RATE_HZ) * 1000 + PATIENCE_OF_TRIALS * trialMs);
+    const timeoutMs = Math.ceil(PATIENCE_MS + millisecondsOf(piece) + PATIENCE_OF_TRIALS * trialMs);
     return desk.ask({ samples: filledUp(piece), positions, language, prompt: request.prompt }, timeoutMs, request);
   }
 
@@ -91,4 +108,8 @@ export class Transcriber {
       samples.length > FITTED_SAMPLES_MAX ? positionsMax : fittedPositions(samples.length, positionsMax);
     return positions >= positionsMax ? null : positions;
   }
+}
+
+function millisecondsOf(samples: Int16Array): number {
+  return (samples.length / SPEECH_RATE_HZ) * 1000;
 }

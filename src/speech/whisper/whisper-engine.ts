@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { assert } from "../../base/assert.ts";
 import type { Logger } from "../../base/logger.ts";
 import {
   type EngineFacts,
@@ -108,10 +109,10 @@ export class WhisperEngine implements SpeechEngine {
     request.signal.throwIfAborted();
     const refusal = this.refusal();
     if (refusal !== null) throw refusal;
-    const samples =
-      sound.type === "samples" ? sound.samples : await this.#options.readFile(sound.bytes, request.signal);
-    if (this.#transcriber === null) throw new SpeechError("loading", notReady(this.#status));
-    return this.#transcriber.transcribe(samples, request);
+    const transcriber = this.#transcriber;
+    assert(transcriber !== null, "an engine that was never ready refuses everyone");
+    if (sound.type === "samples") return transcriber.transcribeSamples(sound.samples, request);
+    return transcriber.transcribeRecording(await this.#options.readFile(sound.bytes, request.signal), request);
   }
 
   /** Begins to build, download and load, and keeps the engine running from then on. */

@@ -1,0 +1,50 @@
+import { isRecord } from "../base/records.ts";
+import { type ChatPiece, type ChatProvider, ProviderError } from "./chat-provider.ts";
+import { firstModel } from "./first-model.ts";
+import { callProvider, type ProviderAddress } from "./provider-call.ts";
+
+export interface ChatCompletionsOptions extends ProviderAddress {
+  /** Such as `https://api.example.com/v1`. */
+  readonly baseUrl: string;
+  /** Null: the first that the provider lists. */
+  readonly model: string | null;
+}
+
+/** A provider that speaks chat completions, as Ollama and most hosted services do. */
+export function createChatCompletionsProvider(options: ChatCompletionsOptions): ChatProvider {
+  const baseUrl = options.baseUrl.replace(/\/+$/, "");
+  let model = options.model;
+  return {
+    host: options.host,
+    get model() {
+      return model;
+    },
+    async *answer(messages, signal) {
+      model ??= await firstModel(options, `${baseUrl}/models`, signal);
+      const body = { model, messages, stream: true };
+      const call = { url: `${baseUrl}/chat/completions`, body };
+      yield* readAnswer(callProvider(options, call, signal), { model, host: options.host });
+    },
+  };
+}
+
+async function* readAnswer(
+  replies: AsyncIterable<unknown>,
+  asked: { readonly model: string; readonly host: string },
+): AsyncGenerator<ChatPiece> {
+  let { model } = asked;
+  let isWhole = false;
+  for await (const reply of replies) {
+    if (!isRecord(reply) || reply["error"] !== undefined)
+      throw new ProviderError("failed", `${asked.host} answered with an error`);
+    if (typeof reply["model"] === "string") model = reply["model"];
+    const choice: unknown = Array.isArray(reply["choices"]) ? reply["choices"][0] : null;
+    if (!isRecord(choice)) continue;
+    const said = isRecord(choice["delta"]) ? choice["delta"] : choice["message"]; // A plain body has the whole message.
+    const text = isRecord(said) ? said["content"] : null;
+    if (typeof text === "string" && text !== "") yield { type: "text", text };
+    isWhole ||= typeof choice["finish_reason"] === "string";
+  }
+  if (!isWhole) throw new ProviderError("failed", `${asked.host} broke off its answer`);
+  yield { type: "end", model };
+}

@@ -1,0 +1,60 @@
+import { isRecord } from "../base/records.ts";
+import { type ChatMessage, type ChatPiece, type ChatProvider, ProviderError } from "./chat-provider.ts";
+import { firstModel } from "./first-model.ts";
+import { callProvider, type ProviderAddress } from "./provider-call.ts";
+
+export interface ResponsesOptions extends ProviderAddress {
+  /** Of the operation itself, such as `http://127.0.0.1:8080/v1/responses`. */
+  readonly url: string;
+  /** Null: the first that the provider lists. */
+  readonly model: string | null;
+}
+
+const DELTA = "response.output_text.delta";
+const COMPLETED = "response.completed";
+const FAILURES: ReadonlySet<unknown> = new Set([
+  "error",
+  "response.failed",
+  "response.incomplete",
+  "response.cancelled",
+]);
+
+/** A provider that speaks the Responses API, such as this program's own. Nothing is stored there. */
+export function createResponsesProvider(options: ResponsesOptions): ChatProvider {
+  const { host } = options;
+  const modelsUrl = options.url.replace(/\/responses$/, "/models");
+  let { model } = options;
+  return {
+    host,
+    get model() {
+      return model;
+    },
+    async *answer(messages, signal) {
+      model ??= await firstModel(options, modelsUrl, signal);
+      const body = { model, input: messages.map(inputItem), store: false, stream: true };
+      yield* readAnswer(callProvider(options, { url: options.url, body }, signal), { model, host });
+    },
+  };
+}
+
+function inputItem({ role, content }: ChatMessage): object {
+  return { type: "message", role, content };
+}
+
+async function* readAnswer(
+  replies: AsyncIterable<unknown>,
+  { host, model }: { readonly model: string; readonly host: string },
+): AsyncGenerator<ChatPiece> {
+  for await (const event of replies) {
+    if (!isRecord(event)) continue;
+    if (FAILURES.has(event["type"])) throw new ProviderError("failed", `${host} could not finish its answer`);
+    if (event["type"] === DELTA && typeof event["delta"] === "string" && event["delta"] !== "")
+      yield { type: "text", text: event["delta"] };
+    if (event["type"] === COMPLETED) return yield { type: "end", model: modelOf(event["response"]) ?? model };
+  }
+  throw new ProviderError("failed", `${host} broke off its answer`);
+}
+
+function modelOf(response: unknown): string | null {
+  return isRecord(response) && typeof response["model"] === "string" ? response["model"] : null;
+}

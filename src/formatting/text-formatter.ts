@@ -1,0 +1,67 @@
+import { type ChatProvider, ProviderError } from "./chat-provider.ts";
+import { isRendering } from "./is-rendering.ts";
+import { promptFor, type Wish } from "./prompt.ts";
+
+/** Text after formatting. `formatted` false: it is the raw text, and `warning` a sentence on what went wrong; null: nothing did. */
+export interface FormattedText {
+  readonly text: string;
+  readonly formatted: boolean;
+  readonly warning: string | null;
+}
+
+/** Brings raw words into readable form. */
+export interface TextFormatter {
+  /** Never fails but by the signal: where nobody can format, the raw text comes back. */
+  format(text: string, wish: Wish, signal: AbortSignal): Promise<FormattedText>;
+}
+
+/** Who formats now; null: nobody, because formatting is off or not set up. */
+export type FindProvider = (signal: AbortSignal) => Promise<ChatProvider | null>;
+
+/** With a wish a text may grow, but not without end. */
+const GROWTH_MAX = 8;
+const GROWTH_CHARACTERS_MAX = 4000;
+
+/** Formats by asking a provider, and keeps its answer only if it is what was asked for. */
+export function createTextFormatter(findProvider: FindProvider): TextFormatter {
+  return {
+    async format(text, wish, signal) {
+      const raw = (warning: string | null): FormattedText => ({ text, formatted: false, warning });
+      if (text.trim() === "") return raw(null);
+      try {
+        const provider = await findProvider(signal);
+        if (provider === null) return raw(null);
+        const answer = await ask(provider, text, wish, signal);
+        return isFit(text, answer, wish)
+          ? { text: answer, formatted: true, warning: null }
+          : raw("The formatting provider answered with something else than the text.");
+      } catch (error) {
+        if (error instanceof ProviderError) return raw(`The text was not formatted: ${error.message}.`);
+        throw error;
+      }
+    },
+  };
+}
+
+async function ask(provider: ChatProvider, text: string, wish: Wish, signal: AbortSignal): Promise<string> {
+  const { messages, mark } = promptFor(text, wish);
+  let answer = "";
+  for await (const piece of provider.answer(messages, signal)) if (piece.type === "text") answer += piece.text;
+  return withoutDress(answer, mark);
+}
+
+/** Some models think aloud first, or repeat the marks. */
+function withoutDress(answer: string, mark: string): string {
+  return answer
+    .replace(/^\s*<think>[\s\S]*?<\/think>/, "")
+    .replaceAll(`<${mark}>`, "")
+    .replaceAll(`</${mark}>`, "")
+    .trim();
+}
+
+function isFit(text: string, answer: string, { assistive, instruction }: Wish): boolean {
+  if (answer === "") return false;
+  if (assistive) return true;
+  if (instruction.trim() === "") return isRendering(text, answer);
+  return answer.length <= text.length * GROWTH_MAX + GROWTH_CHARACTERS_MAX;
+}

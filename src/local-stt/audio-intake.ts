@@ -1,0 +1,56 @@
+import { BYTES_PER_SAMPLE, FrameGatherer, samplesOf } from "../audio/pcm.ts";
+import { Resampler } from "../audio/resampler.ts";
+import { LIVE_SEGMENTS, Segmenter, type SpeechSegment } from "../speech/segmenter.ts";
+import { SPEECH_RATE_HZ } from "../speech/speech-engine.ts";
+
+/** The rate of a stream whose chunks name none. */
+const DEFAULT_RATE_HZ = 16_000;
+
+/** Turns the bytes of a stream into segments of speech. A sample may be split between two pieces, and the rate may change. */
+export class AudioIntake {
+  readonly #frames = new FrameGatherer(BYTES_PER_SAMPLE);
+  readonly #segmenter = new Segmenter(LIVE_SEGMENTS);
+  #rateHz = DEFAULT_RATE_HZ;
+  #resampler = new Resampler(DEFAULT_RATE_HZ, SPEECH_RATE_HZ);
+  #receivedBytes = 0;
+  #receivedMs = 0;
+
+  get receivedBytes(): number {
+    return this.#receivedBytes;
+  }
+
+  /** How long the audio lasts that came so far, in milliseconds. */
+  get receivedMs(): number {
+    return this.#receivedMs;
+  }
+
+  /** The segments that end with these bytes. `rateHz` null: that of the bytes before. */
+  push(bytes: Uint8Array, rateHz: number | null): SpeechSegment[] {
+    const before = rateHz === null || rateHz === this.#rateHz ? [] : this.#changeRate(rateHz);
+    const samples = samplesOf(this.#frames.push(bytes));
+    this.#receivedBytes += bytes.length;
+    this.#receivedMs += (samples.length * 1000) / this.#rateHz;
+    return [...before, ...this.#segmenter.push(this.#resampler.push(samples))];
+  }
+
+  /** What was spoken since the last segment, and is not to be waited for any longer. */
+  cut(): SpeechSegment[] {
+    const ended = this.#segmenter.push(this.#resampler.end());
+    this.#resampler = new Resampler(this.#rateHz, SPEECH_RATE_HZ);
+    const last = this.#segmenter.cut();
+    return last === null ? ended : [...ended, last];
+  }
+
+  /** What is being spoken; null where nobody speaks. */
+  get open(): Int16Array | null {
+    return this.#segmenter.open;
+  }
+
+  /** What was heard at the old rate ends where the new one begins. */
+  #changeRate(rateHz: number): SpeechSegment[] {
+    const segments = this.cut();
+    this.#rateHz = rateHz;
+    this.#resampler = new Resampler(rateHz, SPEECH_RATE_HZ);
+    return segments;
+  }
+}

@@ -1,0 +1,39 @@
+import { isRecord } from "../base/records.ts";
+import { invalidRequest, missingAudio } from "./errors.ts";
+
+const INSTRUCTION_CHARACTERS_MAX = 8000;
+
+interface Audio {
+  read(): AsyncIterable<Uint8Array>;
+}
+
+/** Checks the form of `/transcribe`. Throws `ApiError`. */
+export function checkTranscribeForm(body: unknown): unknown {
+  return checkForm(body, ["audio"]);
+}
+
+/** Checks the form of `/stt_and_format`. Throws `ApiError`. */
+export function checkSttAndFormatForm(body: unknown): unknown {
+  const form = checkForm(body, ["audio", "instruction"]);
+  const { instruction } = form;
+  if (instruction === undefined) return form;
+  if (typeof instruction !== "string") throw invalidRequest("The part 'instruction' must be one text.");
+  if (instruction.length > INSTRUCTION_CHARACTERS_MAX)
+    throw invalidRequest(`The part 'instruction' is longer than ${INSTRUCTION_CHARACTERS_MAX} characters.`);
+  return form;
+}
+
+function checkForm(body: unknown, known: readonly string[]): Record<string, unknown> {
+  const form = isRecord(body) ? body : {};
+  const unknown = Object.keys(form).find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    throw invalidRequest(`The form has an unknown part '${unknown.slice(0, 64)}'. It may have: ${known.join(", ")}.`);
+  if (Array.isArray(form["audio"])) throw invalidRequest("The form has more than one part 'audio'.");
+  if (!isAudio(form["audio"])) throw missingAudio();
+  return form;
+}
+
+/** A text of that name is no file. */
+function isAudio(value: unknown): value is Audio {
+  return isRecord(value) && typeof value["read"] === "function";
+}

@@ -1,0 +1,70 @@
+import type { LocalSttHandlers } from "../../../generated/local-stt/operations.ts";
+import type { DemoChatLine, DemoChatMessage, DemoChatReply } from "../../../generated/local-stt/types.ts";
+import { assertNever } from "../../base/assert.ts";
+import { type ChatPiece, ProviderError } from "../../formatting/chat-provider.ts";
+import type { FindProvider } from "../../formatting/text-formatter.ts";
+import type { SttContext } from "../context.ts";
+import { providerFailed, providerNotConfigured, providerUnauthorized, providerUnreachable } from "../errors.ts";
+
+/** `POST /demo/chat`: passes a chat to the provider. Nothing is remembered. */
+export function demoChat(findProvider: FindProvider): LocalSttHandlers<SttContext>["demoChat"] {
+  return async ({ body }, { signal }) => {
+    const lines = answer(findProvider, body.messages, signal);
+    if (body.stream !== true) return { status: 200, body: await wholeOf(lines) };
+    const first = await lines.next(); // A provider that fails at once is answered with a status.
+    return { status: 200, lines: beginningWith(first, lines) };
+  };
+}
+
+async function* answer(
+  findProvider: FindProvider,
+  messages: readonly DemoChatMessage[],
+  signal: AbortSignal,
+): AsyncGenerator<DemoChatLine> {
+  let content = "";
+  try {
+    const provider = await findProvider(signal);
+    if (provider === null) throw providerNotConfigured();
+    for await (const piece of provider.answer(messages, signal)) {
+      if (piece.type === "text") content += piece.text;
+      yield lineOf(piece, content);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error instanceof ProviderError ? providerFault(error) : error;
+  }
+}
+
+function lineOf(piece: ChatPiece, content: string): DemoChatLine {
+  if (piece.type === "text") return { type: "chat.delta", text: piece.text };
+  return { type: "chat.done", message: { role: "assistant", content }, model: piece.model };
+}
+
+async function wholeOf(lines: AsyncIterable<DemoChatLine>): Promise<DemoChatReply> {
+  for await (const line of lines) if (line.type === "chat.done") return { message: line.message, model: line.model };
+  throw providerFailed("The provider broke off its answer.");
+}
+
+async function* beginningWith<T>(first: IteratorResult<T>, rest: AsyncGenerator<T>): AsyncGenerator<T> {
+  try {
+    if (first.done !== true) yield first.value;
+    yield* rest;
+  } finally {
+    await rest.return(undefined);
+  }
+}
+
+function providerFault({ reason, message }: ProviderError): Error {
+  const sentence = `${message}.`;
+  switch (reason) {
+    case "unauthorized":
+      return providerUnauthorized(sentence);
+    case "unreachable":
+    case "timeout":
+      return providerUnreachable(sentence);
+    case "failed":
+      return providerFailed(sentence);
+    default:
+      return assertNever(reason);
+  }
+}

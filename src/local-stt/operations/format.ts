@@ -1,0 +1,16 @@
+import type { LocalSttHandlers } from "../../../generated/local-stt/operations.ts";
+import type { FormatReply } from "../../../generated/local-stt/types.ts";
+import type { FormattedText, TextFormatter } from "../../formatting/text-formatter.ts";
+import type { SttContext } from "../context.ts";
+
+/** `POST /format`: text in readable form, or as it came. */
+export function format(formatter: TextFormatter): LocalSttHandlers<SttContext>["format"] {
+  return async ({ body }, { signal }) => {
+    const wish = { assistive: body.assistive === true, instruction: body.instruction ?? "" };
+    return { status: 200, body: formatReply(body.text, await formatter.format(body.text, wish, signal)) };
+  };
+}
+
+export function formatReply(rawText: string, { text, formatted, warning }: FormattedText): FormatReply {
+  return { text, raw_text: rawText, formatted, ...(warning === null ? {} : { warning }) };
+}

@@ -1,0 +1,221 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { SttClientMessage, SttServerMessage } from "../../generated/local-stt/types.ts";
+import { ApiError } from "../base/api-error.ts";
+import type { Logger } from "../base/logger.ts";
+import { type SpeechEngine, SpeechError } from "../speech/speech-engine.ts";
+import { clientTooSlow, streamIdle } from "./errors.ts";
+import { Outbox } from "./outbox.ts";
+import { readMessage } from "./read-message.ts";
+import { speechFault } from "./speech-faults.ts";
+import type { SpeechObserver } from "./speech-observer.ts";
+import { streamFault } from "./stream-fault.ts";
+import type { StreamPlaces } from "./stream-places.ts";
+import { type SessionCommand, SttSession } from "./stt-session.ts";
+
+export interface SessionParts {
+  readonly speech: SpeechEngine;
+  readonly places: StreamPlaces;
+  readonly observer: SpeechObserver;
+  /** How long a client may say nothing. */
+  readonly idleMs: number;
+}
+
+/** One stream as its transport knows it. */
+export interface StreamRequest {
+  readonly transport: "ndjson" | "websocket";
+  readonly interim: boolean;
+  readonly requestId: string;
+  readonly log: Logger;
+  /** Aborts when the client leaves. */
+  readonly signal: AbortSignal;
+}
+
+/** After how long an engine that had no room is asked again. */
+const BUSY_RETRY_MS = 250;
+
+/** Begins a stt-jsonl-v1 stream; what is to be sent comes out of the iteration, which throws the `ApiError` that ends it. Throws where no stream can be opened. */
+export function runSession(
+  parts: SessionParts,
+  messages: AsyncIterable<unknown>,
+  request: StreamRequest,
+): AsyncIterable<SttServerMessage> {
+  return new SessionDriver(parts, messages[Symbol.asyncIterator](), request).begin();
+}
+
+/** Gives a session what the world says, and does what it asks for. */
+class SessionDriver {
+  readonly #parts: SessionParts;
+  readonly #messages: AsyncIterator<unknown>;
+  readonly #request: StreamRequest;
+  readonly #session: SttSession;
+  readonly #outbox: Outbox<SttServerMessage>;
+  readonly #stopping = new AbortController();
+  readonly #giveBackPlace: () => void;
+  readonly #closed: () => void;
+  /** Ends the guess that is being made. */
+  #guess = new AbortController();
+  /** When each final that is still to come was asked for. */
+  #askedAt: number[] = [];
+  /** Resolves whoever waits for the session to catch up. */
+  #caughtUp: () => void = () => {};
+
+  constructor(parts: SessionParts, messages: AsyncIterator<unknown>, request: StreamRequest) {
+    this.#parts = parts;
+    this.#messages = messages;
+    this.#request = request;
+    this.#session = new SttSession({ interim: request.interim });
+    this.#outbox = new Outbox(() => this.#stop());
+    this.#giveBackPlace = parts.places.take();
+    this.#closed = parts.observer.streamOpened();
+  }
+
+  begin(): AsyncIterable<SttServerMessage> {
+    const { signal } = this.#request;
+    const leave = (): void => this.#end(signal.reason instanceof ApiError ? signal.reason : null);
+    signal.addEventListener("abort", leave, { once: true });
+    this.#stopping.signal.addEventListener("abort", () => signal.removeEventListener("abort", leave), { once: true });
+    if (signal.aborted) leave();
+    this.#perform(this.#session.open());
+    this.#read().catch((error: unknown) => this.#end(error));
+    return this.#outbox;
+  }
+
+  async #read(): Promise<void> {
+    while (this.#session.isReceiving && !this.#stopping.signal.aborted) {
+      if (this.#session.isBehind) {
+        await new Promise<void>((resolve) => {
+          this.#caughtUp = resolve;
+        });
+        continue;
+      }
+      const message = await this.#nextMessage().catch((error: unknown) => this.#breakOff(error));
+      if (this.#stopping.signal.aborted) return;
+      if (message === null) this.#perform(this.#session.hangUp());
+      else if (message !== undefined) this.#receive(message);
+    }
+  }
+
+  #receive(message: SttClientMessage): void {
+    const before = this.#session.receivedMs;
+    const asksForFinal = message.type !== "chunk" || message.last === true;
+    if (asksForFinal) this.#askedAt.push(performance.now());
+    this.#perform(this.#session.receive(message));
+    this.#parts.observer.audioReceived(this.#session.receivedMs - before);
+  }
+
+  /** What reading threw: a broken message, silence, or the end of the connection. */
+  #breakOff(error: unknown): void {
+    if (this.#stopping.signal.aborted) return;
+    const fault = streamFault(error);
+    if (fault === null) {
+      this.#request.log.debug({ err: error, requestId: this.#request.requestId }, "a stream broke off");
+      return this.#perform(this.#session.hangUp());
+    }
+    const isBroken = fault.code === "invalid_message";
+    if (isBroken && this.#request.transport === "ndjson")
+      this.#request.log.warn({ requestId: this.#request.requestId }, "ValueError: audio_base64 is required");
+    this.#askedAt.push(performance.now());
+    this.#perform(this.#session.fail(fault));
+  }
+
+  /** Null where no more come. Throws where it is none, and where none comes for too long. */
+  async #nextMessage(): Promise<SttClientMessage | null> {
+    const next = await this.#nextValue();
+    return next.done === true ? null : readMessage(next.value);
+  }
+
+  async #nextValue(): Promise<IteratorResult<unknown, unknown>> {
+    const { idleMs } = this.#parts;
+    const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<unknown, unknown>>();
+    const timer = setTimeout(() => reject(streamIdle(idleMs)), idleMs);
+    const stop = (): void => resolve({ done: true, value: undefined });
+    this.#stopping.signal.addEventListener("abort", stop, { once: true });
+    this.#messages.next().then(resolve, reject);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#stopping.signal.removeEventListener("abort", stop);
+    }
+  }
+
+  #perform(commands: readonly SessionCommand[]): void {
+    for (const command of commands) this.#carryOut(command);
+    if (!this.#session.isBehind) this.#caughtUp();
+    if (!this.#outbox.isFull || this.#stopping.signal.aborted) return;
+    this.#outbox.clear();
+    this.#perform(this.#session.breakOff(clientTooSlow()));
+  }
+
+  #carryOut(command: SessionCommand): void {
+    switch (command.type) {
+      case "send":
+        return this.#send(command.message);
+      case "transcribe":
+        return void this.#transcribe(command.part, command.samples, command.isAwaited);
+      case "guess":
+        return void this.#makeGuess(command.samples);
+      case "drop_guess":
+        return this.#guess.abort(new Error("nobody needs the guess any more"));
+      case "close":
+        return this.#end(command.error);
+      case "hurry":
+    }
+  }
+
+  #send(message: SttServerMessage): void {
+    if (message.type === "transcript.final")
+      this.#parts.observer.finalMade(performance.now() - (this.#askedAt.shift() ?? performance.now()));
+    this.#outbox.add(message);
+  }
+
+  async #transcribe(part: number, samples: Int16Array, isAwaited: boolean): Promise<void> {
+    const { signal } = this.#stopping;
+    try {
+      const text = await this.#ask(samples, isAwaited ? "awaited" : "ahead", signal);
+      this.#perform(this.#session.transcribed(part, text));
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof SpeechError) this.#perform(this.#session.breakOff(speechFault(error)));
+      else this.#end(error);
+    }
+  }
+
+  /** A guess that fails is no loss. */
+  async #makeGuess(samples: Int16Array): Promise<void> {
+    this.#guess = new AbortController();
+    const { signal } = this.#guess;
+    const either = AbortSignal.any([signal, this.#stopping.signal]);
+    const text = await this.#ask(samples, "ahead", either).catch(() => "");
+    if (!either.aborted) this.#perform(this.#session.guessed(text));
+  }
+
+  /** Where the engine has no room now, it is asked until it has: the audio waits here meanwhile. */
+  async #ask(samples: Int16Array, urgency: "awaited" | "ahead", signal: AbortSignal): Promise<string> {
+    const request = { language: null, prompt: null, caller: this.#request.requestId, urgency, signal };
+    for (;;) {
+      try {
+        return (await this.#parts.speech.transcribe({ type: "samples", samples }, request)).text;
+      } catch (error) {
+        if (signal.aborted || !(error instanceof SpeechError) || error.reason !== "busy") throw error;
+        await sleep(BUSY_RETRY_MS, undefined, { signal });
+      }
+    }
+  }
+
+  #end(error: unknown): void {
+    this.#outbox.end(error);
+    this.#stop();
+  }
+
+  #stop(): void {
+    if (this.#stopping.signal.aborted) return;
+    this.#stopping.abort(new Error("the stream is over"));
+    this.#caughtUp();
+    this.#messages.return?.().catch((error: unknown) => {
+      this.#request.log.debug({ err: error, requestId: this.#request.requestId }, "a source failed when it was let go");
+    });
+    this.#giveBackPlace();
+    this.#closed();
+  }
+}

@@ -1,0 +1,52 @@
+import { AudioError } from "../audio-formats/audio-error.ts";
+import type { ApiError } from "../base/api-error.ts";
+import { assertNever } from "../base/assert.ts";
+import { SpeechError } from "../speech/speech-engine.ts";
+import {
+  audioTooLong,
+  busy,
+  emptyAudio,
+  invalidAudio,
+  modelFailed,
+  modelLoading,
+  transcriptionFailed,
+  unsupportedFormat,
+} from "./errors.ts";
+
+/** What the client is told where an engine gave no transcript. */
+export function speechFault({ reason, message }: SpeechError): ApiError {
+  const sentence = `${message}.`;
+  switch (reason) {
+    case "loading":
+    case "unavailable":
+      return modelLoading(sentence);
+    case "failed":
+      return modelFailed(sentence);
+    case "busy":
+      return busy(sentence);
+    case "crashed":
+    case "refused":
+      return transcriptionFailed(sentence);
+    default:
+      return assertNever(reason);
+  }
+}
+
+/** What was thrown while a recording was read or transcribed, as the client is told; what is neither's fault stays what it is. */
+export function recordingFault(error: unknown): unknown {
+  if (error instanceof SpeechError) return speechFault(error);
+  if (!(error instanceof AudioError)) return error;
+  const sentence = `${error.message}.`;
+  switch (error.reason) {
+    case "unsupported":
+      return unsupportedFormat(sentence);
+    case "broken":
+      return invalidAudio(sentence);
+    case "empty":
+      return emptyAudio(sentence);
+    case "too_long":
+      return audioTooLong(sentence);
+    default:
+      return assertNever(error.reason);
+  }
+}

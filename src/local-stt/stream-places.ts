@@ -1,0 +1,37 @@
+import type { SpeechEngine } from "../speech/speech-engine.ts";
+import { tooManyStreams } from "./errors.ts";
+import { speechFault } from "./speech-faults.ts";
+
+/** How many streams there are, on both transports together. */
+export class StreamPlaces {
+  readonly #streamsMax: number;
+  readonly #speech: Pick<SpeechEngine, "refusal">;
+  #taken = 0;
+
+  constructor(streamsMax: number, speech: Pick<SpeechEngine, "refusal">) {
+    this.#streamsMax = streamsMax;
+    this.#speech = speech;
+  }
+
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** Throws the `ApiError` of a stream that cannot be opened now. */
+  check(): void {
+    const refusal = this.#speech.refusal();
+    if (refusal !== null) throw speechFault(refusal);
+    if (this.#taken >= this.#streamsMax) throw tooManyStreams(this.#streamsMax);
+  }
+
+  /** A place, to be given back by calling what is returned, as often as one likes. Throws like `check`. */
+  take(): () => void {
+    this.check();
+    this.#taken += 1;
+    let held = true;
+    return () => {
+      if (held) this.#taken -= 1;
+      held = false;
+    };
+  }
+}

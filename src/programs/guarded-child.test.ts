@@ -1,0 +1,107 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { runGuarded, startGuarded, statusText } from "./guarded-child.ts";
+
+const never = new AbortController().signal;
+const NODE = process.execPath;
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+async function gone(pid: number): Promise<void> {
+  while (isAlive(pid)) await sleep(10);
+}
+
+/** Starts a program that starts another; both sleep. */
+async function startFamily(): Promise<{ child: Awaited<ReturnType<typeof startGuarded>>; pids: readonly number[] }> {
+  let said = "";
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const child = await startGuarded({
+    program: "/bin/sh",
+    args: ["-c", "sleep 60 & echo $$ $!; wait"],
+    folder: "/",
+    onOutput: (text) => {
+      said += text;
+      if (said.includes("\n")) resolve();
+    },
+  });
+  await promise;
+  return { child, pids: said.trim().split(" ").map(Number) };
+}
+
+test("arguments reach the program as they are, whatever they hold", async () => {
+  const hostile = ["a b", "$(touch x)", '"; exit 1;', "'", "--"];
+  let said = "";
+  const call = { program: NODE, args: ["-p", "JSON.stringify(process.argv.slice(1))", ...hostile], folder: "/" };
+  await runGuarded({ ...call, onOutput: (text) => (said += text) }, never);
+  expect(JSON.parse(said)).toEqual(hostile);
+});
+
+test("a program has the environment it is given, and no other; it reads nothing and leaves no core file", async () => {
+  let said = "";
+  const script = 'echo "$SECRET_OF_OURS/$GIVEN/$(ulimit -c)/$(cat)"';
+  const call = {
+    program: "/bin/sh",
+    args: ["-c", script],
+    folder: "/",
+    environment: { GIVEN: "yes", PATH: "/bin:/usr/bin" },
+  };
+  await runGuarded({ ...call, onOutput: (text) => (said += text) }, never);
+  expect(said).toBe("/yes/0/\n");
+});
+
+test("how a program ended is told with its last words", async () => {
+  const child = await startGuarded({
+    program: "/bin/sh",
+    args: ["-c", "echo first; echo last >&2; exit 3"],
+    folder: "/",
+  });
+  expect(await child.ended).toEqual({ status: 3, lastWords: expect.stringContaining("last") });
+  const failing = runGuarded({ program: "/bin/sh", args: ["-c", "echo why >&2; exit 3"], folder: "/" }, never);
+  await expect(failing).rejects.toMatchObject({
+    name: "ProgramFailed",
+    message: expect.stringMatching(/exit status 3: why$/),
+  });
+  const crashing = await startGuarded({ program: "/bin/sh", args: ["-c", "kill -ILL $$"], folder: "/" });
+  expect(statusText((await crashing.ended).status)).toBe("signal 4");
+});
+
+test("a program that is not there is told apart", async () => {
+  const call = { program: "no-such-program-anywhere", args: [], folder: "/" };
+  await expect(runGuarded(call, never)).rejects.toMatchObject({ name: "ProgramMissing" });
+});
+
+test("killing ends the program and what it started", async () => {
+  const { child, pids } = await startFamily();
+  child.kill();
+  await child.ended;
+  await Promise.all(pids.map(gone));
+  child.kill(); // Once more harms nobody.
+});
+
+test("aborting ends it too, with the reason", async () => {
+  const leaving = new AbortController();
+  const running = runGuarded({ program: "sleep", args: ["60"], folder: "/" }, leaving.signal);
+  setTimeout(() => leaving.abort(new Error("enough")), 50);
+  await expect(running).rejects.toThrow("enough");
+});
+
+test("a program does not outlive the process that started it, even if that is killed", async () => {
+  const script = `
+    import { startGuarded } from ${JSON.stringify(new URL("guarded-child.ts", import.meta.url).href)};
+    const call = { program: "/bin/sh", args: ["-c", "sleep 60 & echo $$ $!; wait"], folder: "/" };
+    await startGuarded({ ...call, onOutput: (text) => process.stdout.write(text) });`;
+  const parent = spawn(NODE, ["--input-type=module", "-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+  const [text] = await once(parent.stdout, "data");
+  const pids = String(text).trim().split(" ").map(Number);
+  expect(pids.map(isAlive)).toEqual([true, true]);
+  parent.kill("SIGKILL");
+  await Promise.all(pids.map(gone));
+});

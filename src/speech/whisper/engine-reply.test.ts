@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import { type Heard, looksWrong, readReply } from "./engine-reply.ts";
+import { engineLanguage, languageCode } from "./languages.ts";
+
+describe("a reply of the engine", () => {
+  test("is read with its segments and times, without those that say nothing", () => {
+    const body = {
+      language: "german",
+      segments: [
+        { text: " Guten Tag.", start: 0.5, end: 1.25, avg_logprob: -0.3 },
+        { text: "  ", start: 1.25, end: 2 },
+        { text: "!", start: 3, end: 2.5 },
+      ],
+    };
+    expect(readReply(body)).toEqual({
+      languageName: "german",
+      segments: [
+        { text: " Guten Tag.", startMs: 500, endMs: 1250, logProbability: -0.3 },
+        { text: "!", startMs: 3000, endMs: 3000, logProbability: 0 },
+      ],
+    });
+  });
+
+  test.each([null, "text", {}, { segments: "none" }, []])("is none if it is %j", (body) => {
+    expect(readReply(body)).toBeNull();
+  });
+});
+
+describe("what a shortened window may have spoilt", () => {
+  const heard = (text: string, logProbability = -0.2): Heard => ({
+    languageName: "english",
+    segments: text === "" ? [] : [{ text, startMs: 0, endMs: 1000, logProbability }],
+  });
+
+  test.each([
+    { what: "an ordinary sentence", given: heard(" This is what somebody says."), wrong: false },
+    { what: "text faster than speech", given: heard("abcd ".repeat(30)), wrong: true },
+    { what: "doubt", given: heard(" Maybe.", -1.4), wrong: true },
+    { what: "a loop", given: heard(" I am so so. I am so so. I am so so. I am so so."), wrong: true },
+    { what: "a word said three times", given: heard(" no no no"), wrong: false },
+  ])("is found by $what: $wrong", ({ given, wrong }) => {
+    expect(looksWrong(given, 4, true)).toBe(wrong);
+  });
+
+  test("is found by no text only where it was loud", () => {
+    expect([looksWrong(heard(""), 2, true), looksWrong(heard(""), 2, false)]).toEqual([true, false]);
+  });
+});
+
+describe("languages", () => {
+  test.each([
+    ["en", "en"],
+    ["EN-us", "en"],
+    ["pt-BR", "pt"],
+    ["nb", "no"],
+    ["tlh", "auto"],
+    ["", "auto"],
+    ["../x", "auto"],
+    [null, "auto"],
+  ])("%j is asked for as %s", (tag, code) => {
+    expect(engineLanguage(tag)).toBe(code);
+  });
+
+  test.each([
+    ["english", "en"],
+    ["maori", "mi"],
+    ["haitian creole", "ht"],
+    ["klingon", null],
+    [null, null],
+  ])("%j that was heard is %j", (name, code) => {
+    expect(languageCode(name)).toBe(code);
+  });
+});
