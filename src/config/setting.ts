@@ -7,6 +7,7 @@ export type Section =
   | "Input"
   | "Voices"
   | "Speech"
+  | "Formatting"
   | "Storage"
   | "Limits"
   | "Streams"

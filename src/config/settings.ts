@@ -1,3 +1,4 @@
+import { FORMATTING_SETTINGS } from "./formatting-settings.ts";
 import { INPUT_SETTINGS } from "./input-settings.ts";
 import { MODEL_SETTINGS } from "./model-settings.ts";
 import type { Setting } from "./setting.ts";
@@ -79,6 +80,8 @@ export const SETTINGS = {
   ...VOICE_SETTINGS,
 
   ...SPEECH_SETTINGS,
+
+  ...FORMATTING_SETTINGS,
 
   dataDir: {
     name: "DATA_DIR",

@@ -1,5 +1,10 @@
 import type { Setting } from "./setting.ts";
 
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
 /** Who transcribes on this machine, and with which model. */
 export const SPEECH_SETTINGS = {
   speechEngine: {
@@ -97,5 +102,40 @@ export const SPEECH_SETTINGS = {
     min: 1,
     max: 10_000,
     text: "Pieces of speech that wait for the engine. Further requests are asked to come back later.",
+  },
+  sttStreamsMax: {
+    name: "STT_STREAMS_MAX",
+    section: "Speech",
+    kind: "integer",
+    default: 16,
+    min: 1,
+    max: 10_000,
+    text: "Streams to the speech-to-text server at the same time. Further ones are asked to come back later.",
+  },
+  sttIdleTimeoutMs: {
+    name: "STT_IDLE_TIMEOUT_MS",
+    section: "Speech",
+    kind: "duration",
+    default: 5 * MINUTE,
+    min: 1,
+    max: DAY,
+    text: "How long a stream may go on without a message of its client.",
+  },
+  sttRecordingMsMax: {
+    name: "STT_RECORDING_MAX",
+    section: "Speech",
+    kind: "duration",
+    default: 4 * HOUR,
+    min: SECOND,
+    max: 7 * DAY,
+    needsUnit: true,
+    text: "How long a recording may last that is sent as a file, such as 90m; small files can hold hours.",
+  },
+  sttAllowedOrigins: {
+    name: "STT_ALLOWED_ORIGINS",
+    section: "Speech",
+    kind: "list",
+    default: [],
+    text: "Web pages elsewhere that may use the speech-to-text server, such as https://app.example.com, separated by commas. Pages of this machine always may.",
   },
 } as const satisfies Readonly<Record<string, Setting>>;

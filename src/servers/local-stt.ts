@@ -1,51 +1,77 @@
-import { type LocalSttHandlers, localSttRoutes, type OperationId } from "../../generated/local-stt/operations.ts";
+import { localSttRoutes, type OperationId } from "../../generated/local-stt/operations.ts";
 import * as validators from "../../generated/local-stt/validators.js";
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/load-config.ts";
+import { createDoorkeeper } from "../local-stt/admit-caller.ts";
+import { checkSttAndFormatForm, checkTranscribeForm } from "../local-stt/check-form.ts";
 import { notImplemented } from "../local-stt/errors.ts";
 import { localSttFaults } from "../local-stt/faults.ts";
-import { getHealth } from "../local-stt/operations/get-health.ts";
-import { getVersion } from "../local-stt/operations/get-version.ts";
+import { runSession } from "../local-stt/run-session.ts";
 import type { SpeechEngine } from "../speech/speech-engine.ts";
-import { createApplication } from "../transport/application.ts";
-import { listen, type RunningServer } from "../transport/server.ts";
+import { type Application, createApplication } from "../transport/application.ts";
+import type { RunningServer } from "../transport/server.ts";
+import type { Upgrade } from "../transport/websocket.ts";
 import { contractOf, refusals } from "./contract.ts";
-import { programVersion } from "./program-version.ts";
+import { demoPage } from "./demo-page.ts";
+import { listenOnLoopback } from "./listen-on-loopback.ts";
+import { type LocalSttParts, localSttHandlers, localSttParts } from "./local-stt-handlers.ts";
 
-const LOOPBACK = "127.0.0.1";
 const MEBIBYTE = 1024 * 1024;
+/** The longest text or chat that is read. */
+const BODY_BYTES_MAX = 4 * MEBIBYTE;
 
 /** Operations of the contract that answer 501 `not_implemented`. What is neither here nor among the handlers does not compile. */
-const NOT_YET = [
-  "demoChat",
-  "format",
-  "streamTranscription",
-  "transcribe",
-  "transcribeAndFormat",
-] as const satisfies readonly OperationId[];
+const NOT_YET = [] as const satisfies readonly OperationId[];
 
 export function notImplementedOperations(): readonly OperationId[] {
   return NOT_YET;
 }
 
-/** Builds Interface B and serves it, on the loopback address whatever the configuration says. `speech` belongs to the caller, who closes it afterwards. */
+/** Builds Interface B and serves it, on the loopback addresses whatever the configuration says. `speech` belongs to the caller, who closes it afterwards. */
 export function startLocalStt(config: Config, log: Logger, speech: SpeechEngine): Promise<RunningServer> {
-  const handlers: Omit<LocalSttHandlers<unknown>, (typeof NOT_YET)[number]> = {
-    getHealth: getHealth(speech),
-    getVersion: getVersion(programVersion(), speech),
-  };
-  const application = createApplication<null>({
-    contract: contractOf({ routes: localSttRoutes, validators, validateReplies: config.validateReplies }),
-    handlers: { ...handlers, ...refusals(NOT_YET, notImplemented) },
-    admission: { authenticate: () => Promise.resolve(null), anonymous: null },
-    faults: localSttFaults,
+  const parts = localSttParts(config, log, speech);
+  return listenOnLoopback(application(parts, config, log), { port: config.sttPort, drainMs: config.drainMs });
+}
+
+function application(parts: LocalSttParts, config: Config, log: Logger): Application {
+  return createApplication<null>({
+    contract: contractOf({
+      routes: localSttRoutes,
+      validators,
+      bodyChecks: { transcribe: checkTranscribeForm, transcribeAndFormat: checkSttAndFormatForm },
+      validateReplies: config.validateReplies,
+    }),
+    handlers: { ...localSttHandlers(parts, config), ...refusals(NOT_YET, notImplemented) },
+    admission: {
+      authenticate: () => Promise.resolve(null),
+      anonymous: null,
+      admit: createDoorkeeper(config.sttAllowedOrigins),
+    },
+    faults: localSttFaults(log),
     log,
-    upgrades: [{ path: "/ws/transcribe", refuse: () => notImplemented("transcribeOverWebSocket") }],
+    observer: parts.requests,
+    assets: demoPage(),
+    upgrades: [speechOverWebSocket(parts)],
     options: {
-      quietOperations: new Set(["getHealth"]),
-      bodyBytesMax: config.bodyBytesMax,
+      quietOperations: new Set(["getHealth", "getMetrics"]),
+      bodyBytesMax: BODY_BYTES_MAX,
       fileBytesMax: config.uploadMegabytesMax * MEBIBYTE,
+      linesIdleTimeoutMs: config.sttIdleTimeoutMs,
     },
   });
-  return listen(application, { host: LOOPBACK, port: config.sttPort, drainMs: config.drainMs });
+}
+
+function speechOverWebSocket({ sessions }: LocalSttParts): Upgrade<null> {
+  const stream = localSttRoutes.find(({ operationId }) => operationId === "streamTranscription");
+  return {
+    path: "/ws/transcribe",
+    secured: false,
+    operationId: "streamTranscription",
+    query: stream?.query ?? {},
+    admit: () => sessions.places.check(),
+    handle: (messages, { query, requestId, log, signal }) => {
+      const interim = query["interim"] === true;
+      return runSession(sessions, messages, { transport: "websocket", interim, requestId, log, signal });
+    },
+  };
 }

@@ -94,6 +94,21 @@ export const METRICS = {
   ),
   commitDuration: histogram("antiphon_store_commit_duration_seconds", [], SHORT, "How long those commits took."),
 
+  speechStreamsOpen: gauge("antiphon_speech_streams_open", [], "Streams of speech that are open on the local server."),
+  speechStreamsOpened: counter("antiphon_speech_streams_opened_total", [], "Streams of speech that were opened."),
+  speechAudio: counter("antiphon_speech_audio_seconds_total", [], "Sound that came to be transcribed, in seconds."),
+  speechFinalWait: histogram(
+    "antiphon_speech_final_wait_seconds",
+    [],
+    LONG,
+    "From when a stream asked for what was said, by flush or end, to its transcript.",
+  ),
+  speechEngineRestarts: counter(
+    "antiphon_speech_engine_restarts_total",
+    [],
+    "How often the speech engine had to be started anew.",
+  ),
+
   eventLoopDelay: gauge(
     "antiphon_event_loop_delay_seconds",
     ["quantile"],

@@ -1,9 +1,13 @@
 import type { LocalSttHandlers } from "../../../generated/local-stt/operations.ts";
-import type { SpeechHealth } from "../../../generated/local-stt/types.ts";
+import type { FormattingHealth, SpeechHealth } from "../../../generated/local-stt/types.ts";
+import type { FormattingTier } from "../../formatting/formatting-tier.ts";
 import type { EngineStatus, SpeechEngine } from "../../speech/speech-engine.ts";
 
 /** `GET /healthz`. Asks the engine what it is doing, and never for work. */
-export function getHealth(speech: SpeechEngine): LocalSttHandlers<unknown>["getHealth"] {
+export function getHealth(
+  speech: SpeechEngine,
+  formatting: () => FormattingTier,
+): LocalSttHandlers<unknown>["getHealth"] {
   return async () => {
     const status = speech.status();
     return {
@@ -17,10 +21,14 @@ export function getHealth(speech: SpeechEngine): LocalSttHandlers<unknown>["getH
           ...bytesOf(status),
           restarts: speech.restarts(),
         },
-        formatting: { enabled: false, provider: null, model: null },
+        formatting: formattingHealth(formatting()),
       },
     };
   };
+}
+
+function formattingHealth({ status, provider, model }: FormattingTier): FormattingHealth {
+  return { enabled: status === "ready", provider, model };
 }
 
 function detailOf(status: EngineStatus): string | null {

@@ -1,10 +1,16 @@
 import type { LocalSttHandlers } from "../../../generated/local-stt/operations.ts";
+import type { FormattingTier } from "../../formatting/formatting-tier.ts";
 import type { SpeechEngine } from "../../speech/speech-engine.ts";
 
 /** `GET /version`: build metadata. `version` is the program's. */
-export function getVersion(version: string, speech: SpeechEngine): LocalSttHandlers<unknown>["getVersion"] {
+export function getVersion(
+  version: string,
+  speech: SpeechEngine,
+  formatting: () => FormattingTier,
+): LocalSttHandlers<unknown>["getVersion"] {
   return async () => {
-    const { engine, engineVersion, model, modelPath, modelSha256 } = speech.facts();
+    const { engine, engineVersion, model: speechModel, modelPath, modelSha256 } = speech.facts();
+    const { status, model } = formatting();
     return {
       status: 200,
       body: {
@@ -14,9 +20,9 @@ export function getVersion(version: string, speech: SpeechEngine): LocalSttHandl
         protocol: "stt-jsonl-v1",
         engine: { name: engine, version: engineVersion },
         model_paths: { speech: modelPath },
-        speech_model: { name: model, sha256: modelSha256 },
-        formatting_tier: { status: "no_key", model: null },
-        ai: { formatting: false, demo_chat: false },
+        speech_model: { name: speechModel, sha256: modelSha256 },
+        formatting_tier: { status, model: status === "ready" ? model : null },
+        ai: { formatting: status === "ready", demo_chat: status === "ready" },
       },
     };
   };

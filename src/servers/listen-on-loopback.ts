@@ -1,0 +1,30 @@
+import { isRecord } from "../base/records.ts";
+import type { Application } from "../transport/application.ts";
+import { type ListenOptions, listen, type RunningServer } from "../transport/server.ts";
+
+/** Serves on 127.0.0.1, and at the same port of ::1 where this machine has that and the port is free there. */
+export async function listenOnLoopback(
+  application: Application,
+  options: Omit<ListenOptions, "host">,
+): Promise<RunningServer> {
+  const server = await listen(application, { ...options, host: "127.0.0.1" });
+  const other = await listen(application, { ...options, host: "::1", port: server.address.port }).catch(
+    async (error: unknown) => {
+      if (isUnavailable(error)) return null;
+      await server.close();
+      throw error;
+    },
+  );
+  return {
+    ...server,
+    close: async () => {
+      await Promise.all([server.close(), other?.close()]);
+    },
+  };
+}
+
+const UNAVAILABLE: ReadonlySet<unknown> = new Set(["EADDRNOTAVAIL", "EAFNOSUPPORT", "EADDRINUSE", "EINVAL"]);
+
+function isUnavailable(error: unknown): boolean {
+  return isRecord(error) && UNAVAILABLE.has(error["code"]);
+}

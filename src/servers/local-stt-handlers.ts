@@ -1,0 +1,67 @@
+import type { LocalSttHandlers } from "../../generated/local-stt/operations.ts";
+import { createRecordingDecoder } from "../audio-formats/recording-decoder.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Config } from "../config/load-config.ts";
+import { createTextFormatter } from "../formatting/text-formatter.ts";
+import type { SttContext } from "../local-stt/context.ts";
+import { demoChat } from "../local-stt/operations/demo-chat.ts";
+import { format } from "../local-stt/operations/format.ts";
+import { getHealth } from "../local-stt/operations/get-health.ts";
+import { getMetrics } from "../local-stt/operations/get-metrics.ts";
+import { getVersion } from "../local-stt/operations/get-version.ts";
+import { streamTranscription } from "../local-stt/operations/stream-transcription.ts";
+import { transcribe } from "../local-stt/operations/transcribe.ts";
+import { transcribeAndFormat } from "../local-stt/operations/transcribe-and-format.ts";
+import type { SessionParts } from "../local-stt/run-session.ts";
+import { StreamPlaces } from "../local-stt/stream-places.ts";
+import { RecordingTranscriber } from "../local-stt/transcribe-recording.ts";
+import type { SpeechEngine } from "../speech/speech-engine.ts";
+import { Meters } from "../telemetry/meters.ts";
+import { observeRequests } from "../telemetry/request-watch.ts";
+import { measureSpeech } from "../telemetry/speech-metrics.ts";
+import type { RequestObserver } from "../transport/request-observer.ts";
+import { chooseFormatter, type Formatting } from "./choose-formatter.ts";
+import { programVersion } from "./program-version.ts";
+
+/** What Interface B is made of. */
+export interface LocalSttParts {
+  readonly speech: SpeechEngine;
+  readonly sessions: SessionParts;
+  readonly recordings: RecordingTranscriber;
+  readonly formatting: Formatting;
+  readonly requests: RequestObserver;
+  readonly metricsText: () => Promise<string>;
+}
+
+export function localSttParts(config: Config, log: Logger, speech: SpeechEngine): LocalSttParts {
+  const meters = new Meters();
+  const observer = measureSpeech(meters, () => speech.restarts());
+  const decoder = createRecordingDecoder({
+    ffmpeg: config.ffmpegPath ?? "ffmpeg",
+    durationMsMax: config.sttRecordingMsMax,
+  });
+  const places = new StreamPlaces(config.sttStreamsMax, speech);
+  return {
+    speech,
+    sessions: { speech, places, observer, idleMs: config.sttIdleTimeoutMs },
+    recordings: new RecordingTranscriber({ speech, decoder, observer }),
+    formatting: chooseFormatter(config, log),
+    requests: observeRequests(meters, null),
+    metricsText: () => meters.text(),
+  };
+}
+
+export function localSttHandlers(parts: LocalSttParts, config: Pick<Config, "metrics">): LocalSttHandlers<SttContext> {
+  const { speech, sessions, recordings, formatting, metricsText } = parts;
+  const formatter = createTextFormatter(formatting.find);
+  return {
+    demoChat: demoChat(formatting.find),
+    format: format(formatter),
+    getHealth: getHealth(speech, () => formatting.tier()),
+    getMetrics: getMetrics(config.metrics === "off" ? null : metricsText),
+    getVersion: getVersion(programVersion(), speech, () => formatting.tier()),
+    streamTranscription: streamTranscription(sessions),
+    transcribe: transcribe(recordings),
+    transcribeAndFormat: transcribeAndFormat(recordings, formatter),
+  };
+}
