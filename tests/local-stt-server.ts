@@ -21,7 +21,10 @@ export async function startLocalSttServer({ env = {}, log }: LocalSttServerOptio
   const config = loadConfig({ STT_PORT: "0", DRAIN_MS: "1000", SPEECH_ENGINE: "none", ...env }, []);
   const logger = log ?? { ...silentLogger, error: (fields: object, message: string) => console.error(message, fields) };
   const speech = openSpeech(config, logger);
-  const server = await startLocalStt(config, logger, speech.engine);
+  const server = await startLocalStt(config, logger, speech.engine).catch(async (error: unknown) => {
+    await speech.close();
+    throw error;
+  });
   return {
     url: server.url,
     speech: speech.engine,

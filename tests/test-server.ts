@@ -5,6 +5,7 @@ import { type Logger, silentLogger } from "../src/base/logger.ts";
 import { loadConfig } from "../src/config/load-config.ts";
 import { readConfiguredKey } from "../src/servers/key-owners.ts";
 import { startResponsesApi } from "../src/servers/responses-api.ts";
+import type { SpeechEngine } from "../src/speech/speech-engine.ts";
 
 export interface TestServer {
   /** Without a slash at its end, and without `/v1`. */
@@ -22,6 +23,8 @@ export interface TestServerOptions {
   /** The text of a scenario file for the built-in engine. */
   readonly scenario?: string;
   readonly log?: Logger;
+  /** Who transcribes recordings; left out: nobody on this machine. */
+  readonly speech?: SpeechEngine;
 }
 
 /** The whole server, built as `make start` builds it, on a free port with a data folder of its own. */
@@ -43,6 +46,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const server = await startResponsesApi(
     config,
     options.log ?? { ...silentLogger, error: (fields, message) => console.error(message, fields) },
+    options.speech,
   );
   const apiKey = server.keys.made ?? readConfiguredKey(config.apiKeys[0]?.reveal() ?? "").key;
   const call = (path: string, init: RequestInit = {}): Promise<Response> =>

@@ -84,8 +84,6 @@ function binOf(word: number): number {
   return FIRST_BIN + BINS_PER_WORD * word;
 }
 
-// ---- the encoder
-
 const ENCODER_ANCHOR = 100;
 /** How steeply activity grows with what a tone stands out by, in units of the engine's normalised spectrum. */
 const STEEPNESS = 8;
@@ -144,8 +142,6 @@ function writeDifference(writer: ModelWriter): void {
   writer.weights("encoder.conv2.weight", [TAPS, STATE, STATE], values);
   writer.tensor("encoder.conv2.bias", [1, STATE], new Float32Array(STATE));
 }
-
-// ---- the decoder
 
 const DECODER_ANCHOR = 2000;
 /** What the end of the text is worth; a word that waits is worth more. */
@@ -221,8 +217,6 @@ function writeSearchForWords(writer: ModelWriter): void {
 function wordPlaces(): number[] {
   return Array.from({ length: WORDS }, (_, word) => word);
 }
-
-// ---- what both have
 
 /** Rows of the state's size. */
 class Vectors {

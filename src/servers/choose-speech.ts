@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
+import { Readable } from "node:stream";
 import { AudioError } from "../audio-formats/audio-error.ts";
 import { createRecordingDecoder } from "../audio-formats/recording-decoder.ts";
 import type { Logger } from "../base/logger.ts";
@@ -54,7 +55,7 @@ function whisperOptions(config: Config, log: Logger): WhisperOptions {
 function fileReader(config: Config): WhisperOptions["readFile"] {
   const decoder = createRecordingDecoder({ ffmpeg: config.ffmpegPath ?? "ffmpeg", durationMsMax: FILE_MS_MAX });
   return async (bytes, signal) => {
-    const recording = { size: bytes.length, read: () => once(bytes) };
+    const recording = { size: bytes.length, read: () => Readable.from([bytes]) };
     try {
       return joined(await Array.fromAsync(decoder.decode(recording, signal)));
     } catch (error) {
@@ -62,11 +63,6 @@ function fileReader(config: Config): WhisperOptions["readFile"] {
       throw error;
     }
   };
-}
-
-// oxlint-disable-next-line require-await
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }
 
 function joined(pieces: readonly Int16Array[]): Int16Array {

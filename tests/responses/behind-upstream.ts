@@ -8,6 +8,7 @@ import {
   sse,
   textChunk,
 } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import type { SpeechEngine } from "../../src/speech/speech-engine.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
 
 export const UPSTREAM_KEY = "sk-operators-own-key-0123456789";
@@ -25,10 +26,14 @@ export interface BehindUpstream {
 export type Answer = (response: ServerResponse, call: ReceivedCall) => unknown;
 
 /** Both servers end with the test. */
-export async function serveBehind(answer: Answer, env: Readonly<Record<string, string>> = {}): Promise<BehindUpstream> {
+export async function serveBehind(
+  answer: Answer,
+  env: Readonly<Record<string, string>> = {},
+  speech?: SpeechEngine,
+): Promise<BehindUpstream> {
   const upstream = await serveChat(answer);
   const settings = { MODEL_BASE_URL: `${upstream.origin}/v1`, MODEL_API_KEY: UPSTREAM_KEY };
-  const server = await startTestServer({ env: { ...settings, ...env } });
+  const server = await startTestServer({ env: { ...settings, ...env }, ...(speech === undefined ? {} : { speech }) });
   onTestFinished(() => server.close());
   const create = (members: object = {}, signal: AbortSignal | null = null): Promise<Response> =>
     server.fetch("/v1/responses", {

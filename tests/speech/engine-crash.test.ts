@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { settled } from "../local-stt-server.ts";
+import { verifies } from "../verifies.ts";
 import { tones } from "./tones.ts";
 import {
   enginePids,
@@ -19,6 +20,7 @@ const program = await whisperForTests();
 
 describe.skipIf(program === null)("an engine that ends", () => {
   test("is started anew, and the request in hand gets its answer from the new one", async () => {
+    verifies("stt.engine.crash-is-mended");
     const engine = await startToneEngine(program ?? "");
     const frozen = await freeze();
     const answer = hear(engine, tones("three", "one", "four"));
@@ -30,6 +32,7 @@ describe.skipIf(program === null)("an engine that ends", () => {
   });
 
   test("twice over the same request fails that request, and no other", async () => {
+    verifies("stt.engine.crash-is-mended");
     const folder = await mkdtemp(join(tmpdir(), "antiphon-twice-"));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const second = await badAtItsSecondStart(program ?? "", folder);
@@ -58,6 +61,7 @@ describe.skipIf(program === null)("an engine that ends", () => {
   });
 
   test("again and again rests, says so, and comes back", async () => {
+    verifies("stt.engine.rests-when-hopeless");
     const engine = await startToneEngine(program ?? "");
     let ends = 0;
     while (engine.status().state !== "failed") {
@@ -73,6 +77,7 @@ describe.skipIf(program === null)("an engine that ends", () => {
   }, 90_000);
 
   test("with every model that it loads and cannot run is found out before anyone asks", async () => {
+    verifies("stt.engine.rests-when-hopeless");
     const engine = openEngine(program ?? "", await toneModelFile({ weights: "f32" }));
     onTestFinished(() => engine.close());
     await settled(engine);

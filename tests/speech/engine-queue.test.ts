@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import type { ToneWord } from "../../scripts/fixture-model/tone-words.ts";
+import { verifies } from "../verifies.ts";
 import { sound, tones } from "./tones.ts";
 import { enginePids, freeze, hear, startToneEngine, whisperForTests } from "./whisper-for-tests.ts";
 
@@ -8,6 +9,7 @@ const program = await whisperForTests();
 
 describe.skipIf(program === null)("an engine that several ask at once", () => {
   test("lets callers take turns, however much one of them asks", async () => {
+    verifies("stt.engine.callers-take-turns");
     const engine = await startToneEngine(program ?? "");
     const order: string[] = [];
     const ask = (caller: string): Promise<unknown> =>
@@ -38,6 +40,7 @@ describe.skipIf(program === null)("an engine that several ask at once", () => {
   });
 
   test("refuses what is too much, at once, and loses nothing of the rest", async () => {
+    verifies("stt.engine.queue-is-bounded");
     const engine = await startToneEngine(program ?? "", { jobsMax: 3 });
     const frozen = await freeze();
     const kept = ["one", "two", "three", "four"].map((word) => hear(engine, tones(word === "one" ? "one" : "two")));
@@ -50,6 +53,7 @@ describe.skipIf(program === null)("an engine that several ask at once", () => {
   });
 
   test("cuts long recordings up, so that a short one does not wait for the end of them", async () => {
+    verifies("stt.engine.callers-take-turns");
     const engine = await startToneEngine(program ?? "");
     const order: string[] = [];
     const words = Array.from({ length: 20 }, (_, index): ToneWord => (index % 2 === 0 ? "six" : "seven"));
@@ -65,6 +69,7 @@ describe.skipIf(program === null)("an engine that several ask at once", () => {
 
 describe.skipIf(program === null)("a request that is taken back", () => {
   test("while it waits is never computed", async () => {
+    verifies("stt.engine.cancel-frees-the-engine");
     const engine = await startToneEngine(program ?? "");
     const frozen = await freeze();
     const first = hear(engine, tones("one"));
@@ -78,6 +83,7 @@ describe.skipIf(program === null)("a request that is taken back", () => {
   });
 
   test("while it is computed ends for its caller at once, and the next one is heard by the same engine", async () => {
+    verifies("stt.engine.cancel-frees-the-engine");
     const engine = await startToneEngine(program ?? "");
     const before = await enginePids();
     const frozen = await freeze();

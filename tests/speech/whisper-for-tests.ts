@@ -95,11 +95,11 @@ export function hear(
   );
 }
 
-/** Process numbers of the engines that this process has started. */
-export async function enginePids(): Promise<number[]> {
+/** Process numbers of the engines that a process has started. */
+export async function enginePids(server = process.pid): Promise<number[]> {
   const processes = await Promise.all((await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(readProcess));
   const known = processes.filter((found) => found !== null);
-  const guards = new Set(known.filter(({ parent }) => parent === process.pid).map(({ pid }) => pid));
+  const guards = new Set(known.filter(({ parent }) => parent === server).map(({ pid }) => pid));
   return known.filter(({ name, parent }) => name === "whisper-server" && guards.has(parent)).map(({ pid }) => pid);
 }
 

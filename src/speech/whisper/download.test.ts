@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { verifies } from "../../../tests/verifies.ts";
 import { type Download, download } from "./download.ts";
 
 const FILE = Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * 7 + (index >> 8)) % 256));
@@ -93,6 +94,7 @@ test("a file is fetched, checked and put in its place, and nothing else is left"
 });
 
 test("a download that breaks off again and again goes on where it was", async () => {
+  verifies("stt.model.download-resumes");
   const from = await mirror(serveOnly(70_000));
   await download(from.call(), never);
   expect((await readFile(from.path)).equals(FILE)).toBe(true);
@@ -100,6 +102,7 @@ test("a download that breaks off again and again goes on where it was", async ()
 });
 
 test("what an earlier process left is continued", async () => {
+  verifies("stt.model.download-resumes");
   const from = await mirror(serve);
   const leaving = new AbortController();
   const half = from.call({ onProgress: (received) => received >= 100_000 && leaving.abort(new Error("stopped")) });
@@ -182,6 +185,7 @@ test.each<{ what: string; answer: Answer; more?: Partial<Download>; message: Reg
     message: /^127\.0\.0\.1:\d+ stopped sending$/,
   },
 ])("a file $what is not taken, and the message says so without the URL", async ({ answer, more, message }) => {
+  verifies("stt.model.download-is-checked");
   const from = await mirror(answer);
   const outcome = download(from.call(more), never);
   await expect(outcome).rejects.toMatchObject({ name: "DownloadError", message: expect.stringMatching(message) });

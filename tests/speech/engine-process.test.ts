@@ -1,0 +1,116 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { verifies } from "../verifies.ts";
+import { tones } from "./tones.ts";
+import { enginePids, hear, startToneEngine, toneModelFile, whisperForTests } from "./whisper-for-tests.ts";
+
+const program = await whisperForTests();
+const ROOT = join(import.meta.dirname, "../..");
+
+async function commandLine(pid: number): Promise<string[]> {
+  return (await readFile(`/proc/${pid}/cmdline`, "utf8")).split("\0");
+}
+
+async function emptyFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "antiphon-engine-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+describe.skipIf(program === null)("the engine's process", () => {
+  test("answers request after request, the model staying loaded", async () => {
+    verifies("stt.engine.stays-loaded");
+    const engine = await startToneEngine(program ?? "");
+    const before = await enginePids();
+    for (let count = 0; count < 50; count += 1) expect((await hear(engine, tones("four"))).text).toBe("four");
+    expect(await enginePids()).toEqual(before);
+    expect(before).toHaveLength(1);
+  });
+
+  test("answers nobody who does not know its secret path, and has no secrets of ours", async () => {
+    verifies("stt.engine.hidden-from-others");
+    const engine = await startToneEngine(program ?? "");
+    const [pid = 0] = await enginePids();
+    const words = await commandLine(pid);
+    const valueOf = (flag: string): string => words[words.indexOf(flag) + 1] ?? "";
+    expect(valueOf("--host")).toBe("127.0.0.1");
+    expect(valueOf("--request-path")).toMatch(/^\/[0-9a-f]{32}$/);
+    const url = `http://127.0.0.1:${valueOf("--port")}`;
+    for (const path of ["/", "/health", "/inference", "/load", "//health", `${valueOf("--request-path")}0/health`]) {
+      const replies = await Promise.all(["GET", "POST"].map((method) => fetch(`${url}${path}`, { method })));
+      expect(replies.map(({ status }) => status)).toEqual([404, 404]);
+    }
+    const environment = (await readFile(`/proc/${pid}/environ`, "utf8"))
+      .split("\0")
+      .map((entry) => entry.split("=")[0]);
+    expect(environment).not.toContain("PATH");
+    expect(environment).toContain("GGML_NO_BACKTRACE");
+    expect(await readFile(`/proc/${pid}/limits`, "utf8")).toMatch(/^Max core file size +0 +0 /m);
+    expect((await hear(engine, tones("one"))).text).toBe("one");
+  });
+
+  test("does not outlive the server, even if that is killed", async () => {
+    verifies("stt.engine.ends-with-the-server");
+    const folder = await emptyFolder();
+    const server = spawn(process.execPath, [join(ROOT, "src/main.ts")], {
+      cwd: folder,
+      env: {
+        PATH: process.env["PATH"],
+        DATA_DIR: folder,
+        PORT: "0",
+        STT_PORT: "0",
+        FIND_LOCAL_DAEMON: "false",
+        WHISPER_SERVER_PATH: program ?? "",
+        WHISPER_MODEL_PATH: await toneModelFile(),
+      },
+    });
+    onTestFinished(() => void server.kill("SIGKILL"));
+    const url = await sttUrl(server);
+    await expect
+      .poll(async () => (await fetch(`${url}/healthz`)).json(), { timeout: 10_000 })
+      .toMatchObject({ ok: true });
+    const engines = await enginePids(server.pid);
+    expect(engines).toHaveLength(1);
+    server.kill("SIGKILL");
+    await expect.poll(() => Promise.all(engines.map(isAlive)), { timeout: 10_000 }).toEqual([false]);
+  });
+});
+
+test("what is missing to build the engine is said in one sentence, and tests do without it", async () => {
+  verifies("stt.engine.build-tells-what-is-missing");
+  const { code, output } = await runScript({ PATH: "/nowhere", WHISPER_CACHE_DIR: await emptyFolder() });
+  expect(code).toBe(0);
+  expect(output).toMatch(
+    /^Tests with the real speech engine are left out\. The speech engine has to be built once, which needs cmake and a C\+\+ compiler and make or ninja: install what is missing, or set WHISPER_SERVER_PATH to a whisper-server\.$/m,
+  );
+});
+
+function runScript(env: Readonly<Record<string, string>>): Promise<{ code: number | null; output: string }> {
+  return new Promise((resolve) => {
+    const script = join(ROOT, "scripts/speech-engine.ts");
+    const child = execFile(process.execPath, [script], { env, timeout: 15_000 }, (_error, out, err) =>
+      resolve({ code: child.exitCode, output: out + err }),
+    );
+  });
+}
+
+async function sttUrl(server: ChildProcess): Promise<string> {
+  let said = "";
+  for (const stream of [server.stdout, server.stderr])
+    stream?.setEncoding("utf8").on("data", (text) => (said += String(text)));
+  for (;;) {
+    const url = /Speech to text\s+(http:\S+)/.exec(said)?.[1];
+    if (url !== undefined) return url;
+    if (server.exitCode !== null) throw new Error(said);
+    await sleep(50);
+  }
+}
+
+async function isAlive(pid: number): Promise<boolean> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  return stat !== "" && !/\) Z /.test(stat);
+}
