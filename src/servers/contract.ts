@@ -18,6 +18,8 @@ export interface GeneratedContract {
   readonly validateReplies: boolean;
 }
 
+const LINES = "application/x-ndjson";
+
 /** Puts a generated route table and its validators together for transport. */
 export function contractOf({ routes, validators, bodyChecks, validateReplies }: GeneratedContract): Contract {
   const byName = new Map<string, unknown>(Object.entries(validators));
@@ -30,7 +32,7 @@ export function contractOf({ routes, validators, bodyChecks, validateReplies }: 
   };
   return {
     routes,
-    bodyValidators: table((route) => route.bodySchema),
+    bodyValidators: table((route) => (route.request.includes(LINES) ? null : route.bodySchema)), // Lines are checked as they come.
     ...(bodyChecks === undefined ? {} : { bodyChecks }),
     ...(validateReplies
       ? {

@@ -15,12 +15,14 @@ const HEADERS = {
 /** The chat lab, at `/` and `/demo`. */
 export function demoPage(): Assets {
   const page = asset("index.html", "text/html; charset=utf-8");
-  const scripts = ["chat-lab.js", "microphone.js", "microphone-worklet.js", "speech-stream.js", "chat.js", "status.js"];
+  const scripts = ["chat-lab", "chat", "microphone", "microphone-worklet", "server", "speech-stream", "status"];
   return {
     "/": page,
     "/demo": page,
     "/demo/chat-lab.css": asset("chat-lab.css", "text/css; charset=utf-8"),
-    ...Object.fromEntries(scripts.map((name) => [`/demo/${name}`, asset(name, "text/javascript; charset=utf-8")])),
+    ...Object.fromEntries(
+      scripts.map((name) => [`/demo/${name}.js`, asset(`${name}.js`, "text/javascript; charset=utf-8")]),
+    ),
   };
 }
 

@@ -1,0 +1,22 @@
+import { onTestFinished } from "vitest";
+import { type LocalSttServer, type LocalSttServerOptions, settled, startLocalSttServer } from "../local-stt-server.ts";
+import { toneModelFile, whisperForTests } from "../speech/whisper-for-tests.ts";
+
+/** The real engine; null where this machine cannot build it. */
+export const program = await whisperForTests();
+
+/** The speech-to-text server with the real engine and the model whose words are tones; it ends with the test. */
+export async function startToneServer(options: LocalSttServerOptions = {}): Promise<LocalSttServer> {
+  const env = {
+    SPEECH_ENGINE: "whisper",
+    WHISPER_SERVER_PATH: program ?? "",
+    WHISPER_MODEL_PATH: await toneModelFile(),
+    WHISPER_THREADS: "1",
+    FIND_LOCAL_DAEMON: "false",
+    ...options.env,
+  };
+  const server = await startLocalSttServer({ ...options, env });
+  onTestFinished(() => server.close());
+  await settled(server.speech);
+  return server;
+}
