@@ -1,9 +1,10 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { startLocalSttServer } from "../local-stt-server.ts";
 import { verifies } from "../verifies.ts";
 import { tones } from "./tones.ts";
 import { enginePids, hear, startToneEngine, toneModelFile, whisperForTests } from "./whisper-for-tests.ts";
@@ -79,6 +80,34 @@ describe.skipIf(program === null)("the engine's process", () => {
     await expect.poll(() => Promise.all(engines.map(isAlive)), { timeout: 10_000 }).toEqual([false]);
   });
 });
+
+test.skipIf(program === null)(
+  "while the engine is built, /healthz tells how far; a server that is stopped meanwhile leaves nothing of it",
+  async () => {
+    verifies("stt.health.not-ok-while-loading");
+    const folder = await emptyFolder();
+    const server = await startLocalSttServer({
+      env: { SPEECH_ENGINE: "whisper", WHISPER_CACHE_DIR: folder, WHISPER_MODEL_PATH: await toneModelFile() },
+    });
+    try {
+      await expect
+        .poll(async () => (await fetch(`${server.url}/healthz`)).json(), { timeout: 100_000, interval: 200 })
+        .toMatchObject({
+          ok: false,
+          speech: {
+            state: "building",
+            detail: expect.stringMatching(/^The speech engine is being built, [1-9]\d* %\.$/),
+          },
+        });
+    } finally {
+      await server.close();
+    }
+    const [build = ""] = await readdir(join(folder, "engines"));
+    expect(build).toMatch(/^whisper-server-/);
+    expect(await readdir(join(folder, "engines", build))).toEqual([]);
+  },
+  120_000,
+);
 
 test("what is missing to build the engine is said in one sentence, and tests do without it", async () => {
   verifies("stt.engine.build-tells-what-is-missing");

@@ -1,4 +1,15 @@
-import { access, constants, copyFile, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import {
+  access,
+  constants,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  writeFile,
+} from "node:fs/promises";
 import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
@@ -40,6 +51,8 @@ interface Source {
 }
 
 const PROGRAM = "whisper-server";
+/** How the folders are called in which compilers work. */
+const TREE = "building-";
 const JOBS_MAX = 8;
 const COMPLAINT_CHARACTERS_MAX = 600;
 
@@ -96,7 +109,8 @@ interface BuildTask {
 async function build(source: Source, flags: readonly string[], task: BuildTask): Promise<void> {
   const { program, onProgress, signal } = task;
   await needPrograms(signal);
-  const tree = await mkdtemp(join(dirname(program), "building-"));
+  await removeLeftovers(dirname(program));
+  const tree = await mkdtemp(join(dirname(program), TREE));
   try {
     await cmake(["-S", source.folder, "-B", tree, ...flags], tree, { signal });
     const jobs = String(Math.min(JOBS_MAX, availableParallelism()));
@@ -109,6 +123,12 @@ async function build(source: Source, flags: readonly string[], task: BuildTask):
   } finally {
     await rm(tree, { recursive: true, force: true });
   }
+}
+
+/** Of builds whose process was killed; whoever builds is the only one. */
+async function removeLeftovers(folder: string): Promise<void> {
+  const leftovers = (await readdir(folder)).filter((name) => name.startsWith(TREE));
+  for (const name of leftovers) await rm(join(folder, name), { recursive: true, force: true });
 }
 
 interface CmakeOptions {

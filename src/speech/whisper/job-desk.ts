@@ -7,6 +7,13 @@ import { TurnQueue } from "./turn-queue.ts";
 /** The engine, as far as questions go. */
 export type Answerer = Pick<EngineProcess, "ask" | "kill" | "untilIdle">;
 
+export interface Asking extends Pick<TranscriptionRequest, "caller" | "signal" | "urgency"> {
+  /** How long the engine may take. */
+  readonly timeoutMs: number;
+  /** Whether the question belongs to a request of which the engine has answered others: it is not sent away for want of room. */
+  readonly isContinued: boolean;
+}
+
 interface Job {
   readonly question: Question;
   readonly signal: AbortSignal;
@@ -55,17 +62,14 @@ export class JobDesk {
   }
 
   /** Rejects with `SpeechError`, or with the signal's reason when that aborts. */
-  async ask(
-    question: Question,
-    timeoutMs: number,
-    { caller, urgency, signal }: Pick<TranscriptionRequest, "caller" | "signal" | "urgency">,
-  ): Promise<Heard> {
+  async ask(question: Question, { caller, urgency, signal, timeoutMs, isContinued }: Asking): Promise<Heard> {
     signal.throwIfAborted();
     if (this.#dismissal !== null) throw this.#dismissal;
+    if (this.isFull && !isContinued)
+      throw new SpeechError("busy", "Too many recordings wait for the speech engine already");
     const { promise, resolve, reject } = Promise.withResolvers<Heard>();
     const job: Job = { question, signal, timeoutMs, resolve, reject, attempts: 0 };
-    if (!this.#queue.add(job, caller, urgency))
-      throw new SpeechError("busy", "Too many recordings wait for the speech engine already");
+    this.#queue.add(job, caller, urgency);
     const leave = (): void => {
       this.#queue.remove(job);
       reject(signal.reason);

@@ -71,8 +71,8 @@ export class Transcriber {
     const segments: TranscriptSegment[] = [];
     let text = "";
     let language: string | null = null;
-    for (const { samples, startMs } of pieces) {
-      const heard = await this.#hear(samples, request);
+    for (const [index, { samples, startMs }] of pieces.entries()) {
+      const heard = await this.#hear(samples, request, index > 0);
       const endMs = startMs + millisecondsOf(samples);
       for (const segment of heard.segments) {
         text += segment.text;
@@ -87,19 +87,22 @@ export class Transcriber {
     return { text: text.trim(), segments, language };
   }
 
-  async #hear(piece: Int16Array, request: TranscriptionRequest): Promise<Heard> {
+  async #hear(piece: Int16Array, request: TranscriptionRequest, isContinued: boolean): Promise<Heard> {
     const positions = this.#options.window === "fitted" ? this.#fitted(piece) : null;
-    const heard = await this.#ask(piece, positions, request);
-    if (positions === null || !looksWrong(heard, piece.length / SPEECH_RATE_HZ, isLoud(piece))) return heard;
-    return this.#ask(piece, null, request);
+    const asking = { ...request, isContinued, timeoutMs: this.#patienceFor(piece) };
+    const question = { samples: filledUp(piece), language: this.#language(request), prompt: request.prompt };
+    const { desk } = this.#options;
+    const heard = await desk.ask({ ...question, positions }, asking);
+    if (positions === null || !looksWrong(heard, millisecondsOf(piece) / 1000, isLoud(piece))) return heard;
+    return desk.ask({ ...question, positions: null }, { ...asking, isContinued: true });
   }
 
-  #ask(piece: Int16Array, positions: number | null, request: TranscriptionRequest): Promise<Heard> {
-    const { desk, shape } = this.#options;
-    const language = shape.isMultilingual ? engineLanguage(request.language) : "en";
-    const trialMs = this.#trialMs ?? 0;
-    const timeoutMs = Math.ceil(PATIENCE_MS + millisecondsOf(piece) + PATIENCE_OF_TRIALS * trialMs);
-    return desk.ask({ samples: filledUp(piece), positions, language, prompt: request.prompt }, timeoutMs, request);
+  #language({ language }: TranscriptionRequest): string {
+    return this.#options.shape.isMultilingual ? engineLanguage(language) : "en";
+  }
+
+  #patienceFor(piece: Int16Array): number {
+    return Math.ceil(PATIENCE_MS + millisecondsOf(piece) + PATIENCE_OF_TRIALS * (this.#trialMs ?? 0));
   }
 
   #fitted(samples: Int16Array): number | null {

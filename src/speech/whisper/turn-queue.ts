@@ -27,18 +27,16 @@ export class TurnQueue<T> {
     return this.#size;
   }
 
-  /** False where the queue is full. `caller` null: one that is like no other. */
-  add(job: T, caller: string | null, urgency: Urgency): boolean {
-    if (this.isFull) return false;
+  /** `caller` null: one that is like no other. May exceed the limit, which is for whoever calls to keep. */
+  add(job: T, caller: string | null, urgency: Urgency): void {
     const lanes = this.#lanes[urgency];
     const lane = caller === null ? undefined : lanes.find((known) => known.caller === caller);
     if (lane === undefined) lanes.push({ caller: caller ?? {}, waiting: [job] });
     else lane.waiting.push(job);
     this.#size += 1;
-    return true;
   }
 
-  /** Puts a job that was taken before back, in front of all others. It may exceed the limit. */
+  /** Puts a job that was taken before back, in front of all others. */
   putBack(job: T): void {
     this.#lanes.awaited.unshift({ caller: {}, waiting: [job] });
     this.#size += 1;

@@ -147,49 +147,53 @@ export class WhisperEngine implements SpeechEngine {
     }
   }
 
-  /** Builds and downloads at the same time. */
+  /** Builds and downloads at the same time; of the two it shows the building first. */
   async #prepare(signal: AbortSignal): Promise<[BuiltServer, FoundModel]> {
-    const { program, buildFolder } = this.#options;
+    const doing: { build: EngineStatus | null; model: EngineStatus | null } = { build: null, model: null };
+    const show = (news: Partial<typeof doing>): void => {
+      Object.assign(doing, news);
+      this.#show(doing.build ?? doing.model ?? { state: "loading" });
+    };
     const failing = new AbortController(); // Nothing is downloaded for an engine that cannot be built.
     const either = AbortSignal.any([signal, failing.signal]);
-    let isBuilding = program === null;
-    const building = (async (): Promise<BuiltServer> => {
-      if (program !== null) {
-        await checkServer(program, either);
-        return { program, version: null };
-      }
-      const onProgress = (percent: number | null): void => this.#show({ state: "building", percent });
-      const built = await builtServer({ folder: buildFolder, onProgress }, either);
-      isBuilding = false;
-      if (this.#status.state === "building") this.#show({ state: "loading" });
-      return built;
-    })();
-    const finding = this.#findModel((received, total) => {
-      if (!isBuilding) this.#show({ state: "downloading", receivedBytes: received, totalBytes: total });
-    }, either);
+    const both = [
+      this.#findServer((build) => show({ build }), either),
+      this.#findModel((model) => show({ model }), either),
+    ] as const;
     try {
-      const [server, model] = await Promise.all([building, finding]);
-      this.#server = server;
-      this.#model = model;
-      return [server, model];
+      [this.#server, this.#model] = await Promise.all(both);
+      return [this.#server, this.#model];
     } catch (error) {
       failing.abort();
-      await Promise.allSettled([building, finding]);
+      await Promise.allSettled(both);
       throw error;
     }
   }
 
-  async #findModel(
-    onProgress: (received: number, total: number | null) => void,
-    signal: AbortSignal,
-  ): Promise<FoundModel> {
+  async #findServer(show: (status: EngineStatus | null) => void, signal: AbortSignal): Promise<BuiltServer> {
+    const { program, buildFolder } = this.#options;
+    if (program !== null) {
+      await checkServer(program, signal);
+      return { program, version: null };
+    }
+    const onProgress = (percent: number | null): void => show({ state: "building", percent });
+    const built = await builtServer({ folder: buildFolder, onProgress }, signal);
+    show(null);
+    return built;
+  }
+
+  async #findModel(show: (status: EngineStatus | null) => void, signal: AbortSignal): Promise<FoundModel> {
+    const onProgress = (receivedBytes: number, totalBytes: number | null): void =>
+      show({ state: "downloading", receivedBytes, totalBytes });
     for (;;) {
       try {
-        return await findModel(this.#options.model, onProgress, signal);
+        const found = await findModel(this.#options.model, onProgress, signal);
+        show(null);
+        return found;
       } catch (error) {
         if (!(error instanceof DownloadError)) throw error;
         this.#options.log.warn({ error }, "the speech model could not be downloaded; it is tried again in a minute");
-        this.#show({ state: "failed", reason: error.message });
+        show({ state: "failed", reason: error.message });
         await sleep(DOWNLOAD_PAUSE_MS, undefined, { signal });
       }
     }
