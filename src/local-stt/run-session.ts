@@ -111,9 +111,6 @@ class SessionDriver {
       this.#request.log.debug({ err: error, requestId: this.#request.requestId }, "a stream broke off");
       return this.#perform(this.#session.hangUp());
     }
-    const isBroken = fault.code === "invalid_message";
-    if (isBroken && this.#request.transport === "ndjson")
-      this.#request.log.warn({ requestId: this.#request.requestId }, "ValueError: audio_base64 is required");
     this.#askedAt.push(performance.now());
     this.#perform(this.#session.fail(fault));
   }
@@ -158,6 +155,7 @@ class SessionDriver {
       case "drop_guess":
         return this.#guess.abort(new Error("nobody needs the guess any more"));
       case "close":
+        this.#tellLog(command.error);
         return this.#end(command.error);
       case "hurry":
     }
@@ -201,6 +199,13 @@ class SessionDriver {
         await sleep(BUSY_RETRY_MS, undefined, { signal });
       }
     }
+  }
+
+  /** In the words of the specification. */
+  #tellLog(error: ApiError | null): void {
+    const { transport, log, requestId } = this.#request;
+    if (error?.code === "invalid_message" && transport === "ndjson")
+      log.warn({ requestId }, "ValueError: audio_base64 is required");
   }
 
   #end(error: unknown): void {

@@ -1,0 +1,145 @@
+import { describe, expect, test } from "vitest";
+import type { SttClientMessage } from "../../generated/local-stt/types.ts";
+import { pcmBytes } from "../audio/pcm.ts";
+import { transcriptionFailed } from "./errors.ts";
+import { type SessionCommand, SttSession } from "./stt-session.ts";
+
+const RATE = 16_000;
+const FLUSH: SttClientMessage = { type: "flush" };
+const END: SttClientMessage = { type: "end" };
+
+/** Tones of a second for `o` and pauses of a second for `_`. */
+function speech(pattern: string): SttClientMessage {
+  const samples = [...pattern].flatMap((one) =>
+    Array.from({ length: RATE }, (_, n) =>
+      one === "o" ? Math.round(6000 * Math.sin((2 * Math.PI * 440 * n) / RATE)) : 0,
+    ),
+  );
+  const bytes = pcmBytes(Int16Array.from(samples));
+  return { type: "chunk", audio_base64: Buffer.from(bytes).toString("base64") };
+}
+
+/** A session and what it asked for, in short words. */
+class Talk {
+  readonly session: SttSession;
+
+  constructor(interim = false) {
+    this.session = new SttSession({ interim });
+  }
+
+  open(): string[] {
+    return said(this.session.open());
+  }
+
+  say(...messages: readonly SttClientMessage[]): string[] {
+    return messages.flatMap((message) => said(this.session.receive(message)));
+  }
+
+  hear(part: number, text: string): string[] {
+    return said(this.session.transcribed(part, text));
+  }
+}
+
+function said(commands: readonly SessionCommand[]): string[] {
+  return commands.map((command) => {
+    switch (command.type) {
+      case "transcribe":
+        return `transcribe ${command.part}${command.isAwaited ? " now" : ""}`;
+      case "close":
+        return `close ${command.error?.code ?? ""}`.trim();
+      case "send":
+        switch (command.message.type) {
+          case "transcript.final":
+            return `final '${command.message.text}' of '${command.message.full_text}'`;
+          case "transcript.partial":
+            return `partial '${command.message.text}'`;
+          default:
+            return command.message.type;
+        }
+      default:
+        return command.type;
+    }
+  });
+}
+
+describe("a session", () => {
+  test("transcribes what was said before a pause while audio comes, and only the tail at the end", () => {
+    const talk = new Talk();
+    expect(talk.open()).toEqual(["hello"]);
+    expect(talk.say(speech("o_"))).toEqual(["ack", "transcribe 0"]);
+    expect(talk.say(speech("o_"))).toEqual(["ack"]);
+    expect(talk.hear(0, "one")).toEqual(["transcribe 1"]);
+    expect(talk.hear(1, "two")).toEqual([]);
+    expect(talk.say(speech("o"), END)).toEqual(["ack", "transcribe 2 now"]);
+    expect(talk.hear(2, "three")).toEqual(["final 'one two three' of 'one two three'", "stream.closed", "close"]);
+    expect(talk.session.isReceiving).toBe(false);
+  });
+
+  test("answers an end at once where everything is transcribed", () => {
+    const talk = new Talk();
+    talk.say(speech("o_"));
+    talk.hear(0, "one");
+    expect(talk.say(END)).toEqual(["final 'one' of 'one'", "stream.closed", "close"]);
+  });
+
+  test("hurries what is being transcribed once somebody waits for it", () => {
+    const talk = new Talk();
+    expect(talk.say(speech("o_"), FLUSH, FLUSH)).toEqual(["ack", "transcribe 0", "hurry"]);
+    expect(talk.hear(0, "one")).toEqual(["final 'one' of 'one'", "final '' of 'one'"]);
+  });
+
+  test("keeps the order of answers: what comes after a flush waits behind its final", () => {
+    const talk = new Talk();
+    expect(talk.say(speech("o"), FLUSH, speech("o_"), FLUSH, speech("_"))).toEqual(["ack", "transcribe 0 now"]);
+    expect(talk.hear(0, "one")).toEqual(["final 'one' of 'one'", "ack", "transcribe 1 now"]);
+    expect(talk.hear(1, "two")).toEqual(["final 'two' of 'one two'", "ack"]);
+  });
+
+  test("that is hung up on gives what was asked for, and transcribes nothing else", () => {
+    const talk = new Talk();
+    talk.say(speech("o"), FLUSH, speech("o_o_"));
+    expect(said(talk.session.hangUp())).toEqual([]);
+    expect(talk.hear(0, "one")).toEqual(["final 'one' of 'one'", "ack", "close"]);
+    expect(said(new Talk().session.hangUp())).toEqual(["close"]);
+  });
+
+  test("that breaks gives the words it owes before the error, and none where it owes none", () => {
+    const talk = new Talk();
+    talk.say(speech("o"));
+    expect(talk.say({ type: "chunk", audio_base64: "AAAA", encoding: "opus" })).toEqual(["transcribe 0 now"]);
+    expect(talk.hear(0, "one")).toEqual(["final 'one' of 'one'", "close unsupported_format"]);
+    const other = new Talk();
+    other.say(speech("_"), FLUSH);
+    expect(other.say({ type: "chunk", audio_base64: "AAA" })).toEqual(["close invalid_message"]);
+  });
+
+  test("whose engine gives up ends without a final, whatever was still to be said", () => {
+    const talk = new Talk();
+    talk.say(speech("o"), FLUSH, speech("o"));
+    expect(said(talk.session.breakOff(transcriptionFailed("It broke.")))).toEqual(["close transcription_failed"]);
+    expect(talk.hear(0, "one")).toEqual([]);
+  });
+
+  test("is behind when more audio waits than it may hold, until it has caught up", () => {
+    const talk = new Talk();
+    for (let minute = 0; minute < 2; minute += 1) talk.say(...Array.from({ length: 15 }, () => speech("oo__")));
+    expect(talk.session.isBehind).toBe(false);
+    for (let more = 0; more < 30; more += 1) talk.say(speech("ooooo_"));
+    expect(talk.session.isBehind).toBe(true);
+    for (let part = 0; talk.session.isBehind; part += 1) talk.hear(part, "word");
+    expect(talk.say(speech("_"))).toEqual(["ack"]);
+  });
+
+  test("tells what is known before it is asked for, where that is wanted", () => {
+    const talk = new Talk(true);
+    expect(talk.say(speech("o"))).toEqual(["ack", "guess"]);
+    expect(said(talk.session.guessed("on"))).toEqual(["partial 'on'"]);
+    expect(talk.say(speech("_"))).toEqual(["ack", "transcribe 0"]);
+    expect(talk.hear(0, "one")).toEqual(["partial 'one'"]);
+    expect(talk.say(speech("_"))).toEqual(["ack"]);
+    expect(talk.say(speech("o"))).toEqual(["ack", "guess"]);
+    expect(talk.say(FLUSH)).toEqual(["drop_guess", "transcribe 1 now"]);
+    expect(said(talk.session.guessed("late"))).toEqual([]);
+    expect(talk.hear(1, "two")).toEqual(["final 'one two' of 'one two'"]);
+  });
+});
