@@ -52,19 +52,6 @@ describe.skipIf(program === null)("an engine that several ask at once", () => {
     expect(engine.refusal()).toBeNull();
   });
 
-  test("does not send a long recording away in its middle because others came since", async () => {
-    const engine = await startToneEngine(program ?? "", { jobsMax: 1 });
-    const long = hear(engine, sound("one", 27_000, "two", 27_000, "three"), { caller: "long" });
-    let isDone = false;
-    const crowd = (async () => {
-      let refused = 0;
-      while (!isDone) await hear(engine, tones("four"), { caller: "crowd" }).catch(() => (refused += 1));
-    })();
-    expect((await long).text).toBe("one two three");
-    isDone = true;
-    await crowd;
-  });
-
   test("cuts long recordings up, so that a short one does not wait for the end of them", async () => {
     verifies("stt.engine.callers-take-turns");
     const engine = await startToneEngine(program ?? "");

@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { silentLogger } from "../../base/logger.ts";
+import { SpeechError } from "../speech-engine.ts";
+import type { Heard } from "./engine-reply.ts";
+import { type Answerer, type Asking, JobDesk } from "./job-desk.ts";
+
+/** An engine that says how much it was given. */
+const counting: Answerer = {
+  ask: ({ samples }) => Promise.resolve(heard(String(samples.length))),
+  untilIdle: () => Promise.resolve(),
+  kill: () => {},
+};
+
+function heard(text: string): Heard {
+  return { segments: [{ text, startMs: 0, endMs: 0, logProbability: 0 }], languageName: null };
+}
+
+function ask(desk: JobDesk, samples: number, asking: Partial<Asking> = {}): Promise<Heard> {
+  return desk.ask(
+    { samples: new Int16Array(samples), positions: null, language: "en", prompt: null },
+    {
+      caller: null,
+      urgency: "awaited",
+      signal: new AbortController().signal,
+      timeoutMs: 1000,
+      isContinued: false,
+      ...asking,
+    },
+  );
+}
+
+test("while there is no engine questions wait for one; beyond the limit only those of requests that were begun", async () => {
+  const desk = new JobDesk(1, silentLogger);
+  const first = ask(desk, 1);
+  await expect(ask(desk, 2)).rejects.toMatchObject({ reason: "busy" });
+  const continued = ask(desk, 3, { isContinued: true });
+  desk.employ(counting);
+  expect(await Promise.all([first, continued])).toEqual([heard("1"), heard("3")]);
+});
+
+test("who is sent away is told why, and so is everyone who comes before there is an engine again", async () => {
+  const desk = new JobDesk(8, silentLogger);
+  const waiting = ask(desk, 1);
+  desk.dismissAll(new SpeechError("failed", "The engine is gone"));
+  await expect(waiting).rejects.toThrow("The engine is gone");
+  await expect(ask(desk, 2)).rejects.toThrow("The engine is gone");
+  desk.employ(counting);
+  expect(await ask(desk, 3)).toEqual(heard("3"));
+});
+
+test("an answer that comes after its question was taken back reaches nobody, and the next one is its own", async () => {
+  const desk = new JobDesk(8, silentLogger);
+  const late = Promise.withResolvers<Heard>();
+  desk.employ({
+    ...counting,
+    ask: (question, signal) => (question.samples.length === 1 ? late.promise : counting.ask(question, signal)),
+  });
+  const leaving = new AbortController();
+  const first = ask(desk, 1, { signal: leaving.signal });
+  const second = ask(desk, 2);
+  leaving.abort(new Error("left"));
+  await expect(first).rejects.toThrow("left");
+  late.resolve(heard("late"));
+  expect(await second).toEqual(heard("2"));
+});
