@@ -757,7 +757,7 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   "content.input_audio": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "a model that hears, by MODEL_INPUT or profile, gets wav and mp3, and pcm as wav; for others what is said is transcribed and given as text, or refused where no transcription is set up"
+    "note": "a model that hears, by MODEL_INPUT or profile, gets wav and mp3, and pcm as wav; for others what is said is transcribed, by a transcription server or the speech engine of this machine, and given as text, or refused where there is neither"
   },
   "content.computer_screenshot": {
     "chat-completions": "emulated",

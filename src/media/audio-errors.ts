@@ -13,7 +13,7 @@ export function missingSampleRate(): MediaError {
 }
 
 export function notHeard(format: string): MediaError {
-  const message = `The model of this server does not hear audio in the format '${format}', and no transcription is set up. The operator can set TRANSCRIPTION_BASE_URL to a transcription server, or name audio in MODEL_INPUT for a model that hears wav and mp3.`;
+  const message = `The model of this server does not hear audio in the format '${format}', and no transcription is set up. The operator can set SPEECH_ENGINE to whisper, or TRANSCRIPTION_BASE_URL to a transcription server, or name audio in MODEL_INPUT for a model that hears wav and mp3.`;
   return new MediaError(message, { code: "unsupported_value", member: "input_audio" });
 }
 
