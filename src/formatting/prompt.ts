@@ -13,7 +13,7 @@ export function promptFor(
   text: string,
   wish: Wish,
 ): { readonly messages: readonly ChatMessage[]; readonly mark: string } {
-  const mark = `text-${randomHex(12)}`;
+  const mark = `text-${randomHex(24)}`;
   const system = [...(wish.assistive ? carryOut(mark) : keepWords(mark)), ...form(wish)].join("\n");
   return {
     mark,

@@ -40,7 +40,7 @@ export async function* callProvider(
 }
 
 function send(
-  { apiKey, timeoutMs }: ProviderAddress,
+  { apiKey }: ProviderAddress,
   { url, body }: { readonly url: string; readonly body: object | null },
   signal: AbortSignal,
 ): Promise<Dispatcher.ResponseData> {
@@ -52,8 +52,8 @@ function send(
       ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
     },
     body: body === null ? null : JSON.stringify(body),
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
+    headersTimeout: 0, // The signal ends what takes too long.
+    bodyTimeout: 0,
     dispatcher,
     signal,
   });
