@@ -1,5 +1,8 @@
 import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, FormData, fetch, type Response } from "undici";
 import { pcmBytes } from "../../audio/pcm.ts";
@@ -12,8 +15,6 @@ export interface EngineCommand {
   readonly program: string;
   readonly modelPath: string;
   readonly threads: number;
-  /** An empty one: the engine shows what lies there to whoever asks. */
-  readonly folder: string;
 }
 
 export interface Question {
@@ -69,13 +70,23 @@ export class EngineProcess {
 
   /** Resolves once the model is loaded. Rejects with `EngineStartError` or the signal's reason, and leaves nothing running then. */
   static async start(command: EngineCommand, signal: AbortSignal): Promise<EngineProcess> {
+    // The engine shows what lies in its folder to whoever asks, so that is a folder in which nothing can ever lie: one that is gone.
+    const folder = await mkdtemp(join(tmpdir(), "antiphon-whisper-"));
+    try {
+      return await EngineProcess.#startIn(folder, command, signal);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  static async #startIn(folder: string, command: EngineCommand, signal: AbortSignal): Promise<EngineProcess> {
     const port = await freePort();
     const path = `/${randomBytes(SECRET_BYTES).toString("hex")}`;
     signal.throwIfAborted();
     const child = await startGuarded({
       program: command.program,
       args: commandLine(command, port, path),
-      folder: command.folder,
+      folder,
       environment: { GGML_NO_BACKTRACE: "1" }, // A debugger that looks for the cause of a crash takes 300 ms.
     });
     const engine = new EngineProcess(`http://${HOST}:${port}${path}`, child.ended, () => child.kill());
@@ -148,9 +159,9 @@ function whyNotStarted(end: ProgramEnd, { modelPath }: EngineCommand): string {
   return `The speech engine does not start: ${whyEnded(end)}`;
 }
 
-function commandLine({ modelPath, threads, folder }: EngineCommand, port: number, path: string): string[] {
+function commandLine({ modelPath, threads }: EngineCommand, port: number, path: string): string[] {
   const listening = ["--host", HOST, "--port", String(port), "--request-path", path];
-  const folders = ["--public", folder, "--tmp-dir", folder];
+  const folders = ["--public", ".", "--tmp-dir", "."];
   const decoding = ["--model", modelPath, "--threads", String(threads), "--beam-size", "1", "--best-of", "1"];
   return [...listening, ...folders, ...decoding, "--suppress-nst"];
 }

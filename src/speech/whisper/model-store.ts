@@ -24,7 +24,6 @@ export interface ModelChoice {
 }
 
 export interface FoundModel {
-  readonly name: string;
   readonly path: string;
   readonly shape: ModelShape;
 }
@@ -41,14 +40,19 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 /** The model that was chosen, downloaded if need be. Rejects with `ModelMissing`, `ModelFileError`, `DownloadError` or the signal's reason. */
 export async function findModel(choice: ModelChoice, onProgress: OnProgress, signal: AbortSignal): Promise<FoundModel> {
   if (choice.path !== null) {
-    const name = basename(choice.path)
-      .replace(/^ggml-/, "")
-      .replace(/\.bin$/, "");
-    return { name, path: choice.path, shape: await readModelShape(choice.path) };
+    return { path: choice.path, shape: await readModelShape(choice.path) };
   }
   if (!NAME.test(choice.name)) throw new ModelMissing(`There is no speech model called "${choice.name}"`);
   const path = (await lyingThere(choice)) ?? (await downloaded(choice, onProgress, signal));
-  return { name: choice.name, path, shape: await readModelShape(path) };
+  return { path, shape: await readModelShape(path) };
+}
+
+/** What a model is called where it is shown: such as `base.en`. */
+export function modelName({ path, name }: ModelChoice): string {
+  if (path === null) return name;
+  return basename(path)
+    .replace(/^ggml-/, "")
+    .replace(/\.bin$/, "");
 }
 
 /** Hex digest of a whole file. */

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { assert } from "../../base/assert.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -24,6 +21,7 @@ import {
   findModel,
   type ModelChoice,
   ModelMissing,
+  modelName,
   sha256OfFile,
 } from "./model-store.ts";
 import { superviseEngine } from "./supervisor.ts";
@@ -87,7 +85,7 @@ export class WhisperEngine implements SpeechEngine {
     return {
       engine: "whisper.cpp",
       engineVersion: this.#server?.version ?? null,
-      model: this.#model?.name ?? (model.path === null ? model.name : null),
+      model: modelName(model),
       modelPath: this.#model?.path ?? model.path,
       modelSha256: this.#modelSha256,
     };
@@ -132,13 +130,8 @@ export class WhisperEngine implements SpeechEngine {
     const { signal } = this.#stopping;
     try {
       const [server, model] = await this.#prepare(signal);
-      const folder = await mkdtemp(join(tmpdir(), "antiphon-whisper-"));
-      try {
-        void this.#checkModel(model, signal);
-        await this.#keepRunning(server, model, folder);
-      } finally {
-        await rm(folder, { recursive: true, force: true });
-      }
+      void this.#checkModel(model, signal);
+      await this.#keepRunning(server, model);
     } catch (error) {
       if (signal.aborted) return;
       const { log } = this.#options;
@@ -199,13 +192,13 @@ export class WhisperEngine implements SpeechEngine {
     }
   }
 
-  async #keepRunning(server: BuiltServer, model: FoundModel, folder: string): Promise<void> {
+  async #keepRunning(server: BuiltServer, model: FoundModel): Promise<void> {
     const { threads, window, log } = this.#options;
     const transcriber = new Transcriber({ desk: this.#desk, shape: model.shape, window });
     this.#show({ state: "loading" });
     await superviseEngine(
       {
-        command: { program: server.program, modelPath: model.path, threads, folder },
+        command: { program: server.program, modelPath: model.path, threads },
         tryOut: (engine, signal) => transcriber.tryOut(engine, signal),
         onReady: (engine) => this.#ready(engine, transcriber),
         onRestart: () => {
