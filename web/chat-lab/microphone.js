@@ -24,5 +24,5 @@ export async function openMicrophone(hear) {
 
 function close(stream, context) {
   for (const track of stream.getTracks()) track.stop();
-  void context.close();
+  if (context.state !== "closed") void context.close();
 }
