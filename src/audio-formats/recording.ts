@@ -6,6 +6,3 @@ export interface Recording {
 
 /** The rate of everything that is decoded here. */
 export const DECODED_RATE_HZ = 16_000;
-
-/** What one decoder gives for a recording: samples of one channel, 16,000 a second, piece by piece. Leaving the iteration ends its work. */
-export type Decoder = (recording: Recording, signal: AbortSignal) => AsyncIterable<Int16Array>;

@@ -5,6 +5,7 @@ import { isAsyncIterable, letGo, SPEECH_MESSAGES } from "./line-stream.ts";
 import { ReplyStream } from "./reply-stream.ts";
 import { type OpenSocket, type Socket, SocketInbox } from "./socket-inbox.ts";
 import { trustReply } from "./trust-reply.ts";
+import { writeQuery } from "./write-query.ts";
 
 const SOCKET_PATH = "/ws/transcribe";
 const BUFFERED_BYTES_MAX = 1024 * 1024;
@@ -19,7 +20,7 @@ export function sendStreamsBySocket(send: ClientSend, connection: Connection, op
     if (request.accept !== "lines" || !isAsyncIterable(request.body)) return send(request, options);
     const watch = new CallWatch({ signal: options.signal, timeoutMs: options.timeoutMs ?? connection.timeoutMs });
     watch.signal.throwIfAborted();
-    const socket = openSocket(connection.baseUrl.replace(/^http/, "ws") + SOCKET_PATH);
+    const socket = openSocket(connection.baseUrl.replace(/^http/, "ws") + SOCKET_PATH + writeQuery(request.query));
     return trustReply(await openStream(socket, request.body, watch));
   };
 }

@@ -1,9 +1,9 @@
 import type { ClientRequest, RequestOptions } from "../../generated/responses-api/client.ts";
 import type { CallWatch } from "./call-watch.ts";
 import { type Connection, urlOf } from "./connection.ts";
-import { plainText } from "./json-members.ts";
 import { isAsyncIterable, writeLines } from "./line-stream.ts";
 import { writeForm } from "./write-form.ts";
+import { writeQuery } from "./write-query.ts";
 
 const KEY_BYTES = 16;
 
@@ -57,17 +57,6 @@ function writeBody({ bodyKind, body }: ClientRequest, headers: Headers): BodyWri
 function messagesOf(body: unknown): AsyncIterable<unknown> {
   if (!isAsyncIterable(body)) throw new TypeError("The messages to send must be an async iterable.");
   return body;
-}
-
-/** Lists are written as `name[]`, once for each member; what is null or undefined is left out. */
-function writeQuery(query: ClientRequest["query"]): string {
-  const written = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    if (Array.isArray(value)) for (const member of value) written.append(`${name}[]`, plainText(member));
-    else if (value !== undefined && value !== null) written.append(name, plainText(value));
-  }
-  const text = written.toString();
-  return text === "" ? "" : `?${text}`;
 }
 
 /** Tells the server that all tries are one call. Pages without TLS have no `randomUUID`. */

@@ -46,6 +46,6 @@ export const VOICE_SETTINGS = {
     kind: "path",
     default: null,
     defaultText: "ffmpeg, found on PATH",
-    text: "The program ffmpeg, which makes mp3 and opus of what is spoken.",
+    text: "The program ffmpeg, which makes mp3 and opus of what is spoken, and reads recordings in mp3 and m4a.",
   },
 } as const satisfies Readonly<Record<string, Setting>>;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SttClientMessage, SttServerMessage } from "../../generated/local-stt/types.ts";
 import { ApiError } from "../base/api-error.ts";
+import { assertNever } from "../base/assert.ts";
 import type { Logger } from "../base/logger.ts";
 import { type SpeechEngine, SpeechError } from "../speech/speech-engine.ts";
 import { clientTooSlow, streamIdle } from "./errors.ts";
@@ -32,6 +33,8 @@ export interface StreamRequest {
 
 /** After how long an engine that had no room is asked again. */
 const BUSY_RETRY_MS = 250;
+/** Nobody ever waits for a guess. */
+const NEVER = new AbortController().signal;
 
 /** Begins a stt-jsonl-v1 stream; what is to be sent comes out of the iteration, which throws the `ApiError` that ends it. Throws where no stream can be opened. */
 export function runSession(
@@ -54,6 +57,8 @@ class SessionDriver {
   readonly #closed: () => void;
   /** Ends the guess that is being made. */
   #guess = new AbortController();
+  /** Aborts once somebody waits for what is being transcribed. */
+  #hurry = new AbortController();
   /** When each final that is still to come was asked for. */
   #askedAt: number[] = [];
   /** Resolves whoever waits for the session to catch up. */
@@ -158,6 +163,9 @@ class SessionDriver {
         this.#tellLog(command.error);
         return this.#end(command.error);
       case "hurry":
+        return this.#hurry.abort();
+      default:
+        assertNever(command);
     }
   }
 
@@ -169,8 +177,10 @@ class SessionDriver {
 
   async #transcribe(part: number, samples: Int16Array, isAwaited: boolean): Promise<void> {
     const { signal } = this.#stopping;
+    this.#hurry = new AbortController();
+    if (isAwaited) this.#hurry.abort();
     try {
-      const text = await this.#ask(samples, isAwaited ? "awaited" : "ahead", signal);
+      const text = await this.#ask(samples, this.#hurry.signal, signal);
       this.#perform(this.#session.transcribed(part, text));
     } catch (error) {
       if (signal.aborted) return;
@@ -184,16 +194,18 @@ class SessionDriver {
     this.#guess = new AbortController();
     const { signal } = this.#guess;
     const either = AbortSignal.any([signal, this.#stopping.signal]);
-    const text = await this.#ask(samples, "ahead", either).catch(() => "");
+    const text = await this.#ask(samples, NEVER, either).catch(() => "");
     if (!either.aborted) this.#perform(this.#session.guessed(text));
   }
 
   /** Where the engine has no room now, it is asked until it has: the audio waits here meanwhile. */
-  async #ask(samples: Int16Array, urgency: "awaited" | "ahead", signal: AbortSignal): Promise<string> {
-    const request = { language: null, prompt: null, caller: this.#request.requestId, urgency, signal };
+  async #ask(samples: Int16Array, hurried: AbortSignal, signal: AbortSignal): Promise<string> {
+    const request = { language: null, prompt: null, caller: this.#request.requestId, hurried, signal };
     for (;;) {
       try {
-        return (await this.#parts.speech.transcribe({ type: "samples", samples }, request)).text;
+        const urgency = hurried.aborted ? "awaited" : "ahead";
+        const sound = { type: "samples", samples } as const;
+        return (await this.#parts.speech.transcribe(sound, { ...request, urgency })).text;
       } catch (error) {
         if (signal.aborted || !(error instanceof SpeechError) || error.reason !== "busy") throw error;
         await sleep(BUSY_RETRY_MS, undefined, { signal });

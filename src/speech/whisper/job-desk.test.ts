@@ -63,3 +63,19 @@ test("an answer that comes after its question was taken back reaches nobody, and
   late.resolve(heard("late"));
   expect(await second).toEqual(heard("2"));
 });
+
+test("what somebody begins to wait for passes what nobody waits for", async () => {
+  const desk = new JobDesk(8, silentLogger);
+  const order: string[] = [];
+  const hurrying = new AbortController();
+  const note = async (samples: number, asking: Partial<Asking>): Promise<void> => {
+    order.push(
+      (await ask(desk, samples, { urgency: "ahead", caller: String(samples), ...asking })).segments[0]?.text ?? "",
+    );
+  };
+  const all = [note(1, {}), note(2, {}), note(3, { hurried: hurrying.signal })];
+  hurrying.abort();
+  desk.employ(counting);
+  await Promise.all(all);
+  expect(order).toEqual(["3", "1", "2"]);
+});

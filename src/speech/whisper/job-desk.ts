@@ -7,7 +7,7 @@ import { TurnQueue } from "./turn-queue.ts";
 /** The engine, as far as questions go. */
 export type Answerer = Pick<EngineProcess, "ask" | "kill" | "untilIdle">;
 
-export interface Asking extends Pick<TranscriptionRequest, "caller" | "signal" | "urgency"> {
+export interface Asking extends Pick<TranscriptionRequest, "caller" | "hurried" | "signal" | "urgency"> {
   /** How long the engine may take. */
   readonly timeoutMs: number;
   /** Whether the question belongs to a request of which the engine has answered others: it is not sent away for want of room. */
@@ -62,7 +62,7 @@ export class JobDesk {
   }
 
   /** Rejects with `SpeechError`, or with the signal's reason when that aborts. */
-  async ask(question: Question, { caller, urgency, signal, timeoutMs, isContinued }: Asking): Promise<Heard> {
+  async ask(question: Question, { caller, urgency, hurried, signal, timeoutMs, isContinued }: Asking): Promise<Heard> {
     signal.throwIfAborted();
     if (this.#dismissal !== null) throw this.#dismissal;
     if (this.isFull && !isContinued)
@@ -74,12 +74,17 @@ export class JobDesk {
       this.#queue.remove(job);
       reject(signal.reason);
     };
+    const hurry = (): void => {
+      if (this.#queue.remove(job)) this.#queue.add(job, caller, "awaited");
+    };
     signal.addEventListener("abort", leave, { once: true });
+    hurried?.addEventListener("abort", hurry, { once: true });
     void this.#work();
     try {
       return await promise;
     } finally {
       signal.removeEventListener("abort", leave);
+      hurried?.removeEventListener("abort", hurry);
     }
   }
 

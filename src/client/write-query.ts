@@ -1,0 +1,12 @@
+import { plainText } from "./json-members.ts";
+
+/** Lists are written as `name[]`, once for each member; what is null or undefined is left out. */
+export function writeQuery(query: Readonly<Record<string, unknown>>): string {
+  const written = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (Array.isArray(value)) for (const member of value) written.append(`${name}[]`, plainText(member));
+    else if (value !== undefined && value !== null) written.append(name, plainText(value));
+  }
+  const text = written.toString();
+  return text === "" ? "" : `?${text}`;
+}
