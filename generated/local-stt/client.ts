@@ -10,8 +10,11 @@ export class LocalSttClient {
   }
 
   /** `POST /demo/chat` Answer a chat of the demo lab */
-  demoChat(body: Schema.DemoChatRequest, options?: RequestOptions): Promise<Schema.DemoChatReply> {
-    return this.#send({ operationId: "demoChat", method: "POST", path: "/demo/chat", query: {}, bodyKind: "json", body, accept: "json" }, options);
+  demoChat(body: Schema.DemoChatRequest & { readonly stream: true }, options?: RequestOptions): Promise<EventStream<Schema.DemoChatLine>>;
+  demoChat(body: Schema.DemoChatRequest & { readonly stream?: false | null }, options?: RequestOptions): Promise<Schema.DemoChatReply>;
+  demoChat(body: Schema.DemoChatRequest, options?: RequestOptions): Promise<Schema.DemoChatReply | EventStream<Schema.DemoChatLine>>;
+  demoChat(body: Schema.DemoChatRequest, options?: RequestOptions): Promise<Schema.DemoChatReply | EventStream<Schema.DemoChatLine>> {
+    return this.#send({ operationId: "demoChat", method: "POST", path: "/demo/chat", query: {}, bodyKind: "json", body, accept: body.stream === true ? "lines" : "json" }, options);
   }
 
   /** `POST /format` Format text */

@@ -18,23 +18,23 @@ interface Answer {
 export function clientMethod(document: JsonObject, operation: Operation): ClientMethod {
   const answers = answersOf(operation);
   const plain = answers[0] ?? { accept: "nothing", type: "undefined" };
-  const events = answers.find(({ accept }) => accept === "events");
-  const choosesBy = events === undefined || events === plain ? null : streamSwitch(document, operation);
+  const stream = answers.find(({ accept }) => accept === "events" || accept === "lines");
+  const choosesBy = stream === undefined || stream === plain ? null : streamSwitch(document, operation);
   const args = argumentsOf(document, operation);
   const signature = (answer: string, extra: string) =>
     `(${[...args.map((arg) => printed(arg, extra, choosesBy)), "options?: RequestOptions"].join(", ")}): Promise<${answer}>`;
   const either = answers.map(({ type }) => type).join(" | ");
   return {
     overloads:
-      choosesBy === null || events === undefined
+      choosesBy === null || stream === undefined
         ? []
         : [
-            signature(events.type, "{ readonly stream: true }"),
+            signature(stream.type, "{ readonly stream: true }"),
             signature(plain.type, "{ readonly stream?: false | null }"),
             signature(either, ""),
           ],
     signature: signature(choosesBy === null ? plain.type : either, ""),
-    request: requestOf(operation, args, plain.accept, choosesBy),
+    request: requestOf(operation, args, { plain: plain.accept, stream: stream?.accept ?? plain.accept, choosesBy }),
   };
 }
 
@@ -98,7 +98,14 @@ function printed({ name, type, optional }: Argument, extra: string, choosesBy: s
   return `${name}${mayBeAbsent ? "?" : ""}: ${narrowed ? `${type} & ${extra}` : type}`;
 }
 
-function requestOf(operation: Operation, args: readonly Argument[], accept: string, choosesBy: string | null): string {
+interface Accepted {
+  readonly plain: string;
+  readonly stream: string;
+  /** The argument that holds `stream`; null: there is no choice. */
+  readonly choosesBy: string | null;
+}
+
+function requestOf(operation: Operation, args: readonly Argument[], { plain, stream, choosesBy }: Accepted): string {
   const path = operation.path.replaceAll(
     /\{([^}]+)\}/g,
     (_, name: string) => `\${encodeURIComponent(${camelCase(name)})}`,
@@ -111,8 +118,8 @@ function requestOf(operation: Operation, args: readonly Argument[], accept: stri
     has("query") ? "query: query ?? {}" : "query: {}",
     ...(has("body") ? [`bodyKind: ${JSON.stringify(bodyKind(operation))}`, "body"] : []),
     choosesBy === null
-      ? `accept: ${JSON.stringify(accept)}`
-      : `accept: ${choosesBy}${isOptional(args, choosesBy) ? "?" : ""}.stream === true ? "events" : "${accept}"`,
+      ? `accept: ${JSON.stringify(plain)}`
+      : `accept: ${choosesBy}${isOptional(args, choosesBy) ? "?" : ""}.stream === true ? "${stream}" : "${plain}"`,
   ];
   return `{ ${members.join(", ")} }`;
 }

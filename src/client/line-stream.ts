@@ -1,4 +1,4 @@
-import type { SttServerMessage } from "../../generated/local-stt/types.ts";
+import type { DemoChatLine, SttServerMessage } from "../../generated/local-stt/types.ts";
 import type { TextCutter } from "./body-text.ts";
 import type { CallWatch } from "./call-watch.ts";
 import { APIConnectionError, InvalidReplyError } from "./errors.ts";
@@ -10,10 +10,12 @@ const LINE_CHARACTERS_MAX = 16 * 1024 * 1024;
 /** Says nothing. Node holds a request back until its body begins, and a caller may wait for hello before speaking. */
 const BLANK_LINE = "\n";
 
-const LAST_TYPES: readonly SttServerMessage["type"][] = ["stream.closed"];
-const ERROR_TYPES: readonly SttServerMessage["type"][] = ["error"];
+type LineType = (SttServerMessage | DemoChatLine)["type"];
 
-/** The messages of stt-jsonl-v1, over either transport. */
+const LAST_TYPES: readonly LineType[] = ["stream.closed", "chat.done"];
+const ERROR_TYPES: readonly LineType[] = ["error"];
+
+/** The messages of stt-jsonl-v1, over either transport, and the lines of a chat. */
 export const SPEECH_MESSAGES: StreamKind = { lastTypes: LAST_TYPES, errorTypes: ERROR_TYPES };
 
 /** Cuts lines. Blank ones are none; a last one without a line end counts. */

@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
 import { isRecord } from "../../src/base/records.ts";
+import { AntiphonSpeech } from "../../src/client/index.ts";
 import {
   type ChatServer,
   lastChunk,
@@ -232,7 +233,7 @@ async function askedWith(url: string, provider: ChatServer, body: object): Promi
 }
 
 describe("/demo/chat", () => {
-  const MESSAGES = [{ role: "user", content: "hello" }];
+  const MESSAGES = [{ role: "user" as const, content: "hello" }];
 
   test("answers what the provider answers, as a whole and while it is written", async () => {
     verifies("stt.demo.chat-answers", "stt.demo.chat-streams");
@@ -268,6 +269,12 @@ describe("/demo/chat", () => {
       body: { message, model: "m" },
     });
     expect(JSON.parse(provider.calls[0]?.body ?? "")).toMatchObject({ model: "small", messages: MESSAGES });
+    const client = new AntiphonSpeech({ baseUrl: server.url });
+    expect(await client.demoChat({ messages: MESSAGES })).toEqual({ message, model: "m" });
+    const stream = await client.demoChat({ messages: MESSAGES, stream: true });
+    const types = [];
+    for await (const line of stream) types.push(line.type);
+    expect(types).toEqual(["chat.delta", "chat.delta", "chat.done"]);
   });
 
   test.each([
