@@ -53,7 +53,6 @@ const port = parentPort;
 if (port !== null && isDecodeTask(task)) {
   const source = inPieces(task);
   port.on("message", () => {
-    // oxlint-disable-next-line require-post-message-target-origin -- threads have no origins
     void answer(source).then((said) => port.postMessage(said));
   });
 }
