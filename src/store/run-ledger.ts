@@ -7,7 +7,7 @@ import type { CommitQueue } from "./commit-queue.ts";
 import { recoverTails } from "./recover-tails.ts";
 import { LIVE_STATUSES } from "./run-rows.ts";
 import type { Database } from "./schema.ts";
-import { findDeadWorkers, type WorkerLease } from "./worker-lease.ts";
+import type { WorkerLease } from "./worker-lease.ts";
 
 /** Who makes what, in the database. */
 export class StoredRunLedger implements RunLedger {
@@ -24,8 +24,8 @@ export class StoredRunLedger implements RunLedger {
   async claimAbandoned(limit: number): Promise<readonly AbandonedRun[]> {
     const own = await this.#lease.number();
     return await this.#db.transaction().execute(async (transaction) => {
-      if (!(await this.#lease.renew(transaction))) return [];
-      const dead = await findDeadWorkers(transaction, own);
+      if (!(await this.#lease.renew(own, transaction))) return [];
+      const dead = await this.#lease.findDead(transaction, own);
       await recoverTails(transaction, dead);
       const claimed = await claim(transaction, own, await findLivingWorkers(transaction, dead), limit);
       await dismiss(transaction, dead);
@@ -37,8 +37,8 @@ export class StoredRunLedger implements RunLedger {
     await this.#queue.add({ type: "release", responseId }, "urgent");
   }
 
-  renewLease(): Promise<boolean> {
-    return this.#lease.renew();
+  async renewLease(): Promise<boolean> {
+    return await this.#lease.renew(await this.#lease.number());
   }
 
   async askToStop(responseId: string): Promise<void> {

@@ -16,7 +16,7 @@ import { RowInserter } from "./row-inserter.ts";
 import { deleteResponses, findLiveRun, updateResponses } from "./run-rows.ts";
 import type { RunTail } from "./run-tail.ts";
 import type { Database } from "./schema.ts";
-import { findDeadWorkers, type WorkerLease } from "./worker-lease.ts";
+import type { WorkerLease } from "./worker-lease.ts";
 
 /** How much of the journal a quiet run may keep before its tail becomes a chunk all the same. Bounds the journal, and what is read after a crash. */
 const JOURNAL_CHARACTERS_MAX = 4 * 1024 * 1024;
@@ -69,7 +69,7 @@ export class RunWriter {
     try {
       return await this.#commitOnce(jobs);
     } catch (error) {
-      if (await this.#lease.renew()) throw error;
+      if (await this.#lease.renew(this.#worker)) throw error;
       return await this.#commitOnce(jobs); // Under a new number: what begins now is stored, what was lost is told so.
     }
   }
@@ -95,7 +95,7 @@ export class RunWriter {
   }
 
   async #writeAll(transaction: Kysely<Database>, jobs: readonly WriteJob[], first: CommitPlan) {
-    await this.#requireLease(transaction);
+    await this.#requireLease(transaction, this.#worker);
     await this.#inserter.insert(transaction, "responses", first.responses);
     const lost = await updateResponses(transaction, this.#worker, first.updates);
     const plan = lost.size === 0 ? first : planCommit(jobs, this.#context(lost));
@@ -120,8 +120,9 @@ export class RunWriter {
   }
 
   /** Also the first thing the transaction writes, so that nothing can come between this look and the end. */
-  async #requireLease(transaction: Kysely<Database>): Promise<void> {
-    if (!(await this.#lease.renew(transaction))) throw new RunLost("this server was taken for dead, and its runs with it");
+  async #requireLease(transaction: Kysely<Database>, worker: number): Promise<void> {
+    if (!(await this.#lease.renew(worker, transaction)))
+      throw new RunLost("this server was taken for dead, and its runs with it");
   }
 
   #context(lost: ReadonlySet<string>): CommitContext {
@@ -167,8 +168,8 @@ export class RunWriter {
     try {
       const own = await this.#lease.number();
       await this.#db.transaction().execute(async (transaction) => {
-        await this.#requireLease(transaction);
-        await recoverTails(transaction, await findDeadWorkers(transaction, own));
+        await this.#requireLease(transaction, own);
+        await recoverTails(transaction, await this.#lease.findDead(transaction, own));
       });
     } catch (error) {
       this.#recovery = null; // The next who needs it tries again.

@@ -3,6 +3,7 @@ import type { ResponsesClientEvent, ResponsesServerEvent } from "openai/resource
 import { ResponsesWS } from "openai/resources/responses/ws";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startTestServer, type TestServer } from "../test-server.ts";
+import { verifies } from "../verifies.ts";
 import { installedVersion } from "./installed-version.ts";
 
 const MODEL = "antiphon-built-in";
@@ -45,6 +46,7 @@ afterEach(() => connection.close());
 
 describe(`openai ${installedVersion("openai")}`, () => {
   test("a response streams over a WebSocket, numbered from 0", async () => {
+    verifies("websocket.responses.create-streams-events");
     const events = await connection.create({ input: "Count to 5" });
     expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, index) => index));
     expect(events.at(0)?.type).toBe("response.created");
@@ -53,6 +55,7 @@ describe(`openai ${installedVersion("openai")}`, () => {
   });
 
   test("turns that are not stored go on over the same connection, and over no other", async () => {
+    verifies("websocket.responses.latest-unstored-can-continue");
     const first = await connection.create({ input: "My name is Ada.", store: false });
     const previous_response_id = idOf(first);
     const stranger = connect();
@@ -96,6 +99,7 @@ describe(`openai ${installedVersion("openai")}`, () => {
   });
 
   test("lanes run at the same time", async () => {
+    verifies("websocket.responses.lanes-run-in-parallel");
     const lanes = connect();
     const slow = lanes.create({ input: "slowly", stream_id: "one" });
     const quick = lanes.create({ input: "Say hello", stream_id: "two" });
@@ -106,6 +110,7 @@ describe(`openai ${installedVersion("openai")}`, () => {
   });
 
   test("a turn warms up without an answer, and is continued", async () => {
+    verifies("websocket.responses.warm-up");
     const warm = await connection.create({ input: "My name is Ada.", store: false, generate: false });
     expect(warm.at(-1)).toMatchObject({ type: "response.completed", response: { status: "completed", output: [] } });
     const next = await connection.create({ input: "What is my name?", previous_response_id: idOf(warm), store: false });

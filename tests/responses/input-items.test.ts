@@ -49,7 +49,7 @@ const SUPPLIED: Readonly<Record<string, readonly [input: unknown, listed: readon
           { type: "input_text", text: "See" },
           { type: "input_image", detail: "auto", file_id: null, image_url: PIXEL },
           { type: "input_file", file_data: PDF, file_id: null, filename: "a.pdf" },
-                ],
+        ],
       },
     ],
   ],
@@ -131,6 +131,21 @@ describe("the input items of a response", () => {
     const first = await list(id);
     expect(idsOf(first)[1]).toBe("msg_mine");
     expect(await list(id)).toEqual(first);
+  });
+
+  test("do not show the notes that Codex writes on items", async () => {
+    verifies("create.input.codex-notes-accepted");
+    const internal_chat_message_metadata_passthrough = { turn_id: "turn_1", content_item_kinds: ["user.text"] };
+    const id = await create({
+      input: [
+        { role: "user", content: "Hi", internal_chat_message_metadata_passthrough },
+        { ...call, internal_chat_message_metadata_passthrough },
+        { type: "function_call_output", call_id: "call_1", output: "Done", internal_chat_message_metadata_passthrough },
+      ],
+    });
+    const { data } = await list(id);
+    expect(data).toHaveLength(3);
+    expect(JSON.stringify(data)).not.toContain("passthrough");
   });
 
   test("are those of the call itself, not of the chain before it", async () => {
