@@ -43,7 +43,11 @@ async function allOf(once: () => Promise<readonly number[]>): Promise<readonly n
 /** How long each token was on its way, in milliseconds. */
 function delaysOf(url: string, body: object, headers: Readonly<Record<string, string>>): Promise<readonly number[]> {
   return new Promise((resolve, reject) => {
-    const call = request(url, { agent: false, method: "POST", headers: { ...headers, "content-type": "application/json" } });
+    const call = request(url, {
+      agent: false,
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json" },
+    });
     call.once("error", reject);
     call.once("response", (reply) => {
       const delays: number[] = [];
@@ -51,7 +55,8 @@ function delaysOf(url: string, body: object, headers: Readonly<Record<string, st
       reply.on("data", (piece: string) => {
         const now = performance.timeOrigin + performance.now();
         // A token stands in its delta, and again in what is said at the end; only deltas count.
-        for (const [, sent] of piece.matchAll(/(?:"delta":|"content":)" at (\d+\.\d+) "/g)) delays.push(now - Number(sent));
+        for (const [, sent] of piece.matchAll(/(?:"delta":|"content":)" at (\d+\.\d+) "/g))
+          delays.push(now - Number(sent));
       });
       reply.once("error", reject);
       reply.once("end", () => resolve(delays));

@@ -30,7 +30,9 @@ async function measureChains(bench: Bench): Promise<void> {
   const medians = new Map<number, number>();
   for (const [depth, { through, direct }] of await timeChains(bench, chain)) {
     medians.set(depth, through);
-    console.log(`  depth ${depth}: ${through.toFixed(2)} ms through, ${direct.toFixed(2)} ms direct with as many messages`);
+    console.log(
+      `  depth ${depth}: ${through.toFixed(2)} ms through, ${direct.toFixed(2)} ms direct with as many messages`,
+    );
   }
   const ratio = (medians.get(200) ?? 0) / (medians.get(2) ?? 1);
   console.log(`  depth 200 costs ${ratio.toFixed(2)} times depth 2 (target at most ${CHAIN_RATIO_MAX})`);
@@ -87,7 +89,9 @@ async function measureBackground(bench: Bench): Promise<void> {
     direct.push(await timed(() => bench.askDirectly(messages(1))));
   }
   console.log("\na background response");
-  console.log(`  queued in ${median(queued).toFixed(2)} ms; the upstream alone answers in ${median(direct).toFixed(2)} ms`);
+  console.log(
+    `  queued in ${median(queued).toFixed(2)} ms; the upstream alone answers in ${median(direct).toFixed(2)} ms`,
+  );
 }
 
 async function measureReplay(bench: Bench): Promise<void> {

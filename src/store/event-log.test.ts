@@ -1,9 +1,9 @@
-import { RunLost } from "../runs/ports.ts";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate as endOfTick } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { jsonOf } from "../base/json-text.ts";
+import { RunLost } from "../runs/ports.ts";
 import type { CommitReport } from "./commit-queue.ts";
 import { openStore } from "./open-store.ts";
 import { CHUNK_CHARACTERS, CHUNK_EVENTS } from "./run-tail.ts";

@@ -35,6 +35,7 @@ const COLUMNS: {
     task: "text?",
     streamed: "integer",
     stop_asked: "integer",
+    restarts: "integer",
   },
   items: {
     sequence: "integer",

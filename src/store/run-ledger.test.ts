@@ -103,3 +103,22 @@ test("a stop asked for by one worker is seen by the one that holds the run, unti
   await one.events.close(RUN, textEvents(3, 1), failed);
   expect(await one.ledger.listStopsAsked()).toEqual([]);
 });
+
+test("a worker claims those of its own runs that it does not make, however that came about", async () => {
+  const { one } = await twoWorkers();
+  await one.events.open({ owner: OURS, response: aResponse("resp_2"), inputItems: [] }, textEvents(0, 2));
+  await one.events.append("resp_2", textEvents(2, 1));
+  expect((await one.ledger.listHeld()).toSorted()).toEqual([RUN, "resp_2"]);
+  const claimed = await one.ledger.claimAbandoned(10, (id) => id === RUN);
+  expect(claimed.map(({ response }) => response.id)).toEqual(["resp_2"]);
+  await one.events.append("resp_2", textEvents(3, 1));
+  expect(await readNumbers(one.events, "resp_2")).toEqual(numbersFrom(0, 3));
+});
+
+test("it is known how often a run was begun again, whoever did it", async () => {
+  const { one, other } = await twoWorkers();
+  await one.ledger.countRestart(RUN);
+  await one.ledger.countRestart(RUN);
+  await one.ledger.release(RUN);
+  expect(await other.ledger.claimAbandoned(10)).toMatchObject([{ restarts: 2 }]);
+});

@@ -21,13 +21,18 @@ export class StoredRunLedger implements RunLedger {
     this.#lease = lease;
   }
 
-  async claimAbandoned(limit: number): Promise<readonly AbandonedRun[]> {
+  async claimAbandoned(limit: number, isHere: (responseId: string) => boolean = () => true) {
     const own = await this.#lease.number();
     return await this.#db.transaction().execute(async (transaction) => {
       if (!(await this.#lease.renew(own, transaction))) return [];
       const dead = await this.#lease.findDead(transaction, own);
       await recoverTails(transaction, dead);
-      const claimed = await claim(transaction, own, await findLivingWorkers(transaction, dead), limit);
+      const ids = (await findUnmade(transaction, own, dead)).filter(({ id, worker }) => worker !== own || !isHere(id));
+      const claimed = await claim(
+        transaction,
+        own,
+        ids.slice(0, limit).map(({ id }) => id),
+      );
       await dismiss(transaction, dead);
       return claimed;
     });
@@ -39,6 +44,24 @@ export class StoredRunLedger implements RunLedger {
 
   async renewLease(): Promise<boolean> {
     return await this.#lease.renew(await this.#lease.number());
+  }
+
+  async listHeld(): Promise<readonly string[]> {
+    const rows = await this.#db
+      .selectFrom("responses")
+      .select("id")
+      .where("worker", "=", await this.#lease.number())
+      .where("status", "in", LIVE_STATUSES)
+      .execute();
+    return rows.map(({ id }) => id);
+  }
+
+  async countRestart(responseId: string): Promise<void> {
+    await this.#db
+      .updateTable("responses")
+      .set({ restarts: (expression) => expression("restarts", "+", 1) })
+      .where("id", "=", responseId)
+      .execute();
   }
 
   async askToStop(responseId: string): Promise<void> {
@@ -62,33 +85,32 @@ export class StoredRunLedger implements RunLedger {
   }
 }
 
-async function findLivingWorkers(db: Kysely<Database>, dead: readonly number[]): Promise<readonly number[]> {
-  const rows = await db.selectFrom("workers").select("id").where("id", "not in", dead).execute();
-  return rows.map(({ id }) => id);
-}
-
-/** Makes runs of nobody this worker's. */
-async function claim(
-  transaction: Kysely<Database>,
-  own: number,
-  living: readonly number[],
-  limit: number,
-): Promise<readonly AbandonedRun[]> {
-  const rows = await transaction
+/** The live runs that no other living worker holds, oldest first; this worker's among them. */
+async function findUnmade(db: Kysely<Database>, own: number, dead: readonly number[]) {
+  const others = db.selectFrom("workers").select("id").where("id", "!=", own).where("id", "not in", dead);
+  return await db
     .selectFrom("responses")
-    .select(["id", "organization", "project", "body", "task"])
+    .select(["id", "worker"])
     .where("status", "in", LIVE_STATUSES)
-    .where((expression) => expression.or([expression("worker", "is", null), expression("worker", "not in", living)]))
+    .where((expression) => expression.or([expression("worker", "is", null), expression("worker", "not in", others)]))
     .orderBy("created_at")
     .orderBy("id")
-    .limit(limit)
     .execute();
-  for (const { id } of rows) {
-    await transaction.updateTable("responses").set({ worker: own }).where("id", "=", id).execute();
-  }
-  return rows.map(({ organization, project, body, task }) => {
+}
+
+/** Makes runs this worker's. */
+async function claim(db: Kysely<Database>, own: number, ids: readonly string[]): Promise<readonly AbandonedRun[]> {
+  await db.updateTable("responses").set({ worker: own }).where("id", "in", ids).execute();
+  const rows = await db
+    .selectFrom("responses")
+    .select(["organization", "project", "body", "task", "restarts"])
+    .where("id", "in", ids)
+    .orderBy("created_at")
+    .orderBy("id")
+    .execute();
+  return rows.map(({ organization, project, body, task, restarts }) => {
     const response: Response = JSON.parse(body);
-    return { owner: { organization, project }, response: rememberJson(response, body), task };
+    return { owner: { organization, project }, response: rememberJson(response, body), task, restarts };
   });
 }
 

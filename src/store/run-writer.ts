@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import { RunLost } from "../runs/ports.ts";
 import {
   type CommitContext,
   type CommitPlan,
@@ -7,7 +8,6 @@ import {
   type WriteJob,
   type WriteOutcome,
 } from "./commit-plan.ts";
-import { RunLost } from "../runs/ports.ts";
 import type { ConversationOutcome } from "./conversation-changes.ts";
 import { changeConversations } from "./conversation-rows.ts";
 import { JournalSpan, writeJournal } from "./journal.ts";

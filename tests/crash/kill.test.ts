@@ -56,11 +56,7 @@ async function conversationOf(server: KillableServer): Promise<string> {
 }
 
 /** Everything a client saw is still so, the rest is there, and the end is one. */
-async function checkWitness(
-  server: KillableServer,
-  { kind, id, events }: Witness,
-  seen: Seen,
-): Promise<void> {
+async function checkWitness(server: KillableServer, { kind, id, events }: Witness, seen: Seen): Promise<void> {
   if (id === null) return;
   const path = `/v1/responses/${id}`;
   const all = dataLines(await (await server.fetch(`${path}/events?dialect=reference`)).text());
@@ -114,7 +110,9 @@ async function checkConversation(server: KillableServer, conversation: string): 
 
 function runningIn(file: string): number {
   const database = new DatabaseSync(file, { readOnly: true });
-  const row = database.prepare("select count(*) as runs from responses where status in ('queued', 'in_progress')").get();
+  const row = database
+    .prepare("select count(*) as runs from responses where status in ('queued', 'in_progress')")
+    .get();
   database.close();
   return Number(row?.["runs"]);
 }

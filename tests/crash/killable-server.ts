@@ -40,7 +40,8 @@ export async function startKillable(
   });
   const url = await greetingOf(child);
   const headers = { authorization: `Bearer ${API_KEY}`, "content-type": "application/json" };
-  const call = (path: string, init: RequestInit = {}): Promise<Response> => fetch(`${url}${path}`, { headers, ...init });
+  const call = (path: string, init: RequestInit = {}): Promise<Response> =>
+    fetch(`${url}${path}`, { headers, ...init });
   const end = async (signal: "SIGKILL" | "SIGTERM"): Promise<number | null> => {
     if (child.exitCode === null && child.signalCode === null) {
       const exited = once(child, "exit");

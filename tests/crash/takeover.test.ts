@@ -69,7 +69,11 @@ test(
     const second = await start(folder, model.url);
     expect((await until(second, waiting, "completed")).output).toMatchObject([{ content: [{ text: "Well done" }] }]);
     const failed = await until(second, running, "failed", "completed");
-    expect(failed).toMatchObject({ status: "failed", error: { code: "server_error" }, output: [{ status: "incomplete" }] });
+    expect(failed).toMatchObject({
+      status: "failed",
+      error: { code: "server_error" },
+      output: [{ status: "incomplete" }],
+    });
   },
   TEST_TIMEOUT_MS,
 );

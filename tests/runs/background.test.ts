@@ -118,11 +118,15 @@ test("a response that is still running cannot be chained upon, a finished backgr
 });
 
 test("a background response that is not stored is refused", async () => {
-  await checkCreate(await serve(), { background: true, store: false }, {
-    code: "unsupported_parameter",
-    param: "background",
-    message: /store/,
-  });
+  await checkCreate(
+    await serve(),
+    { background: true, store: false },
+    {
+      code: "unsupported_parameter",
+      param: "background",
+      message: /store/,
+    },
+  );
 });
 
 async function firstText(reply: Response): Promise<string> {

@@ -48,7 +48,8 @@ test(
   async () => {
     verifies("responses.cancel.first-terminal-state-wins");
     const server = await startTestServer({
-      scenario: 'scenarios:\n  - events: [{ text: { chunks: ["a ", "b ", "c"] } }, { delay_ms: 1 }, { finish: stop }]\n',
+      scenario:
+        'scenarios:\n  - events: [{ text: { chunks: ["a ", "b ", "c"] } }, { delay_ms: 1 }, { finish: stop }]\n',
     });
     onTestFinished(() => server.close());
     const ends = { completed: 0, cancelled: 0 };

@@ -14,7 +14,8 @@ async function serve() {
   return { server, create, read };
 }
 
-const unpadded = (lines: readonly string[]): string[] => lines.map((line) => line.replace(/,"obfuscation":"[^"]*"/, ""));
+const unpadded = (lines: readonly string[]): string[] =>
+  lines.map((line) => line.replace(/,"obfuscation":"[^"]*"/, ""));
 
 test("a finished response is replayed byte for byte, on both paths, from any number on", async () => {
   verifies("responses.replay.equals-the-original", "responses.replay.starting-after", "responses.replay.events-path");
