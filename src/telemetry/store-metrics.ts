@@ -13,7 +13,9 @@ export function measureCommits(meters: Meters): (commit: Commit) => void {
   const duration = meters.histogram(METRICS.commitDuration);
   const commits = { stored: 0, failed: 0 };
   let jobsStored = 0;
-  meters.watch(METRICS.commits, () => Object.entries(commits).map(([outcome, value]) => ({ value, labels: { outcome } })));
+  meters.watch(METRICS.commits, () =>
+    Object.entries(commits).map(([outcome, value]) => ({ value, labels: { outcome } })),
+  );
   meters.watch(METRICS.commitJobs, () => jobsStored);
   return ({ jobs, durationMs, failed }) => {
     commits[failed ? "failed" : "stored"] += 1;

@@ -21,7 +21,7 @@ const TERMINAL = new Set(["response.completed", "response.incomplete", "response
 test(
   `${KILLS} kills under ${RUNS_AT_ONCE} runs leave nothing half-open, lost or doubled`,
   async () => {
-    verifies("state.crash.nothing-half-open");
+    verifies("state.crash.nothing-half-open", "state.store.crash-leaves-no-run-open");
     const folder = await mkdtemp(join(tmpdir(), "antiphon-crash-"));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const model = await serveTalkingModel();

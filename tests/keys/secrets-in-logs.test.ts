@@ -52,7 +52,7 @@ async function startTalkative(
 }
 
 test("no line of the log, at any level, holds a key", async () => {
-  verifies("auth.keys.never-logged");
+  verifies("auth.keys.never-logged", "config.secrets.never-logged");
   let fails = false;
   const upstream = await serveChat((response, call) => {
     if (!fails) return says("Hi")(response, call);

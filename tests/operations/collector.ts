@@ -29,13 +29,15 @@ export async function startCollector(status = 200): Promise<Collector> {
   const spans: CollectedSpan[] = [];
   const texts: string[] = [];
   const headers: Readonly<Record<string, unknown>>[] = [];
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => {
     let text = "";
-    for await (const piece of request.setEncoding("utf8")) text += String(piece);
-    texts.push(text);
-    headers.push({ ...request.headers, path: request.url });
-    if (status === 200) spans.push(...readSpans(JSON.parse(text)));
-    response.writeHead(status, { "content-type": "application/json" }).end("{}");
+    request.setEncoding("utf8").on("data", (piece) => (text += String(piece)));
+    request.once("end", () => {
+      texts.push(text);
+      headers.push({ ...request.headers, path: request.url });
+      if (status === 200) spans.push(...readSpans(JSON.parse(text)));
+      response.writeHead(status, { "content-type": "application/json" }).end("{}");
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => {
@@ -57,7 +59,10 @@ function readSpans(body: unknown): CollectedSpan[] {
 }
 
 function readSpan(span: unknown, resource: CollectedSpan["resource"]): CollectedSpan {
-  const text = (name: string): string => String(member(span, name) ?? "");
+  const text = (name: string): string => {
+    const value = member(span, name);
+    return typeof value === "string" ? value : "";
+  };
   return {
     name: text("name"),
     traceId: text("traceId"),

@@ -44,7 +44,7 @@ async function startLogged(
     MODEL_BASE_URL: `${model.upstream.origin}/v1`,
     MODEL_API_KEY: UPSTREAM_KEY,
     METRICS_KEY,
-    OTEL_EXPORTER_OTLP_ENDPOINT: `${model.upstream.origin}`,
+    OTEL_EXPORTER_OTLP_ENDPOINT: model.upstream.origin,
     OTEL_EXPORTER_OTLP_HEADERS: `x-key=${COLLECTOR_KEY}`,
   });
   return { child, model };
@@ -106,7 +106,7 @@ describe("the log", () => {
   });
 
   test("holds at info nothing of what was said", async () => {
-    verifies("operations.log.no-content");
+    verifies("operations.log.no-content", "transport.log.request-line-without-content");
     const logged = await startLogged("info");
     await sendEverything(logged);
     await logged.child.stop();

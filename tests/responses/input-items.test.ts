@@ -195,6 +195,7 @@ describe("the input items of a response", () => {
 });
 
 test("with history the items of earlier turns are listed too, and both cursors hold", async () => {
+  verifies("input-items.history.lists-the-chain");
   const server = await startTestServer();
   onTestFinished(() => server.close());
   const ask = async (input: string, previous: string | null) =>

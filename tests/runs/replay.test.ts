@@ -65,7 +65,11 @@ test("the reference's path replays what was made with background and stream only
 });
 
 test("the events path speaks the extension dialect, unless asked for the reference's, and filters channels", async () => {
-  verifies("responses.replay.stream-query-speaks-reference", "responses.replay.events-path-speaks-extension");
+  verifies(
+    "responses.replay.stream-query-speaks-reference",
+    "responses.replay.events-path-speaks-extension",
+    "state.events.log-is-canonical",
+  );
   const { server, create, read } = await serve();
   const tools = [{ type: "function", name: "get_weather", parameters: { type: "object", properties: {} } }];
   const made = await create({ background: true, stream: true, input: "get weather", tools, tool_choice: "required" });
