@@ -1,7 +1,12 @@
 import type { StoredItem, StoredToolOutputContentPart } from "../../generated/responses-api/types.ts";
+import { mapSomeAtOnce } from "../base/map-some-at-once.ts";
 import type { Owner } from "../runs/ports.ts";
 import { mediaRefused } from "./errors/media-errors.ts";
 import { MediaError, type MediaReader, type RequestMedia } from "./ports.ts";
+
+/** Items of one request that are made fit at the same time, and parts of each. */
+const ITEMS_AT_ONCE_MAX = 4;
+const PARTS_AT_ONCE_MAX = 4;
 
 export interface MediaScope {
   readonly owner: Owner;
@@ -25,8 +30,8 @@ export async function fitMedia(
   const stop = new AbortController();
   const media = reader.forRequest(scope.owner, AbortSignal.any([scope.signal, stop.signal]));
   try {
-    return await Promise.all(
-      items.map((item, index) => fitItem(media, item, index < earlier ? null : `input[${index - earlier}]`)),
+    return await mapSomeAtOnce(items, ITEMS_AT_ONCE_MAX, (item, index) =>
+      fitItem(media, item, index < earlier ? null : `input[${index - earlier}]`),
     );
   } finally {
     stop.abort(); // Where one failed, nobody waits for the others.
@@ -80,8 +85,8 @@ function fitParts<Part>(
   member: string,
   fit: (part: Part) => Promise<Part>,
 ): Promise<Part[]> {
-  return Promise.all(
-    parts.map((part, index) => named(fit(part), path === null ? null : `${path}.${member}[${index}]`)),
+  return mapSomeAtOnce(parts, PARTS_AT_ONCE_MAX, (part, index) =>
+    named(fit(part), path === null ? null : `${path}.${member}[${index}]`),
   );
 }
 

@@ -1,5 +1,4 @@
 import type { Response } from "../../generated/responses-api/types.ts";
-import { assert } from "../base/assert.ts";
 import { type IdStem, stemFromId } from "../base/ids.ts";
 import { isRecord } from "../base/records.ts";
 import type { RunPlan } from "../runs/index.ts";
@@ -39,11 +38,18 @@ export function endingTask(response: Response, events: readonly RecordedEvent[])
   return { ids: stemFromId(response.id), rawReasoningAs: "text", sealsReasoning, inputTokensEstimate: 0 };
 }
 
-/** A task as it was stored. */
-export function readTask(json: string): RunTask {
-  const task: unknown = JSON.parse(json);
-  assert(isTask(task), "a stored task is one that was written here");
-  return task;
+/** A task as it was stored; null for what is none, such as one of a program that wrote them otherwise. */
+export function readTask(json: string): RunTask | null {
+  const task: unknown = parseJson(json);
+  return isTask(task) ? task : null;
+}
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return null;
+  }
 }
 
 function isTask(value: unknown): value is RunTask {

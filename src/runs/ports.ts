@@ -225,6 +225,7 @@ export interface EventLog {
 export interface AbandonedRun {
   readonly owner: Owner;
   readonly response: Response;
+  /** Null: it cannot be begun again, or this worker has ended it already, though not in the store. */
   readonly task: string | null;
   /** How often it was begun again already. */
   readonly restarts: number;

@@ -100,17 +100,17 @@ async function findUnmade(db: Kysely<Database>, own: number, dead: readonly numb
 
 /** Makes runs this worker's. */
 async function claim(db: Kysely<Database>, own: number, ids: readonly string[]): Promise<readonly AbandonedRun[]> {
-  await db.updateTable("responses").set({ worker: own }).where("id", "in", ids).execute();
   const rows = await db
     .selectFrom("responses")
-    .select(["organization", "project", "body", "task", "restarts"])
+    .select(["organization", "project", "body", "task", "restarts", "worker"])
     .where("id", "in", ids)
     .orderBy("created_at")
     .orderBy("id")
     .execute();
-  return rows.map(({ organization, project, body, task, restarts }) => {
-    const response: Response = JSON.parse(body);
-    return { owner: { organization, project }, response: rememberJson(response, body), task, restarts };
+  await db.updateTable("responses").set({ worker: own }).where("id", "in", ids).execute();
+  return rows.map(({ organization, project, body, task, restarts, worker }) => {
+    const response = rememberJson<Response>(JSON.parse(body), body);
+    return { owner: { organization, project }, response, task: worker === own ? null : task, restarts };
   });
 }
 

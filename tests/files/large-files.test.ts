@@ -1,11 +1,11 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { type ChildServer, startChildServer } from "../hostile/child-server.ts";
+import { type ChildServer, memoryOf, startChildServer } from "../child-server.ts";
 import { verifies } from "../verifies.ts";
 
 const MEBIBYTE = 1024 * 1024;
@@ -15,18 +15,9 @@ const GROWTH_BYTES_MAX = 120 * MEBIBYTE;
 
 async function startChild(): Promise<{ server: ChildServer; dataDir: string }> {
   const dataDir = await mkdtemp(join(tmpdir(), "antiphon-large-"));
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
   const server = await startChildServer({ scenario: "models: [m]\nscenarios: []\n", env: { DATA_DIR: dataDir } });
-  onTestFinished(async () => {
-    await server.remove();
-    await rm(dataDir, { recursive: true, force: true });
-  });
   return { server, dataDir };
-}
-
-/** The most memory the process ever had, by its own operating system. */
-async function peakBytes(pid: number): Promise<number> {
-  const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, "utf8")) ?? [];
-  return Number(kibibytes) * 1024;
 }
 
 function largeForm(): ReadableStream<Uint8Array> {
@@ -53,7 +44,7 @@ test.skipIf(process.platform !== "linux")(
     verifies("files.content.streams");
     const { server } = await startChild();
     const authorization = `Bearer ${server.apiKey}`;
-    const before = await peakBytes(server.pid);
+    const { peakBytes: before } = await memoryOf(server.pid);
     const form: RequestInit & { readonly duplex: "half" } = {
       method: "POST",
       headers: { authorization, "content-type": "multipart/form-data; boundary=b" },
@@ -70,7 +61,7 @@ test.skipIf(process.platform !== "linux")(
       size += chunk.length;
     }
     expect(size).toBe(bytes);
-    expect((await peakBytes(server.pid)) - before).toBeLessThan(GROWTH_BYTES_MAX);
+    expect((await memoryOf(server.pid)).peakBytes - before).toBeLessThan(GROWTH_BYTES_MAX);
   },
 );
 
@@ -89,7 +80,7 @@ test("a process killed in the middle of an upload leaves nothing of it", async (
   const files = join(dataDir, "files");
   while (!(await readdir(dataDir)).includes("files")) await sleep(5); // Made when the first bytes came.
   const closed = new Promise((resolve) => socket.once("close", resolve));
-  process.kill(server.pid, "SIGKILL");
+  await server.kill();
   await closed;
   expect(await readdir(files)).toEqual([]);
 });

@@ -1,11 +1,12 @@
 import type { Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sse } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { errorOf } from "./catalogue-error.ts";
 import { readSnapshot, readStream } from "./event-stream.ts";
 import { type Deed, flood, framed, STREAM_HEAD } from "./model-deaths.ts";
-import { chunk, type ModelServer, serveBytes, sse } from "./model-server.ts";
+import { chunk, type ModelServer, serveBytes } from "./model-server.ts";
 
 const IDLE_MS = 400;
 const TOTAL_MS = 2_000;

@@ -1,6 +1,5 @@
-import { createServer } from "node:http";
-import { onTestFinished } from "vitest";
 import { isRecord } from "../../src/base/records.ts";
+import { serveHttp } from "../http-server.ts";
 
 export interface CollectedSpan {
   readonly name: string;
@@ -29,7 +28,7 @@ export async function startCollector(status = 200): Promise<Collector> {
   const spans: CollectedSpan[] = [];
   const texts: string[] = [];
   const headers: Readonly<Record<string, unknown>>[] = [];
-  const server = createServer((request, response) => {
+  const { url } = await serveHttp((request, response) => {
     let text = "";
     request.setEncoding("utf8").on("data", (piece) => (text += String(piece)));
     request.once("end", () => {
@@ -39,14 +38,7 @@ export async function startCollector(status = 200): Promise<Collector> {
       response.writeHead(status, { "content-type": "application/json" }).end("{}");
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the collector has no port");
-  return { origin: `http://127.0.0.1:${address.port}`, spans, texts, headers };
+  return { origin: url, spans, texts, headers };
 }
 
 function readSpans(body: unknown): CollectedSpan[] {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { lastChunk, serveChat, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { startChildServer } from "../child-server.ts";
 import { verifies } from "../verifies.ts";
-import { startChild } from "./child.ts";
 
 const WORDS = 20;
 const WORD_MS = 100;
@@ -22,9 +22,11 @@ async function startSlowModel(): Promise<string> {
 
 test("a server that is told to stop says so at once, serves on for the delay, and lets its streams end whole", async () => {
   verifies("operations.drain.announced");
-  const child = await startChild({ MODEL_BASE_URL: await startSlowModel(), DRAIN_DELAY_MS: `${DELAY_MS}ms` });
+  const child = await startChildServer({
+    env: { MODEL_BASE_URL: await startSlowModel(), DRAIN_DELAY_MS: `${DELAY_MS}ms` },
+  });
   expect((await child.fetch("/readyz")).status).toBe(200);
-  const stream = await child.create({ model: "m", input: "Tell", stream: true });
+  const stream = await child.post("/v1/responses", { model: "m", input: "Tell", stream: true });
   const text = stream.text();
   const toldAt = performance.now();
   const stopped = child.stop();
@@ -35,7 +37,7 @@ test("a server that is told to stop says so at once, serves on for the delay, an
     checks: { store: "ok", server: "unavailable" },
   });
   expect((await child.fetch("/healthz")).status).toBe(200);
-  const late = await child.create({ model: "m", input: "Tell", store: false, stream: true });
+  const late = await child.post("/v1/responses", { model: "m", input: "Tell", store: false, stream: true });
   expect(late.status).toBe(200);
   expect(late.headers.get("connection")).toBe("close");
   const lateText = late.text();
@@ -48,10 +50,21 @@ test("a server that is told to stop says so at once, serves on for the delay, an
   await expect(child.fetch("/readyz")).rejects.toThrow("fetch failed");
 });
 
+test("a background response that outlasts the drain is left to another server, and the log says so", async () => {
+  verifies("operations.log.run-lines");
+  const child = await startChildServer({
+    env: { MODEL_BASE_URL: await startSlowModel(), DRAIN_MS: "200", LOG_LEVEL: "info" },
+  });
+  const { id } = await (await child.post("/v1/responses", { model: "m", input: "Tell", background: true })).json();
+  expect(await child.stop()).toBe(0);
+  const ofRun = child.lines().filter((line) => line["responseId"] === id);
+  expect(ofRun.map(({ msg }) => msg)).toEqual(["a run began", "a run was left to another server"]);
+});
+
 test("without a delay a server that is told to stop takes no more connections, and its streams end whole all the same", async () => {
   verifies("transport.drain.sigterm-finishes-requests");
-  const child = await startChild({ MODEL_BASE_URL: await startSlowModel() });
-  const stream = await child.create({ model: "m", input: "Tell", stream: true });
+  const child = await startChildServer({ env: { MODEL_BASE_URL: await startSlowModel() } });
+  const stream = await child.post("/v1/responses", { model: "m", input: "Tell", stream: true });
   const text = stream.text();
   const stopped = child.stop();
   await expect

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { type ChatServer, serveChat } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { type ChildServer, startChildServer } from "../child-server.ts";
 import { chunks, delta, UPSTREAM_KEY, usageChunk } from "../responses/behind-upstream.ts";
 import { PIXEL } from "../responses/media-samples.ts";
 import { verifies } from "../verifies.ts";
-import { CALLER_KEY, type Child, startChild } from "./child.ts";
 
 const SAID = "the-question-about-mulberries";
 const ANSWERED = "the-answer-about-mulberries";
@@ -37,15 +37,17 @@ async function startEchoingModel(): Promise<{
 
 async function startLogged(
   level: string,
-): Promise<{ child: Child; model: Awaited<ReturnType<typeof startEchoingModel>> }> {
+): Promise<{ child: ChildServer; model: Awaited<ReturnType<typeof startEchoingModel>> }> {
   const model = await startEchoingModel();
-  const child = await startChild({
-    LOG_LEVEL: level,
-    MODEL_BASE_URL: `${model.upstream.origin}/v1`,
-    MODEL_API_KEY: UPSTREAM_KEY,
-    METRICS_KEY,
-    OTEL_EXPORTER_OTLP_ENDPOINT: model.upstream.origin,
-    OTEL_EXPORTER_OTLP_HEADERS: `x-key=${COLLECTOR_KEY}`,
+  const child = await startChildServer({
+    env: {
+      LOG_LEVEL: level,
+      MODEL_BASE_URL: `${model.upstream.origin}/v1`,
+      MODEL_API_KEY: UPSTREAM_KEY,
+      METRICS_KEY,
+      OTEL_EXPORTER_OTLP_ENDPOINT: model.upstream.origin,
+      OTEL_EXPORTER_OTLP_HEADERS: `x-key=${COLLECTOR_KEY}`,
+    },
   });
   return { child, model };
 }
@@ -55,18 +57,20 @@ async function sendEverything({ child, model }: Awaited<ReturnType<typeof startL
   const image = { type: "input_image", image_url: PIXEL };
   const input = [{ role: "user", content: [{ type: "input_text", text: SAID }, image] }];
   const sealing = { store: false, include: ["reasoning.encrypted_content"] };
-  const first = await (await child.create({ model: "m", input: SAID, ...sealing })).json();
+  const first = await (await child.post("/v1/responses", { model: "m", input: SAID, ...sealing })).json();
   const reasoning = first.output.find((item: { type: string }) => item.type === "reasoning");
   expect(reasoning.encrypted_content.length).toBeGreaterThan(50);
   for (const manner of ["answers", "echoes", "breaks"] as const) {
     model.behave(manner);
-    for (const stream of [true, false]) await (await child.create({ model: "m", input, stream })).text();
-    await (await child.create({ model: "m", input: [reasoning, ...input], ...sealing })).text();
-    await (await child.create({ model: "m", input, background: true })).text();
-    await (await child.create({ model: "m", input }, { authorization: "Bearer sk-somebody-elses-0123456789" })).text();
+    for (const stream of [true, false]) await (await child.post("/v1/responses", { model: "m", input, stream })).text();
+    await (await child.post("/v1/responses", { model: "m", input: [reasoning, ...input], ...sealing })).text();
+    await (await child.post("/v1/responses", { model: "m", input, background: true })).text();
+    await (
+      await child.post("/v1/responses", { model: "m", input }, { authorization: "Bearer sk-somebody-elses-0123456789" })
+    ).text();
   }
   await (
-    await child.create({
+    await child.post("/v1/responses", {
       model: "m",
       input: [{ ...reasoning, encrypted_content: `x${reasoning.encrypted_content}` }],
       ...sealing,
@@ -90,7 +94,7 @@ describe("the log", () => {
     expect(logged.child.lines().length).toBeGreaterThan(20);
     expect(said).toContain("a model server gave up an answer");
     const secrets = {
-      CALLER_KEY,
+      CALLER_KEY: logged.child.apiKey,
       UPSTREAM_KEY,
       COLLECTOR_KEY,
       METRICS_KEY,
@@ -118,7 +122,7 @@ describe("the log", () => {
     verifies("operations.log.request-line-names-the-caller");
     verifies("operations.log.run-lines");
     const { child } = await startLogged("info");
-    const reply = await child.create({ model: "m", input: "Hi" }, { "x-client-request-id": "mine-1" });
+    const reply = await child.post("/v1/responses", { model: "m", input: "Hi" }, { "x-client-request-id": "mine-1" });
     const { id } = await reply.json();
     const requestId = reply.headers.get("x-request-id");
     await child.fetch("/healthz");

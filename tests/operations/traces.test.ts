@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type ChatServer, serveChat } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { type Answer, chunks, delta, says, usageChunk } from "../responses/behind-upstream.ts";
@@ -137,6 +140,28 @@ test("a background response has a span for its wait, and all of it is in the tra
   for (const name of ["queue", "chat m"])
     expect(spans.get(name)).toMatchObject({ traceId: TRACE_ID, parentSpanId: run?.spanId });
   expect(spans.get("GET /v1/responses/{response_id}")?.traceId).not.toBe(TRACE_ID);
+});
+
+test("a server that takes up a response goes on with the trace of the request that began it", async () => {
+  verifies("operations.traces.context-is-passed-on");
+  const folder = await mkdtemp(join(tmpdir(), "antiphon-traces-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  let isSilent = true;
+  const answer: Answer = (response, call) => (isSilent ? null : ANSWER(response, call));
+  const env = { DATA_DIR: folder, DRAIN_MS: "100", API_KEYS: "sk-traces-0123456789" };
+  const first = await startTraced(answer, env);
+  const { id } = await (await first.create({ background: true }, { traceparent: TRACEPARENT })).json();
+  await expect.poll(() => first.upstream.calls.length).toBe(1);
+  const left = (await first.finish()).get("run");
+  isSilent = false;
+  const second = await startTraced(answer, env);
+  await expect
+    .poll(async () => (await (await second.server.fetch(`/v1/responses/${id}`)).json()).status)
+    .toBe("incomplete");
+  const spans = await second.finish();
+  expect(spans.get("run")).toMatchObject({ traceId: TRACE_ID, parentSpanId: left?.parentSpanId });
+  expect(spans.get("chat m")?.traceId).toBe(TRACE_ID);
+  expect(left).toMatchObject({ traceId: TRACE_ID, attributes: { "antiphon.response.id": id } });
 });
 
 test("a model server that refuses, breaks off or is left by the client ends its span so", async () => {

@@ -1,14 +1,17 @@
 import { createServer, type RequestListener } from "node:http";
 import { onTestFinished } from "vitest";
 
-export interface RemoteServer {
+/** A server of the test's own making, on a real port. */
+export interface HttpServer {
+  /** Without a slash at its end. */
   readonly url: string;
+  readonly port: number;
   /** What was asked for, oldest first. */
   readonly paths: readonly string[];
 }
 
-/** A server somewhere in the world, as far as ours is concerned; on a real port. Ends with the test. */
-export async function serveRemote(answer: RequestListener): Promise<RemoteServer> {
+/** Answers as the test wants until the test ends. */
+export async function serveHttp(answer: RequestListener): Promise<HttpServer> {
   const paths: string[] = [];
   const server = createServer((request, response) => {
     paths.push(request.url ?? "");
@@ -21,7 +24,7 @@ export async function serveRemote(answer: RequestListener): Promise<RemoteServer
   });
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("the server has no port");
-  return { url: `http://127.0.0.1:${address.port}`, paths };
+  return { url: `http://127.0.0.1:${address.port}`, port: address.port, paths };
 }
 
 /** Answers every call with these bytes. */
