@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import { cpuMs } from "./processes.ts";
-import { quantile } from "./stream-client.ts";
+import { explainRefusal, quantile } from "./stream-client.ts";
 import { withServer } from "./with-server.ts";
 
 const STREAMS = 256;
@@ -50,6 +50,7 @@ function delaysOf(url: string, body: object, headers: Readonly<Record<string, st
     });
     call.once("error", reject);
     call.once("response", (reply) => {
+      if (reply.statusCode !== 200) return void explainRefusal(url, reply).then(reject);
       const delays: number[] = [];
       reply.setEncoding("utf8");
       reply.on("data", (piece: string) => {
@@ -59,7 +60,10 @@ function delaysOf(url: string, body: object, headers: Readonly<Record<string, st
           delays.push(now - Number(sent));
       });
       reply.once("error", reject);
-      reply.once("end", () => resolve(delays));
+      reply.once("end", () => {
+        if (delays.length === TOKENS) resolve(delays);
+        else reject(new Error(`a stream of ${url} brought ${delays.length} tokens of ${TOKENS}`));
+      });
     });
     call.end(JSON.stringify(body));
   });

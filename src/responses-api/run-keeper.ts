@@ -72,7 +72,8 @@ export class RunKeeper {
     const { runs, ledger, logger } = this.#parts;
     this.#looks += 1;
     const isRenewal = this.#looks % LOOKS_PER_RENEWAL === 0;
-    if (isRenewal && !(await ledger.renewLease())) logger.warn({}, "this server was taken for dead, and its runs with it");
+    if (isRenewal && !(await ledger.renewLease()))
+      logger.warn({}, "this server was taken for dead, and its runs with it");
     for (const responseId of await ledger.listStopsAsked()) void runs.stop(responseId);
     if (!isRenewal) return;
     if (this.#takesUp) await this.#takeUp();

@@ -4,3 +4,4 @@ export { readEvents } from "./read-events.ts";
 export type { LiveRun } from "./run-driver.ts";
 export { RunHost, type RunOrder, RunsExhausted, RunsLeaving } from "./run-host.ts";
 export type { RunPlan } from "./run-state.ts";
+export { usageOf } from "./usage.ts";

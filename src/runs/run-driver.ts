@@ -45,6 +45,9 @@ export interface RunStart {
   readonly watch?: RunWatch;
 }
 
+/** What a run needs until it ends. */
+type LastingStart = Omit<RunStart, "ask" | "opened">;
+
 export interface LiveRun {
   readonly responseId: string;
   /** The events from the first on, in the batches they come in, for the one who started the run. */
@@ -76,7 +79,7 @@ export async function startRun(start: RunStart): Promise<LiveRun> {
   });
   const { driver, feed } = driverOf(start, { nextNumber: 0, state: waiting(plan) });
   const live = feed.subscribe();
-  await driver.open({ type: "accepted" });
+  await driver.open(start.opened, { type: "accepted" });
   const responseId = plan.response.id;
   const events = readEvents({ responseId, log, live, isLiveFromStart: true }, -1);
   return { responseId, events, subscribe: () => feed.subscribe(), ended: driver.drive(async () => turn) };
@@ -85,7 +88,7 @@ export async function startRun(start: RunStart): Promise<LiveRun> {
 /** Stores a run of the background before its model is asked. Resolves once its first events are stored. */
 export async function queueRun(start: RunStart): Promise<QueuedRun> {
   const { driver, feed } = driverOf(start, { nextNumber: 0, state: waiting(start.plan) });
-  await driver.open({ type: "queued" });
+  await driver.open(start.opened, { type: "queued" });
   return queued(start, feed, () => driver.drive(asking(start)));
 }
 
@@ -116,27 +119,28 @@ function asking({ ask, watch }: RunStart): RunStart["ask"] {
 }
 
 function driverOf(start: RunStart, { nextNumber, state }: { nextNumber: number; state: RunState }) {
-  const { log, plan, signal } = start;
+  const { ask: _asked, opened: _stored, ...lasting } = start; // They hold the whole context, and a run may last.
+  const { log, plan, signal } = lasting;
   const feed = new LiveFeed(log !== null);
   signal.addEventListener("abort", () => feed.hurry(), { once: true });
   const recorder = createRecorder({ responseId: plan.response.id, log, feed, nextNumber });
-  return { driver: new RunDriver(start, recorder, state), feed };
+  return { driver: new RunDriver(lasting, recorder, state), feed };
 }
 
 /** Turns the world into signals, one batch at a time, and has what they make visible recorded. */
 class RunDriver {
-  readonly #start: RunStart;
+  readonly #start: LastingStart;
   readonly #recorder: EventRecorder;
   #state: RunState;
 
-  constructor(start: RunStart, recorder: EventRecorder, state: RunState) {
+  constructor(start: LastingStart, recorder: EventRecorder, state: RunState) {
     this.#start = start;
     this.#recorder = recorder;
     this.#state = state;
   }
 
-  async open(first: RunSignal): Promise<void> {
-    await this.#recorder.open(this.#start.opened, this.#step(first));
+  async open(opened: OpenedRun, first: RunSignal): Promise<void> {
+    await this.#recorder.open(opened, this.#step(first));
   }
 
   /** Never rejects. */

@@ -84,14 +84,18 @@ export class RunHost {
     const hosted = this.#admit(order);
     const stopClock = this.#limitTime(hosted);
     this.#foreground += 1;
+    const leave = (): void => hosted.controller.abort(client.reason);
+    client.addEventListener("abort", leave, { once: true });
+    if (client.aborted) leave();
     const finish = (): void => {
+      client.removeEventListener("abort", leave);
       stopClock();
       this.#foreground -= 1;
       hosted.end();
       this.#pump();
     };
     try {
-      const run = await startRun({ ...order, signal: AbortSignal.any([client, hosted.controller.signal]) });
+      const run = await startRun({ ...order, signal: hosted.controller.signal });
       show(hosted, order, run);
       void run.ended.then(finish);
       return { ...run, ended: hosted.ended };

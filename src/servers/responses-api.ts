@@ -68,7 +68,7 @@ export async function startResponsesApi(config: Config, log: Logger): Promise<Re
       const deadline = performance.now() + drainMs;
       await keeper.stop();
       await server.close();
-      await keeper.leave(Math.max(0, deadline - performance.now()));
+      await keeper.leave(Math.max(0, Math.ceil(deadline - performance.now())));
       await sweeping.stop();
       await store.close();
       await telemetry.close();

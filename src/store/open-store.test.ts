@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Kysely } from "kysely";
 import { expect, test } from "vitest";
+import { verifies } from "../../tests/verifies.ts";
 import { migrate } from "./migrate.ts";
 import { openStore } from "./open-store.ts";
 import type { Database } from "./schema.ts";
@@ -151,6 +152,7 @@ test("a database made by a newer program is refused", async () => {
 });
 
 test("processes that start together on a new database all come up", async () => {
+  verifies("state.start.together");
   const file = temporaryFile();
   const program = fileURLToPath(new URL("open-at-once.fixture.ts", import.meta.url));
   const at = String(Date.now() + 2_000); // When each of them has been loaded.

@@ -122,3 +122,12 @@ test("it is known how often a run was begun again, whoever did it", async () => 
   await one.ledger.release(RUN);
   expect(await other.ledger.claimAbandoned(10)).toMatchObject([{ restarts: 2 }]);
 });
+
+test("a worker that is found dead when another one starts writes nothing more, whoever claims its runs", async () => {
+  const { file, one, other } = await twoWorkers();
+  await one.events.append(RUN, textEvents(3, 2));
+  change(file, "update workers set expires_at = 0 where id = 1");
+  expect(await readNumbers(other.events, RUN)).toEqual(numbersFrom(0, 4)); // It makes chunks of what it finds in journals.
+  await expect(one.events.append(RUN, textEvents(5, 1))).rejects.toThrow(RunLost);
+  expect(await other.ledger.claimAbandoned(10)).toHaveLength(1);
+});

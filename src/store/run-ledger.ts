@@ -4,9 +4,9 @@ import { rememberJson } from "../base/json-text.ts";
 import type { AbandonedRun, RunLedger } from "../runs/ports.ts";
 import type { WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue } from "./commit-queue.ts";
-import { recoverTails } from "./recover-tails.ts";
 import { LIVE_STATUSES } from "./run-rows.ts";
 import type { Database } from "./schema.ts";
+import { strikeOff } from "./strike-off.ts";
 import type { WorkerLease } from "./worker-lease.ts";
 
 /** Who makes what, in the database. */
@@ -25,16 +25,10 @@ export class StoredRunLedger implements RunLedger {
     const own = await this.#lease.number();
     return await this.#db.transaction().execute(async (transaction) => {
       if (!(await this.#lease.renew(own, transaction))) return [];
-      const dead = await this.#lease.findDead(transaction, own);
-      await recoverTails(transaction, dead);
-      const ids = (await findUnmade(transaction, own, dead)).filter(({ id, worker }) => worker !== own || !isHere(id));
-      const claimed = await claim(
-        transaction,
-        own,
-        ids.slice(0, limit).map(({ id }) => id),
-      );
-      await dismiss(transaction, dead);
-      return claimed;
+      await strikeOff(transaction, await this.#lease.findDead(transaction, own));
+      const unmade = (await findUnmade(transaction, own)).filter(({ id, worker }) => worker !== own || !isHere(id));
+      const ids = unmade.slice(0, limit).map(({ id }) => id);
+      return await claim(transaction, own, ids);
     });
   }
 
@@ -85,9 +79,9 @@ export class StoredRunLedger implements RunLedger {
   }
 }
 
-/** The live runs that no other living worker holds, oldest first; this worker's among them. */
-async function findUnmade(db: Kysely<Database>, own: number, dead: readonly number[]) {
-  const others = db.selectFrom("workers").select("id").where("id", "!=", own).where("id", "not in", dead);
+/** The live runs that no other worker holds, oldest first; this worker's among them. */
+async function findUnmade(db: Kysely<Database>, own: number) {
+  const others = db.selectFrom("workers").select("id").where("id", "!=", own);
   return await db
     .selectFrom("responses")
     .select(["id", "worker"])
@@ -112,9 +106,4 @@ async function claim(db: Kysely<Database>, own: number, ids: readonly string[]):
     const response = rememberJson<Response>(JSON.parse(body), body);
     return { owner: { organization, project }, response, task: worker === own ? null : task, restarts };
   });
-}
-
-/** Strikes dead workers off the list: nothing of theirs is left in a journal, and runs of workers that are not listed are anyone's. */
-async function dismiss(transaction: Kysely<Database>, dead: readonly number[]): Promise<void> {
-  await transaction.deleteFrom("workers").where("id", "in", dead).execute();
 }

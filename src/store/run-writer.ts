@@ -11,11 +11,11 @@ import {
 import type { ConversationOutcome } from "./conversation-changes.ts";
 import { changeConversations } from "./conversation-rows.ts";
 import { JournalSpan, writeJournal } from "./journal.ts";
-import { recoverTails } from "./recover-tails.ts";
 import { RowInserter } from "./row-inserter.ts";
 import { deleteResponses, findLiveRun, updateResponses } from "./run-rows.ts";
 import type { RunTail } from "./run-tail.ts";
 import type { Database } from "./schema.ts";
+import { strikeOff } from "./strike-off.ts";
 import type { WorkerLease } from "./worker-lease.ts";
 
 /** How much of the journal a quiet run may keep before its tail becomes a chunk all the same. Bounds the journal, and what is read after a crash. */
@@ -43,9 +43,9 @@ export class RunWriter {
     this.#lease = lease;
   }
 
-  /** Makes chunks of what killed processes left in their journals. Happens once, before events are read or written; not when a store is opened for its keys alone. */
+  /** Strikes dead workers off, and makes chunks of what they left in their journals. Happens once, before events are read or written; not when a store is opened for its keys alone. */
   recover(): Promise<void> {
-    this.#recovery ??= this.#recoverTails();
+    this.#recovery ??= this.#recover();
     return this.#recovery;
   }
 
@@ -164,12 +164,12 @@ export class RunWriter {
     this.#journal.endTail(responseId);
   }
 
-  async #recoverTails(): Promise<void> {
+  async #recover(): Promise<void> {
     try {
       const own = await this.#lease.number();
       await this.#db.transaction().execute(async (transaction) => {
         await this.#requireLease(transaction, own);
-        await recoverTails(transaction, await this.#lease.findDead(transaction, own));
+        await strikeOff(transaction, await this.#lease.findDead(transaction, own));
       });
     } catch (error) {
       this.#recovery = null; // The next who needs it tries again.

@@ -1,5 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { verifies } from "../../tests/verifies.ts";
 import { openTestStore, readNumbers, temporaryFile } from "./store.fixture.ts";
 import { aResponse, OURS } from "./stored-shapes.fixture.ts";
 import { textEvents } from "./text-events.fixture.ts";
@@ -56,6 +57,7 @@ async function twoWorkers() {
 const pass = (ms: number): unknown => vi.setSystemTime(Date.now() + ms);
 
 test("whoever wakes with others from a long sleep gives them a term to say that they live", async () => {
+  verifies("state.lease.slept-processes");
   const { one, claimed } = await twoWorkers();
   pass(60 * LEASE_MS);
   expect(await claimed()).toEqual([]);
@@ -67,6 +69,7 @@ test("whoever wakes with others from a long sleep gives them a term to say that 
 });
 
 test("a clock that is set back makes no lease longer", async () => {
+  verifies("state.lease.slept-processes");
   const { claimed } = await twoWorkers();
   pass(-3_600_000);
   expect(await claimed()).toEqual([]);

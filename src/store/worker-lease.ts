@@ -1,8 +1,8 @@
 import { readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import type { Kysely } from "kysely";
-import { recoverTails } from "./recover-tails.ts";
 import type { Database } from "./schema.ts";
+import { strikeOff } from "./strike-off.ts";
 
 /** For how long a worker holds its runs without renewing its lease. */
 export const LEASE_MS = 15_000;
@@ -65,8 +65,7 @@ export class WorkerLease {
     OWN_NUMBERS.delete(number);
     await this.#db.transaction().execute(async (transaction) => {
       await transaction.updateTable("workers").set({ expires_at: 0 }).where("id", "=", number).execute();
-      await recoverTails(transaction, [number]);
-      await transaction.deleteFrom("workers").where("id", "=", number).execute();
+      await strikeOff(transaction, [number]);
     });
   }
 

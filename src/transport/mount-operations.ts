@@ -37,10 +37,10 @@ export function mountOperations<P>(parts: MountParts<P>): OperationRouter {
   for (const route of routes) {
     const handler = parts.handlers[route.operationId];
     assert(handler !== undefined, "an operation that is not missing has a handler");
-    router.register(route.path, [route.method], async ({ exchange, params }) => {
+    router.register(route.path, [route.method], ({ exchange, params }) => {
       exchange.operationId = route.operationId;
       exchange.route = route.path;
-      await serveOperation(route, handler, exchange, params, parts);
+      return serveOperation(route, handler, exchange, params, parts);
     });
   }
   return router;

@@ -1,12 +1,10 @@
-import OpenAI from "openai";
 import type { ResponsesClientEvent, ResponsesServerEvent } from "openai/resources/responses/responses";
 import { ResponsesWS } from "openai/resources/responses/ws";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { verifies } from "../verifies.ts";
 import { installedVersion } from "./installed-version.ts";
+import { MODEL, startWithClient } from "./openai-client.ts";
 
-const MODEL = "antiphon-built-in";
 const SCENARIO = `
 scenarios:
   - when: { input_contains: slowly }
@@ -30,13 +28,7 @@ const tools: ResponsesClientEvent.ResponseCreate["tools"] = [
   },
 ];
 
-let server: TestServer;
-let client: OpenAI;
-beforeAll(async () => {
-  server = await startTestServer({ scenario: SCENARIO });
-  client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.apiKey, maxRetries: 0 });
-});
-afterAll(() => server.close());
+const { client } = await startWithClient(SCENARIO);
 
 let connection: Connection;
 beforeEach(() => {

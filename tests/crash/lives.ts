@@ -25,7 +25,12 @@ export async function serveModel() {
     if (call.body.includes("wait")) await gate.promise;
     response.end(sse(textChunk("done"), lastChunk("stop"), "[DONE]"));
   });
-  return { url: `${model.origin}/v1`, letGo: gate.resolve, calls: () => model.calls.length };
+  return {
+    url: `${model.origin}/v1`,
+    letGo: gate.resolve,
+    calls: () => model.calls.length,
+    closed: () => model.calls.at(-1)?.closed,
+  };
 }
 
 /** A folder that several servers of one test live in, one after the other or together. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { readResponse } from "../responses/read-stream.ts";
+import { verifies } from "../verifies.ts";
 import { dataFolder, enqueue, query, serveModel, start, until } from "./lives.ts";
 
 const TEST_TIMEOUT_MS = 60_000;
@@ -8,6 +9,7 @@ const TEST_TIMEOUT_MS = 60_000;
 test(
   "what a killed server was telling is ended at once, however busy its successor is with what is begun again",
   async () => {
+    verifies("state.crash.ended-at-once");
     const [folder, model] = [await dataFolder(), await serveModel()];
     const first = await start(folder, model.url);
     const silent = await enqueue(first, "silence");
@@ -26,6 +28,7 @@ test(
 test(
   "a background response that ends the server each time is begun again a few times only",
   async () => {
+    verifies("state.crash.restarts-are-limited");
     const [folder, model] = [await dataFolder(), await serveModel()];
     let server = await start(folder, model.url);
     const id = await enqueue(server, "silence");

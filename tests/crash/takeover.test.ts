@@ -77,6 +77,7 @@ test(
 test(
   "whoever waits for a response that another server had to end is told its end",
   async () => {
+    verifies("state.lease.readers-follow");
     const [folder, model] = [await dataFolder(), await serveModel()];
     const first = await start(folder, model.url);
     await start(folder, model.url);
@@ -104,6 +105,7 @@ test(
 test(
   "a server that drains keeps its lease",
   async () => {
+    verifies("state.drain.lease-is-kept");
     const [folder, model] = [await dataFolder(), await serveModel()];
     const server = await start(folder, model.url, { DRAIN_MS: "30000" });
     const id = await enqueue(server, "wait");
@@ -124,10 +126,27 @@ test(
 test(
   "a server that is told to stop twice stops once",
   async () => {
+    verifies("state.drain.lease-is-kept");
     const [folder, model] = [await dataFolder(), await serveModel()];
     const server = await start(folder, model.url, { DRAIN_MS: "500" });
     await enqueue(server, "wait");
     expect(await Promise.all([server.stop("SIGTERM"), server.stop("SIGINT")])).toEqual([0, 0]);
+  },
+  TEST_TIMEOUT_MS,
+);
+
+test(
+  "a response that is deleted through another server is made no longer, however silent it is",
+  async () => {
+    const [folder, model] = [await dataFolder(), await serveModel()];
+    const maker = await start(folder, model.url);
+    const other = await start(folder, model.url);
+    const id = await enqueue(maker, "wait");
+    await until(other, id, "in_progress");
+    await sleep(100);
+    const closed = model.closed();
+    expect((await other.fetch(`/v1/responses/${id}`, { method: "DELETE" })).status).toBe(200);
+    await closed;
   },
   TEST_TIMEOUT_MS,
 );

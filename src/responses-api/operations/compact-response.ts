@@ -1,14 +1,14 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { CompactRequest, CreateResponseRequest, Usage } from "../../../generated/responses-api/types.ts";
 import { idFromStem, newIdStem } from "../../base/ids.ts";
-import { estimateTokens } from "../../runs/index.ts";
-import type { ModelEngine, ModelRequest, ModelUsage, Owner } from "../../runs/ports.ts";
+import { usageOf } from "../../runs/index.ts";
+import type { ModelEngine, ModelRequest, Owner } from "../../runs/ports.ts";
 import { Admission } from "../admission.ts";
 import { checkAvailability, type EngineKind } from "../check-availability.ts";
 import { isUserMessage, sinceCompaction } from "../compaction/begin-at-compaction.ts";
 import { sealCompaction } from "../compaction/compacted-context.ts";
 import { checkCompaction } from "../compaction/plan-compaction.ts";
-import { type Summary, summaryRequest, takeSummary } from "../compaction/summary-turn.ts";
+import { summaryRequest, takeSummary } from "../compaction/summary-turn.ts";
 import type { ApiContext } from "../context.ts";
 import { refused } from "../errors/model-errors.ts";
 import { missingParameter, nothingToAnswer } from "../errors/parameter-errors.ts";
@@ -80,7 +80,8 @@ async function summed(
   await admission.reserve({ input: estimateInputTokens(asked), outputMax: asked.maxOutputTokens });
   try {
     const summary = await takeSummary(engine, asked, signal);
-    const usage = usageOf(summary, asked);
+    const estimate = { inputTokens: estimateInputTokens(asked), outputCharacters: summary.text.length };
+    const usage = usageOf(summary.usage, estimate);
     admission.settle(usage.total_tokens);
     return { summary: summary.text, usage };
   } catch (error) {
@@ -100,21 +101,4 @@ async function requestOf({ store }: CompactParts, owner: Owner, body: CompactReq
 
 function keyOf({ previous_response_id: previousId }: CreateResponseRequest): string | undefined {
   return /^resp_([0-9a-f]{16})/.exec(previousId ?? "")?.[1];
-}
-
-function usageOf({ text, usage }: Summary, asked: ModelRequest): Usage {
-  const counted: ModelUsage = usage ?? {
-    inputTokens: estimateInputTokens(asked),
-    cachedTokens: 0,
-    cacheWriteTokens: 0,
-    outputTokens: estimateTokens(text.length),
-    reasoningTokens: 0,
-  };
-  return {
-    input_tokens: counted.inputTokens,
-    input_tokens_details: { cache_write_tokens: counted.cacheWriteTokens, cached_tokens: counted.cachedTokens },
-    output_tokens: counted.outputTokens,
-    output_tokens_details: { reasoning_tokens: counted.reasoningTokens },
-    total_tokens: counted.inputTokens + counted.outputTokens,
-  };
 }

@@ -12,6 +12,6 @@ export function createConversationItems(
     const items = await placeConversationItems(parts, owner, { conversationId: id, items: body.items });
     const refusal = await parts.conversations.addItems(owner, id, items);
     if (refusal !== null) throw conversationRefused(refusal, id);
-    return { status: 200, body: itemList(items, false) };
+    return { status: 200, body: itemList({ items, hasMore: false }) };
   };
 }

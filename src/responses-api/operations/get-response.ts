@@ -18,6 +18,9 @@ export function getResponse(parts: GetResponseParts): ResponsesApiHandlers<ApiCo
     if (query.stream !== true) return { status: 200, body: plainBody(stored.response) };
     if (stored.response.background !== true) throw notMadeInBackground();
     if (!stored.streamed) throw notMadeWithStream();
-    return { status: 200, events: storedEvents(watchResponse(parts, { owner, responseId: id, signal }, query.starting_after ?? -1)) };
+    return {
+      status: 200,
+      events: storedEvents(watchResponse(parts, { owner, responseId: id, signal }, query.starting_after ?? -1)),
+    };
   };
 }

@@ -4,8 +4,16 @@ import { RowInserter } from "./row-inserter.ts";
 import { findLiveRun } from "./run-rows.ts";
 import type { Database, EventChunksTable } from "./schema.ts";
 
-/** Makes chunks of what workers that are gone left in their journals, and throws those journals away. Part of a transaction. */
-export async function recoverTails(transaction: Kysely<Database>, workers: readonly number[]): Promise<void> {
+/**
+ * Takes workers off the list, so that they can write nothing more and their runs are anyone's. What they left in their journals becomes chunks.
+ * Part of a transaction that has written before.
+ */
+export async function strikeOff(transaction: Kysely<Database>, workers: readonly number[]): Promise<void> {
+  await recoverTails(transaction, workers);
+  await transaction.deleteFrom("workers").where("id", "in", workers).execute();
+}
+
+async function recoverTails(transaction: Kysely<Database>, workers: readonly number[]): Promise<void> {
   for (const worker of workers) {
     const rows = await transaction
       .selectFrom("event_journal")
