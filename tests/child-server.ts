@@ -22,8 +22,8 @@ export interface ChildServer {
   /** What it printed on stderr so far. */
   complaints(): string;
   /** Calls it with its key, unless `init` has another. */
-  fetch(path: string, init?: RequestInit): Promise<Response>;
-  post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
+  readonly fetch: (path: string, init?: RequestInit) => Promise<Response>;
+  readonly post: (path: string, body: unknown, headers?: Readonly<Record<string, string>>) => Promise<Response>;
   /** Asks it to stop; resolves to its exit code when it is gone. */
   stop(signal?: "SIGTERM" | "SIGINT"): Promise<number | null>;
   /** Kills it without warning; resolves when it is gone. */

@@ -1,3 +1,4 @@
+/** What a base64 data URL holds, still encoded. */
 export interface DataUrl {
   /** In lower case; empty if it names none. */
   readonly mimeType: string;

@@ -12,6 +12,7 @@ const LOADS_AT_ONCE_MAX = 4;
 /** Fetched and loaded for one request in all: it must not become a flood of calls of other servers. */
 const LOADS_MAX = 500;
 
+/** How the URL of one kind of part is fetched, and what its failures are called. */
 export interface DownloadPlan {
   /** The member of the part that holds the URL. */
   readonly member: string;

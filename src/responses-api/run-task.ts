@@ -4,8 +4,8 @@ import { isRecord } from "../base/records.ts";
 import type { RunPlan } from "../runs/index.ts";
 import type { ModelRequest, Owner, RecordedEvent } from "../runs/ports.ts";
 import type { CompactionPlan } from "./compaction/plan-compaction.ts";
+import { ownerText } from "./input/resolve-input.ts";
 import type { Speech } from "./ports.ts";
-import { ownerText } from "./resolve-input.ts";
 import type { Sealer } from "./seal.ts";
 
 /** What it takes to make one response, as plain JSON: a background response is begun again from it, by another process if need be. */

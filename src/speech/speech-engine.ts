@@ -1,3 +1,4 @@
+/** One recording to be turned into text. */
 export interface TranscriptionRequest {
   /** Such as `audio/wav`; the sound is a whole file of this type. */
   readonly mimeType: string;
@@ -6,6 +7,7 @@ export interface TranscriptionRequest {
   readonly signal: AbortSignal;
 }
 
+/** What was said in a recording. */
 export interface Transcript {
   /** Empty where nothing was said. */
   readonly text: string;

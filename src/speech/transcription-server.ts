@@ -2,6 +2,7 @@ import { Agent, FormData, fetch, type Response } from "undici";
 import { isRecord } from "../base/records.ts";
 import { type SpeechEngine, SpeechError, type TranscriptionRequest } from "./speech-engine.ts";
 
+/** How the transcription server is reached. */
 export interface TranscriptionServerOptions {
   /** Such as `http://127.0.0.1:8000/v1`. */
   readonly baseUrl: string;

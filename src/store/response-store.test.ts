@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { cpuMsOf } from "../../tests/cpu-time.ts";
 import { jsonOf } from "../base/json-text.ts";
 import type { ItemPage, PageRequest, ResponseStore } from "../responses-api/ports.ts";
 import { numbersFrom, openTestStore, storeRun } from "./store.fixture.ts";
@@ -134,9 +135,8 @@ test("a chain of 200 responses loads in well under a tenth of a second", async (
       output: [`msg_out_${link}`],
     });
   }
-  const startedAt = performance.now();
-  const chain = await responses.loadChain(OURS, "resp_199");
-  expect(performance.now() - startedAt).toBeLessThan(100);
+  const { ms, result: chain } = await cpuMsOf(() => responses.loadChain(OURS, "resp_199"));
+  expect(ms).toBeLessThan(100);
   expect(chain?.map((link) => link.responseId)).toEqual(numbersFrom(0, 199).map((link) => `resp_${link}`));
   expect(idsOf(chain?.flatMap((link) => link.items))).toEqual(
     numbersFrom(0, 199).flatMap((link) => [`msg_in_${link}`, `msg_out_${link}`]),

@@ -1,3 +1,4 @@
+import { get } from "node:http";
 import { networkInterfaces } from "node:os";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { serveChat, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
@@ -163,6 +164,7 @@ describe("who may read the metrics", () => {
   test.each([
     ["a caller on this machine", {}, {}, 200],
     ["a caller through a proxy on this machine", {}, { "x-forwarded-for": "203.0.113.7" }, 403],
+    ["a caller through a proxy that tells little of itself", {}, { "x-forwarded-proto": "https" }, 403],
     ["anyone, where metrics are open", { METRICS: "open" }, { "x-forwarded-for": "203.0.113.7" }, 200],
     ["anyone, where they are off", { METRICS: "off" }, {}, 404],
     ["a caller without the key that is set", { METRICS_KEY: "the-key" }, {}, 401],
@@ -177,6 +179,23 @@ describe("who may read the metrics", () => {
   ])("%s", async (_who, env, headers, status) => {
     verifies("operations.metrics.who-may-read");
     expect(await statusOf(env, headers)).toBe(status);
+  });
+
+  test.each([
+    ["localhost:8080", 200],
+    ["[::1]:8080", 200],
+    ["rebound.example:8080", 403],
+    ["127.0.0.1.rebound.example", 403],
+  ])("a caller on this machine that calls it %s, as a page in a browser may, gets %d", async (host, status) => {
+    verifies("operations.metrics.who-may-read");
+    const server = await startTestServer();
+    onTestFinished(() => server.close());
+    const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
+    get(`${server.url}/metrics`, { headers: { host } }, (reply) => resolve(reply.resume().statusCode)).on(
+      "error",
+      reject,
+    );
+    expect(await promise).toBe(status);
   });
 
   test.skipIf(elsewhere === undefined)(

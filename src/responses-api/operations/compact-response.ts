@@ -4,18 +4,18 @@ import { idFromStem, newIdStem } from "../../base/ids.ts";
 import { usageOf } from "../../runs/index.ts";
 import type { ModelEngine, ModelRequest, Owner } from "../../runs/ports.ts";
 import { Admission } from "../admission.ts";
-import { checkAvailability, type EngineKind } from "../check-availability.ts";
+import { checkAvailability, type EngineKind } from "../checks/check-availability.ts";
 import { isUserMessage, sinceCompaction } from "../compaction/begin-at-compaction.ts";
 import { sealCompaction } from "../compaction/compacted-context.ts";
 import { checkCompaction } from "../compaction/plan-compaction.ts";
-import { summaryRequest, takeSummary } from "../compaction/summary-turn.ts";
+import { readSummary, summaryRequest } from "../compaction/summary-turn.ts";
 import type { ApiContext } from "../context.ts";
 import { refused } from "../errors/model-errors.ts";
 import { missingParameter, nothingToAnswer } from "../errors/parameter-errors.ts";
 import { tooManyRuns } from "../errors/server-errors.ts";
+import { ownerText } from "../input/resolve-input.ts";
 import { estimateInputTokens } from "../model-request.ts";
 import type { RateLimiter, ResponseStore } from "../ports.ts";
-import { ownerText } from "../resolve-input.ts";
 import { shapeTurn, type TurnSources } from "../shape-turn.ts";
 import { keepWindow } from "../window/keep-window.ts";
 
@@ -78,14 +78,18 @@ async function summed(
 ): Promise<{ readonly summary: string; readonly usage: Usage }> {
   const asked = await keepWindow(engine, summaryRequest(shaped), signal).catch(refused);
   await admission.reserve({ input: estimateInputTokens(asked), outputMax: asked.maxOutputTokens });
+  const turn = await engine.sample(asked, signal).catch((error: unknown) => {
+    admission.settle(0); // No model has answered.
+    return refused(error);
+  });
   try {
-    const summary = await takeSummary(engine, asked, signal);
+    const summary = await readSummary(turn);
     const estimate = { inputTokens: estimateInputTokens(asked), outputCharacters: summary.text.length };
     const usage = usageOf(summary.usage, estimate);
     admission.settle(usage.total_tokens);
     return { summary: summary.text, usage };
   } catch (error) {
-    admission.settle(0);
+    admission.settle(null);
     return refused(error);
   }
 }

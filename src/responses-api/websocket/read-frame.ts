@@ -3,11 +3,11 @@ import { responseCreateFrameFields } from "../../../generated/responses-api/vali
 import { ApiError } from "../../base/api-error.ts";
 import { sizeOf } from "../../base/message-size.ts";
 import { isRecord } from "../../base/records.ts";
-import { checkMembersOf } from "../check-body.ts";
+import { checkMembersOf } from "../checks/check-body.ts";
+import { gotWords } from "../checks/validation-error.ts";
 import { invalidType, invalidValue, missingParameter } from "../errors/parameter-errors.ts";
 import { bodyNotAnObject } from "../errors/request-errors.ts";
 import { backgroundOverWebSocket, invalidStreamId } from "../errors/websocket-errors.ts";
-import { gotWords } from "../validation-error.ts";
 
 /** A frame of the client as far as it has to be known before its turn comes. */
 export interface Frame {

@@ -1,9 +1,9 @@
-import type { InputItem, StoredItem } from "../../generated/responses-api/types.ts";
-import { keyOfId, newId } from "../base/ids.ts";
-import type { Owner } from "../runs/ports.ts";
+import type { InputItem, StoredItem } from "../../../generated/responses-api/types.ts";
+import { keyOfId, newId } from "../../base/ids.ts";
+import type { Owner } from "../../runs/ports.ts";
+import type { ConversationStore } from "../ports.ts";
 import { checkIdsOnce } from "./context-rules.ts";
 import { type InputSources, placeList } from "./place-list.ts";
-import type { ConversationStore } from "./ports.ts";
 
 export interface AddItemsParts extends InputSources {
   readonly conversations: ConversationStore;

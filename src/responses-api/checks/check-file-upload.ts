@@ -1,8 +1,8 @@
-import type { CreateFileCall, UploadedFile } from "../../generated/responses-api/operations.ts";
-import { validateFileExpiresAfter, validateFilePurpose } from "../../generated/responses-api/validators.js";
-import { isRecord } from "../base/records.ts";
-import { fileEmpty } from "./errors/file-errors.ts";
-import { invalidType, missingParameter, unknownParameter } from "./errors/parameter-errors.ts";
+import type { CreateFileCall, UploadedFile } from "../../../generated/responses-api/operations.ts";
+import { validateFileExpiresAfter, validateFilePurpose } from "../../../generated/responses-api/validators.js";
+import { isRecord } from "../../base/records.ts";
+import { fileEmpty } from "../errors/file-errors.ts";
+import { invalidType, missingParameter, unknownParameter } from "../errors/parameter-errors.ts";
 import { sizeError } from "./limit-error.ts";
 import { gotWords, validationError } from "./validation-error.ts";
 

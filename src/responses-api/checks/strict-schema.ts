@@ -1,4 +1,4 @@
-import { isRecord } from "../base/records.ts";
+import { isRecord } from "../../base/records.ts";
 
 /** How deep a schema may nest before it is refused. */
 const DEPTH_MAX = 64;

@@ -1,11 +1,12 @@
-import type { StoredItem } from "../../generated/responses-api/types.ts";
-import type { Owner } from "../runs/ports.ts";
-import { invalidEncryptedContent } from "./errors/state-errors.ts";
+import type { StoredItem } from "../../../generated/responses-api/types.ts";
+import type { Owner } from "../../runs/ports.ts";
+import { invalidEncryptedContent } from "../errors/state-errors.ts";
+import type { MediaReader } from "../ports.ts";
+import type { Sealer } from "../seal.ts";
 import { fitMedia } from "./fit-media.ts";
-import type { MediaReader } from "./ports.ts";
 import { ownerText } from "./resolve-input.ts";
-import type { Sealer } from "./seal.ts";
 
+/** What items are opened and made fit with. */
 export interface ContextSources {
   readonly sealer: Sealer;
   readonly media: MediaReader;

@@ -1,13 +1,13 @@
-import type { ApiError } from "../base/api-error.ts";
-import { assert } from "../base/assert.ts";
-import { isRecord } from "../base/records.ts";
+import type { ApiError } from "../../base/api-error.ts";
+import { assert } from "../../base/assert.ts";
+import { isRecord } from "../../base/records.ts";
 import {
   invalidType,
   invalidValue,
   missingParameter,
   outOfBounds,
   unknownParameter,
-} from "./errors/parameter-errors.ts";
+} from "../errors/parameter-errors.ts";
 import { isSizeRule, patternError, rangeError, sizeError } from "./limit-error.ts";
 import { quotedList } from "./quoted-list.ts";
 

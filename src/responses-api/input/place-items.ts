@@ -1,14 +1,14 @@
-import type { ItemReferenceInput, MessageInput, StoredItem } from "../../generated/responses-api/types.ts";
-import { isRecord } from "../base/records.ts";
-import { checkFileData } from "./check-file-data.ts";
-import { completedItem } from "./complete-item.ts";
+import type { ItemReferenceInput, MessageInput, StoredItem } from "../../../generated/responses-api/types.ts";
+import { isRecord } from "../../base/records.ts";
+import { checkFileData } from "../checks/check-file-data.ts";
 import {
   illFormedItemId,
   invalidValue,
   missingParameter,
   unknownParameter,
   unusableItem,
-} from "./errors/parameter-errors.ts";
+} from "../errors/parameter-errors.ts";
+import { completedItem } from "./complete-item.ts";
 import type { CanonicalItem } from "./expand-input.ts";
 
 /** Makes the `counter`-th id of a prefix for this request. */

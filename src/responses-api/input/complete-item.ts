@@ -1,6 +1,6 @@
-import type { StoredItem } from "../../generated/responses-api/types.ts";
-import { validateStoredItem } from "../../generated/responses-api/validators.js";
-import { isRecord } from "../base/records.ts";
+import type { StoredItem } from "../../../generated/responses-api/types.ts";
+import { validateStoredItem } from "../../../generated/responses-api/validators.js";
+import { isRecord } from "../../base/records.ts";
 
 /** More members than any item can lack. */
 const FILLED_MEMBERS_MAX = 1_000;

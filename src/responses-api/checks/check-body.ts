@@ -1,7 +1,7 @@
-import type { Validate } from "../../generated/responses-api/readers.js";
-import type { CreateResponseRequest } from "../../generated/responses-api/types.ts";
-import { createResponseRequestFields, type RequestFields } from "../../generated/responses-api/validators.js";
-import { isRecord } from "../base/records.ts";
+import type { Validate } from "../../../generated/responses-api/readers.js";
+import type { CreateResponseRequest } from "../../../generated/responses-api/types.ts";
+import { createResponseRequestFields, type RequestFields } from "../../../generated/responses-api/validators.js";
+import { isRecord } from "../../base/records.ts";
 import {
   illFormedId,
   illFormedItemId,
@@ -10,8 +10,8 @@ import {
   movedParameter,
   mutuallyExclusive,
   unknownParameter,
-} from "./errors/parameter-errors.ts";
-import { bodyNotAnObject } from "./errors/request-errors.ts";
+} from "../errors/parameter-errors.ts";
+import { bodyNotAnObject } from "../errors/request-errors.ts";
 import { spellingHint } from "./spelling-hint.ts";
 import { gotWords, validationError } from "./validation-error.ts";
 

@@ -1,13 +1,14 @@
-import type { StoredItem, StoredToolOutputContentPart } from "../../generated/responses-api/types.ts";
-import { mapSomeAtOnce } from "../base/map-some-at-once.ts";
-import type { Owner } from "../runs/ports.ts";
-import { mediaRefused } from "./errors/media-errors.ts";
-import { MediaError, type MediaReader, type RequestMedia } from "./ports.ts";
+import type { StoredItem, StoredToolOutputContentPart } from "../../../generated/responses-api/types.ts";
+import { mapSomeAtOnce } from "../../base/map-some-at-once.ts";
+import type { Owner } from "../../runs/ports.ts";
+import { mediaRefused } from "../errors/media-errors.ts";
+import { MediaError, type MediaReader, type RequestMedia } from "../ports.ts";
 
 /** Items of one request that are made fit at the same time, and parts of each. */
 const ITEMS_AT_ONCE_MAX = 4;
 const PARTS_AT_ONCE_MAX = 4;
 
+/** For whom media is read, and for how long anyone waits. */
 export interface MediaScope {
   readonly owner: Owner;
   readonly signal: AbortSignal;

@@ -1,11 +1,11 @@
-import type { CreateResponseRequest, StoredItem } from "../../generated/responses-api/types.ts";
-import { newId } from "../base/ids.ts";
-import type { Owner } from "../runs/ports.ts";
-import { conversationIdOf } from "./conversation-hold.ts";
-import { conversationNotFound, conversationTooLong } from "./errors/conversation-errors.ts";
-import { previousResponseNotFound, previousResponseRunning } from "./errors/state-errors.ts";
+import type { CreateResponseRequest, StoredItem } from "../../../generated/responses-api/types.ts";
+import { newId } from "../../base/ids.ts";
+import type { Owner } from "../../runs/ports.ts";
+import { conversationIdOf } from "../conversation-hold.ts";
+import { conversationNotFound, conversationTooLong } from "../errors/conversation-errors.ts";
+import { previousResponseNotFound, previousResponseRunning } from "../errors/state-errors.ts";
+import { type ConversationStore, ConversationTooLong, type ResponseStore } from "../ports.ts";
 import { type InputSources, placeList } from "./place-list.ts";
-import { type ConversationStore, ConversationTooLong, type ResponseStore } from "./ports.ts";
 
 /** A response that is kept outside the store. */
 export interface RememberedTurn {
@@ -20,6 +20,7 @@ export interface RememberedTurns {
   find(responseId: string): RememberedTurn | null;
 }
 
+/** Where earlier turns are found; `remembered` are those that only a connection knows. */
 export interface HistorySources {
   readonly store: Pick<ResponseStore, "loadChain"> & InputSources["store"];
   readonly conversations: Pick<ConversationStore, "loadItems">;

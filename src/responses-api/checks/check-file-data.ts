@@ -1,4 +1,4 @@
-import { unsupportedFileData } from "./errors/parameter-errors.ts";
+import { unsupportedFileData } from "../errors/parameter-errors.ts";
 
 /** Recordings and films are no files to read: the reference takes them in other parts, or not at all. */
 const READABLE = /^(?!audio\/|video\/)[\w.+-]+\/[\w.+-]+$/i;

@@ -1,12 +1,12 @@
-import type { CreateResponseRequest, Tool } from "../../generated/responses-api/types.ts";
-import { echoClientTool } from "./echo-tools.ts";
+import type { CreateResponseRequest, Tool } from "../../../generated/responses-api/types.ts";
+import { echoClientTool } from "../echo-tools.ts";
 import {
   invalidFunctionParameters,
   invalidJsonSchema,
   toolChoiceNotFound,
   toolChoiceWithoutTools,
   unsupportedParameter,
-} from "./errors/parameter-errors.ts";
+} from "../errors/parameter-errors.ts";
 import { strictnessFault } from "./strict-schema.ts";
 
 /** The tools as they are echoed. Throws for those this server cannot offer, and for schemas that cannot be followed strictly. */

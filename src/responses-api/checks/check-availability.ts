@@ -1,7 +1,7 @@
-import { fieldLedger, type LedgerEntry } from "../../generated/responses-api/field-ledger.ts";
-import type { CreateResponseRequest, InputItem } from "../../generated/responses-api/types.ts";
-import { isRecord } from "../base/records.ts";
-import { unsupportedParameter } from "./errors/parameter-errors.ts";
+import { fieldLedger, type LedgerEntry } from "../../../generated/responses-api/field-ledger.ts";
+import type { CreateResponseRequest, InputItem } from "../../../generated/responses-api/types.ts";
+import { isRecord } from "../../base/records.ts";
+import { unsupportedParameter } from "../errors/parameter-errors.ts";
 
 /** The engines that the field ledger has a column for. */
 export type EngineKind = "chat-completions" | "built-in";

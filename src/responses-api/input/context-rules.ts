@@ -1,5 +1,5 @@
-import type { StoredItem } from "../../generated/responses-api/types.ts";
-import { duplicateItem, reasoningWithoutFollower, toolCallMissing, toolOutputMissing } from "./errors/state-errors.ts";
+import type { StoredItem } from "../../../generated/responses-api/types.ts";
+import { duplicateItem, reasoningWithoutFollower, toolCallMissing, toolOutputMissing } from "../errors/state-errors.ts";
 
 /** Refuses what no model can make sense of: `input` comes from this request, `context` is all that the model is shown. */
 export function checkContext(input: readonly StoredItem[], context: readonly StoredItem[]): void {

@@ -1,12 +1,13 @@
-import type { InputItem, StoredItem } from "../../generated/responses-api/types.ts";
-import { type IdStem, idFromStem } from "../base/ids.ts";
-import type { Owner } from "../runs/ports.ts";
-import { beginAtCompaction } from "./compaction/begin-at-compaction.ts";
-import { openCompaction } from "./compaction/compacted-context.ts";
+import type { InputItem, StoredItem } from "../../../generated/responses-api/types.ts";
+import { type IdStem, idFromStem } from "../../base/ids.ts";
+import type { Owner } from "../../runs/ports.ts";
+import { beginAtCompaction } from "../compaction/begin-at-compaction.ts";
+import { openCompaction } from "../compaction/compacted-context.ts";
+import type { Sealer } from "../seal.ts";
 import { checkContext } from "./context-rules.ts";
 import { type InputSources, placeList } from "./place-list.ts";
-import type { Sealer } from "./seal.ts";
 
+/** The input of a request, with what went before it. */
 export interface ResolvedInput {
   /** The items of this request as they are stored and listed. */
   readonly items: readonly StoredItem[];

@@ -1,10 +1,11 @@
-import type { InputItem, ItemReferenceInput, StoredItem } from "../../generated/responses-api/types.ts";
-import type { Owner } from "../runs/ports.ts";
-import { itemNotStored } from "./errors/state-errors.ts";
+import type { InputItem, ItemReferenceInput, StoredItem } from "../../../generated/responses-api/types.ts";
+import type { Owner } from "../../runs/ports.ts";
+import { itemNotStored } from "../errors/state-errors.ts";
+import type { ResponseStore } from "../ports.ts";
 import { type CanonicalItem, expandInput } from "./expand-input.ts";
 import { type MakeId, placeItem } from "./place-items.ts";
-import type { ResponseStore } from "./ports.ts";
 
+/** Where items that are referred to are found. */
 export interface InputSources {
   readonly store: Pick<ResponseStore, "findItems">;
 }

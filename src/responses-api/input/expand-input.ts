@@ -1,12 +1,12 @@
-import type { InputItem, MessageInput, ToolOutputContentPart } from "../../generated/responses-api/types.ts";
+import type { InputItem, MessageInput, ToolOutputContentPart } from "../../../generated/responses-api/types.ts";
 import {
   validateToolOutputContentPart,
   validateTopLevelInputFile,
   validateTopLevelInputImage,
   validateTopLevelInputText,
-} from "../../generated/responses-api/validators.js";
-import { assertNever } from "../base/assert.ts";
-import { missingParameter } from "./errors/parameter-errors.ts";
+} from "../../../generated/responses-api/validators.js";
+import { assertNever } from "../../base/assert.ts";
+import { missingParameter } from "../errors/parameter-errors.ts";
 
 type InputOf<T extends string> = Extract<InputItem, { type: T }>;
 type TopLevelPart = InputOf<"input_text" | "input_image" | "input_audio" | "input_file">;
