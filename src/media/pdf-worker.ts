@@ -103,7 +103,6 @@ function isTask(value: unknown): value is PdfTask {
 
 /** Only what is told first counts. */
 function tell(port: MessagePort, outcome: PdfOutcome): void {
-  // oxlint-disable-next-line require-post-message-target-origin -- threads have no origins
   port.postMessage(outcome);
 }
 

@@ -1,4 +1,5 @@
 import type { Logger } from "../base/logger.ts";
+import { mapSomeAtOnce } from "../base/map-some-at-once.ts";
 import type { RunHost, RunOrder } from "../runs/index.ts";
 import type { AbandonedRun, EventLog, OpenedRun, RecordedEvent, RunLedger } from "../runs/ports.ts";
 import { endingOrder, type OrderParts, orderOf } from "./begin-response.ts";
@@ -16,6 +17,8 @@ const LOOK_INTERVAL_MS = 1_000;
 const LOOKS_PER_RENEWAL = 5;
 /** How many abandoned runs are claimed at a time; each brings its whole request. */
 const CLAIMS_MAX = 20;
+/** How many of them are brought into memory, with all of their events, and ended together. */
+const RESUMED_TOGETHER_MAX = 5;
 /** How often a run is begun again. One that was so often is perhaps what ends the process each time. */
 const RESTARTS_MAX = 3;
 
@@ -94,13 +97,13 @@ export class RunKeeper {
     const isHere = (responseId: string): boolean => runs.has(responseId) || tried.has(responseId);
     for (;;) {
       const claimed = await ledger.claimAbandoned(CLAIMS_MAX, isHere);
-      for (const run of claimed) {
+      await mapSomeAtOnce(claimed, RESUMED_TOGETHER_MAX, async (run) => {
         const responseId = run.response.id;
         tried.add(responseId);
         await this.#resume(run).catch((fault: unknown) => {
           logger.error({ err: fault, responseId }, "a run that was left could not be taken up");
         });
-      }
+      });
       if (claimed.length < CLAIMS_MAX) return;
     }
   }
@@ -134,8 +137,14 @@ export class RunKeeper {
     return endingOrder(this.#parts, endingTask(response, events), opened, { log: this.#parts.logger });
   }
 
+  /** What cannot be released is claimed all the same once this worker is gone. */
   async #release(responseIds: readonly string[]): Promise<void> {
-    for (const responseId of responseIds) await this.#parts.ledger.release(responseId);
+    const { ledger, logger } = this.#parts;
+    for (const responseId of responseIds) {
+      await ledger.release(responseId).catch((fault: unknown) => {
+        logger.error({ err: fault, responseId }, "a run could not be left to others");
+      });
+    }
   }
 }
 

@@ -131,3 +131,20 @@ test("a worker that is found dead when another one starts writes nothing more, w
   await expect(one.events.append(RUN, textEvents(5, 1))).rejects.toThrow(RunLost);
   expect(await other.ledger.claimAbandoned(10)).toHaveLength(1);
 });
+
+test("a look for runs is as short beside 50,000 ended ones", async () => {
+  const { file, one } = await twoWorkers();
+  change(
+    file,
+    `with recursive n(i) as (select 1 union all select i + 1 from n where i < 50000)
+     insert into responses (id, organization, project, status, model, created_at, body, version)
+     select 'resp_old_' || i, 'o', 'p', 'completed', 'm', 1, hex(zeroblob(1500)), 1 from n`,
+  );
+  const looks = { stops: () => one.ledger.listStopsAsked(), held: () => one.ledger.listHeld(), claims: () => one.ledger.claimAbandoned(10) };
+  for (const [name, look] of Object.entries(looks)) {
+    await look();
+    const startedAt = performance.now();
+    await look();
+    expect(performance.now() - startedAt, name).toBeLessThan(30);
+  }
+});

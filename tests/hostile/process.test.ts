@@ -8,6 +8,8 @@ import { createCall, createHead, RawConnection } from "./raw-connection.ts";
 const MODEL = "test-model";
 const BODY_BYTES_MAX = 4 * 1024 * 1024;
 const BARRAGES = 3;
+/** Thousands of connections, on a machine that may be busy. */
+const BARRAGES_TIMEOUT_MS = 180_000;
 /** A heap in which nothing could pile up for long. */
 const FLAGS = ["--max-old-space-size=192"];
 /** How far memory may grow between the first barrage and the last. */
@@ -29,7 +31,9 @@ const HELLO = { model: MODEL, input: "Say hello" };
 const ENDLESS = { model: MODEL, input: "an endless story", stream: true };
 
 describe.skipIf(process.platform !== "linux")("the process", () => {
-  test("lives through barrage after barrage, without a word on stderr, and does not grow", async () => {
+  test("lives through barrage after barrage, without a word on stderr, and does not grow", {
+    timeout: BARRAGES_TIMEOUT_MS,
+  }, async () => {
     verifies("transport.faults.no-request-ends-the-process");
     const server = await startChildServer({
       scenario: SCENARIO,
