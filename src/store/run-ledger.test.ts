@@ -140,7 +140,11 @@ test("a look for runs is as short beside 50,000 ended ones", async () => {
      insert into responses (id, organization, project, status, model, created_at, body, version)
      select 'resp_old_' || i, 'o', 'p', 'completed', 'm', 1, hex(zeroblob(1500)), 1 from n`,
   );
-  const looks = { stops: () => one.ledger.listStopsAsked(), held: () => one.ledger.listHeld(), claims: () => one.ledger.claimAbandoned(10) };
+  const looks = {
+    stops: () => one.ledger.listStopsAsked(),
+    held: () => one.ledger.listHeld(),
+    claims: () => one.ledger.claimAbandoned(10),
+  };
   for (const [name, look] of Object.entries(looks)) {
     await look();
     const startedAt = performance.now();

@@ -4,7 +4,7 @@ import { rememberJson } from "../base/json-text.ts";
 import type { AbandonedRun, RunLedger } from "../runs/ports.ts";
 import type { WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue } from "./commit-queue.ts";
-import { LIVE_STATUSES } from "./run-rows.ts";
+import { IS_LIVE } from "./run-rows.ts";
 import type { Database } from "./schema.ts";
 import { strikeOff } from "./strike-off.ts";
 import type { WorkerLease } from "./worker-lease.ts";
@@ -45,7 +45,7 @@ export class StoredRunLedger implements RunLedger {
       .selectFrom("responses")
       .select("id")
       .where("worker", "=", await this.#lease.number())
-      .where("status", "in", LIVE_STATUSES)
+      .where(IS_LIVE)
       .execute();
     return rows.map(({ id }) => id);
   }
@@ -63,7 +63,7 @@ export class StoredRunLedger implements RunLedger {
       .updateTable("responses")
       .set({ stop_asked: 1 })
       .where("id", "=", responseId)
-      .where("status", "in", LIVE_STATUSES)
+      .where(IS_LIVE)
       .execute();
   }
 
@@ -72,7 +72,7 @@ export class StoredRunLedger implements RunLedger {
       .selectFrom("responses")
       .select("id")
       .where("worker", "=", await this.#lease.number())
-      .where("status", "in", LIVE_STATUSES)
+      .where(IS_LIVE)
       .where("stop_asked", "=", 1)
       .execute();
     return rows.map(({ id }) => id);
@@ -81,15 +81,13 @@ export class StoredRunLedger implements RunLedger {
 
 /** The live runs that no other worker holds, oldest first; this worker's among them. */
 async function findUnmade(db: Kysely<Database>, own: number) {
+  const live = db.selectFrom("responses").select(["id", "worker", "created_at"]).where(IS_LIVE);
   const others = db.selectFrom("workers").select("id").where("id", "!=", own);
-  return await db
-    .selectFrom("responses")
-    .select(["id", "worker"])
-    .where("status", "in", LIVE_STATUSES)
-    .where((expression) => expression.or([expression("worker", "is", null), expression("worker", "not in", others)]))
-    .orderBy("created_at")
-    .orderBy("id")
+  const unmade = await live
+    .where("worker", "is", null)
+    .unionAll(live.where("worker", ">", 0).where("worker", "not in", others)) // Each seeks in the index of live responses; all numbers are above 0.
     .execute();
+  return unmade.toSorted((one, other) => one.created_at - other.created_at || (one.id < other.id ? -1 : 1)); // In SQL it would cost the index.
 }
 
 /** Makes runs this worker's. */
