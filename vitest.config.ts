@@ -5,6 +5,9 @@ const TEST_TIMEOUT_MS = 60_000;
 const HOOK_TIMEOUT_MS = 60_000;
 const POLL_TIMEOUT_MS = 10_000;
 
+/** Most of what tests do is wait, so two files run at a time also on a machine of two cores, where Vitest by itself would run one. */
+const WORKERS = 2;
+
 const common = {
   environment: "node",
   testTimeout: TEST_TIMEOUT_MS,
@@ -18,6 +21,7 @@ const common = {
  */
 export default defineConfig({
   test: {
+    maxWorkers: WORKERS,
     projects: [
       {
         test: {
