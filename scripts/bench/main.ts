@@ -18,5 +18,6 @@ if (unknown.length > 0) {
   console.error(`There is no bench called ${unknown.join(", ")}. There are: ${Object.keys(BENCHES).join(", ")}.`);
   process.exitCode = 2;
 } else {
-  for (const [name, measure] of Object.entries(BENCHES)) if (asked.length === 0 || asked.includes(name)) await measure();
+  for (const [name, measure] of Object.entries(BENCHES))
+    if (asked.length === 0 || asked.includes(name)) await measure();
 }

@@ -1,13 +1,17 @@
 import { type ClientRequest, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { residentBytes } from "./processes.ts";
+import { explainRefusal } from "./stream-client.ts";
 import { withServer } from "./with-server.ts";
 
-const STREAMS = 1000;
+const STREAMS = 3000;
 const TARGET_KB = 40;
 const SETTLE_MS = 3000;
-/** Opened and closed before measuring, so that what the server keeps for ever is not counted for the streams. */
-const WARM_UP_STREAMS = 200;
+/** Opened and closed before measuring, a few at a time: a server that has run for a while has its caches full and its code compiled, whatever is open. */
+const WARM_UP_STREAMS = 3000;
+const WARM_UP_AT_ONCE = 8;
+/** How many are opened at once, so that what opening takes is not counted for being open. */
+const OPENED_AT_ONCE = 100;
 
 /** What a stream costs while it is open and nothing is said. */
 export async function measureMemory(): Promise<void> {
@@ -15,10 +19,12 @@ export async function measureMemory(): Promise<void> {
     { tokens: 1, hangs: true },
     async ({ serverUrl, headers, server, upstream }) => {
       const open = (count: number) => Promise.all(Array.from({ length: count }, () => openStream(serverUrl, headers)));
-      for (const stream of await open(WARM_UP_STREAMS)) stream.destroy();
+      for (let opened = 0; opened < WARM_UP_STREAMS; opened += WARM_UP_AT_ONCE)
+        for (const stream of await open(WARM_UP_AT_ONCE)) stream.destroy();
       await sleep(SETTLE_MS);
       const [before, upstreamBefore] = [residentBytes(server), residentBytes(upstream)];
-      const streams = await open(STREAMS);
+      const streams: ClientRequest[] = [];
+      while (streams.length < STREAMS) streams.push(...(await open(OPENED_AT_ONCE)));
       await sleep(SETTLE_MS);
       const [after, upstreamAfter] = [residentBytes(server), residentBytes(upstream)];
       for (const stream of streams) stream.destroy();
@@ -38,6 +44,7 @@ function openStream(serverUrl: string, headers: Readonly<Record<string, string>>
     const call = request(`${serverUrl}/responses`, { agent: false, method: "POST", headers });
     call.once("error", reject);
     call.once("response", (reply) => {
+      if (reply.statusCode !== 200) return void explainRefusal(`${serverUrl}/responses`, reply).then(reject);
       reply.setEncoding("utf8");
       reply.on("error", () => {});
       reply.on("data", (piece: string) => {

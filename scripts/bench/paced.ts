@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import { cpuMs } from "./processes.ts";
-import { quantile } from "./stream-client.ts";
+import { explainRefusal, quantile } from "./stream-client.ts";
 import { withServer } from "./with-server.ts";
 
 const STREAMS = 256;
@@ -43,18 +43,27 @@ async function allOf(once: () => Promise<readonly number[]>): Promise<readonly n
 /** How long each token was on its way, in milliseconds. */
 function delaysOf(url: string, body: object, headers: Readonly<Record<string, string>>): Promise<readonly number[]> {
   return new Promise((resolve, reject) => {
-    const call = request(url, { agent: false, method: "POST", headers: { ...headers, "content-type": "application/json" } });
+    const call = request(url, {
+      agent: false,
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json" },
+    });
     call.once("error", reject);
     call.once("response", (reply) => {
+      if (reply.statusCode !== 200) return void explainRefusal(url, reply).then(reject);
       const delays: number[] = [];
       reply.setEncoding("utf8");
       reply.on("data", (piece: string) => {
         const now = performance.timeOrigin + performance.now();
         // A token stands in its delta, and again in what is said at the end; only deltas count.
-        for (const [, sent] of piece.matchAll(/(?:"delta":|"content":)" at (\d+\.\d+) "/g)) delays.push(now - Number(sent));
+        for (const [, sent] of piece.matchAll(/(?:"delta":|"content":)" at (\d+\.\d+) "/g))
+          delays.push(now - Number(sent));
       });
       reply.once("error", reject);
-      reply.once("end", () => resolve(delays));
+      reply.once("end", () => {
+        if (delays.length === TOKENS) resolve(delays);
+        else reject(new Error(`a stream of ${url} brought ${delays.length} tokens of ${TOKENS}`));
+      });
     });
     call.end(JSON.stringify(body));
   });

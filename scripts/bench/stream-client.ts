@@ -1,4 +1,4 @@
-import { Agent, request } from "node:http";
+import { Agent, type IncomingMessage, request } from "node:http";
 
 export interface Streamed {
   /** From sending the request to the first bytes of the reply. */
@@ -8,9 +8,15 @@ export interface Streamed {
   readonly events: number;
 }
 
+/** Longer than any mark that is looked for. */
+const TAIL_CHARACTERS = 40;
+
 const agent = new Agent({ keepAlive: true, maxSockets: 256 });
 
-/** Posts `body` and reads the whole event stream that answers it, counting events without parsing them. */
+/** How a whole stream ends: ours with a completed response, the upstream's with its own mark. */
+const WHOLE = /event: response\.completed\n|data: \[DONE\]\n/;
+
+/** Posts `body` and reads the whole event stream that answers it, counting events without parsing them. Rejects a stream that does not end as it should. */
 export function streamOnce(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Streamed> {
   const text = JSON.stringify(body);
   const started = performance.now();
@@ -22,24 +28,34 @@ export function streamOnce(url: string, body: unknown, headers: Record<string, s
     });
     call.once("error", reject);
     call.once("response", (reply) => {
+      if (reply.statusCode !== 200) return void explainRefusal(url, reply).then(reject);
       let firstByteMs = 0;
       let events = 0;
+      let isWhole = false;
       let tail = "";
       reply.setEncoding("utf8");
       reply.on("data", (piece: string) => {
         if (firstByteMs === 0) firstByteMs = performance.now() - started;
         const joined = tail + piece;
         events += joined.split("data: ").length - 1 - (tail.split("data: ").length - 1);
-        tail = joined.slice(-"data: ".length + 1);
+        isWhole ||= WHOLE.test(joined);
+        tail = joined.slice(-TAIL_CHARACTERS);
       });
       reply.once("error", reject);
       reply.once("end", () => {
-        if (reply.statusCode !== 200) reject(new Error(`${url} answered ${reply.statusCode}`));
-        else resolve({ firstByteMs, totalMs: performance.now() - started, events });
+        if (isWhole) resolve({ firstByteMs, totalMs: performance.now() - started, events });
+        else reject(new Error(`a stream of ${url} ended before its answer was complete: …${tail}`));
       });
     });
     call.end(text);
   });
+}
+
+/** What a server said instead of streaming. */
+export async function explainRefusal(url: string, reply: IncomingMessage): Promise<Error> {
+  let text = "";
+  for await (const piece of reply.setEncoding("utf8")) text += piece;
+  return new Error(`${url} answered ${reply.statusCode}: ${text.slice(0, 500)}`);
 }
 
 /** Runs `count` streams, `concurrency` at a time. */

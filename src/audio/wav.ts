@@ -46,6 +46,7 @@ export class WavError extends Error {
   override readonly name = "WavError";
 }
 
+/** What the samples of a WAV file are. */
 export interface WavFormat {
   readonly sampleRateHz: number;
   readonly channels: number;

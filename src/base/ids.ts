@@ -22,7 +22,8 @@ export function idFromStem(prefix: string, stem: IdStem, counter: number): strin
 
 /** The stem that an id of `idFromStem` was made from. */
 export function stemFromId(id: string): IdStem {
-  const [, key = "", createdAt = "", seed = ""] = /_([0-9a-f]{16})00([0-9a-f]{8})([0-9a-f]{16})[0-9a-f]{8}$/.exec(id) ?? [];
+  const [, key = "", createdAt = "", seed = ""] =
+    /_([0-9a-f]{16})00([0-9a-f]{8})([0-9a-f]{16})[0-9a-f]{8}$/.exec(id) ?? [];
   return { key, createdAt: Number.parseInt(createdAt, 16), seed };
 }
 

@@ -7,6 +7,7 @@ import type { ResolvedAddress } from "./find-route.ts";
 const HEADER_BYTES_MAX = 32 * 1024;
 const USER_AGENT = "antiphon";
 
+/** How long one exchange may take, in milliseconds. */
 export interface AskTimeouts {
   /** Until a connection stands. */
   readonly connectMs: number;
@@ -14,6 +15,7 @@ export interface AskTimeouts {
   readonly idleMs: number;
 }
 
+/** A reply whose body is still coming in; whoever has it closes it. */
 export interface OneReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;

@@ -4,6 +4,7 @@ import { type AddressBytes, isWithin, parseAddress } from "./ip-address.ts";
 /** Which calls may leave: to public addresses and what is allowed, to what is allowed only, or none. */
 export type EgressMode = "public" | "listed" | "off";
 
+/** Where calls for clients may go, as it is configured. */
 export interface EgressPolicy {
   readonly mode: EgressMode;
   /** Hosts (`cdn.example.com`, `*.example.com`), addresses and networks (`10.0.0.0/8`), each with a port if only that one is meant. They may be private. */
@@ -25,6 +26,7 @@ export interface Destination {
   readonly port: number;
 }
 
+/** The policy, read and checked. */
 export class EgressRules {
   readonly mode: EgressMode;
   readonly #allow: readonly Rule[];

@@ -1,6 +1,7 @@
-import { createServer, type RequestListener } from "node:http";
+import type { RequestListener } from "node:http";
 import { gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { serveHttp } from "../../tests/http-server.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { silentLogger } from "../base/logger.ts";
 import { createEgress, type EgressOptions, type GuardedRequest } from "./egress.ts";
@@ -9,29 +10,6 @@ import type { EgressPolicy } from "./egress-rules.ts";
 
 const LOOPBACK: EgressPolicy = { mode: "public", allow: ["127.0.0.1"], deny: [], ports: [80, 443] };
 const TIMEOUTS = { connectMs: 2000, idleMs: 2000, totalMs: 5000 };
-
-interface Remote {
-  readonly url: string;
-  readonly port: number;
-  readonly paths: readonly string[];
-}
-
-/** A remote server of the test's own making, on a real port. */
-async function serve(answer: RequestListener): Promise<Remote> {
-  const paths: string[] = [];
-  const server = createServer((request, response) => {
-    paths.push(request.url ?? "");
-    answer(request, response);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the server has no port");
-  return { url: `http://127.0.0.1:${address.port}`, port: address.port, paths };
-}
 
 async function fetchGuarded(url: string, options: Partial<EgressOptions> = {}, request: Partial<GuardedRequest> = {}) {
   const egress = createEgress({ policy: LOOPBACK, timeouts: TIMEOUTS, log: silentLogger, ...options });
@@ -59,7 +37,7 @@ const hello: RequestListener = (_request, response) => {
 
 describe("a guarded call", () => {
   test("gives the bytes of the reply and what it says of them", async () => {
-    const remote = await serve(hello);
+    const remote = await serveHttp(hello);
     const fetched = await fetchGuarded(`${remote.url}/some/a%20file.txt?x=1`);
     expect(fetched).toEqual({
       bytes: Buffer.from("hello"),
@@ -72,7 +50,7 @@ describe("a guarded call", () => {
 
   test("sends no credentials and no cookies", async () => {
     let headers: unknown;
-    const remote = await serve((request, response) => {
+    const remote = await serveHttp((request, response) => {
       headers = Object.keys(request.headers).toSorted();
       response.end();
     });
@@ -129,14 +107,14 @@ describe("a guarded call", () => {
   });
 
   test("is not made where calls are switched off", async () => {
-    const remote = await serve(hello);
+    const remote = await serveHttp(hello);
     await checkRefused("switched_off", remote.url, { policy: { ...LOOPBACK, mode: "off" } });
     expect(remote.paths).toEqual([]);
   });
 
   test("goes to no proxy that the environment names", async () => {
-    const remote = await serve(hello);
-    const proxy = await serve((_request, response) => response.end("from the proxy"));
+    const remote = await serveHttp(hello);
+    const proxy = await serveHttp((_request, response) => response.end("from the proxy"));
     process.env["http_proxy"] = proxy.url;
     process.env["HTTP_PROXY"] = proxy.url;
     process.env["NODE_USE_ENV_PROXY"] = "1";
@@ -151,7 +129,7 @@ describe("a guarded call", () => {
 describe("a name", () => {
   verifies("egress.guard.resolved-once");
   test("is looked up once, and the call goes to the address that was checked", async () => {
-    const remote = await serve(hello);
+    const remote = await serveHttp(hello);
     let lookups = 0;
     const resolve = async () => {
       lookups++; // A rebinding name answers with a public address first, and with a private one to whoever asks again.
@@ -163,7 +141,7 @@ describe("a name", () => {
   });
 
   test("that rebinds to a private address between two hops is refused at the second", async () => {
-    const remote = await serve((_request, response) => {
+    const remote = await serveHttp((_request, response) => {
       response.writeHead(302, { location: "/again" });
       response.end();
     });
@@ -211,14 +189,14 @@ describe("a redirect", () => {
 
   verifies("egress.guard.redirects-checked");
   test.each([301, 302, 303, 307, 308])("with status %i is followed", async (status) => {
-    const remote = await serve(redirectTo("/next", status));
+    const remote = await serveHttp(redirectTo("/next", status));
     expect((await fetchGuarded(remote.url)).bytes.toString()).toBe("hello");
     expect(remote.paths).toEqual(["/", "/next"]);
   });
 
   test("to a private address is refused, and nothing is touched there", async () => {
-    const inside = await serve(hello);
-    const remote = await serve(redirectTo(`http://127.0.0.1:${inside.port}/secret`));
+    const inside = await serveHttp(hello);
+    const remote = await serveHttp(redirectTo(`http://127.0.0.1:${inside.port}/secret`));
     const policy = { ...LOOPBACK, allow: [`127.0.0.1:${remote.port}`] };
     await checkRefused("forbidden", remote.url, { policy });
     expect(inside.paths).toEqual([]);
@@ -227,7 +205,7 @@ describe("a redirect", () => {
   test.each(["http://169.254.169.254/latest/meta-data/iam/", "http://localhost:1/", "http://[::1]:1/"])(
     "to %s is refused",
     async (location) => {
-      const remote = await serve(redirectTo(location));
+      const remote = await serveHttp(redirectTo(location));
       await checkRefused("forbidden", remote.url, { policy: { ...LOOPBACK, allow: [`127.0.0.1:${remote.port}`] } });
     },
   );
@@ -235,12 +213,12 @@ describe("a redirect", () => {
   test.each(["file:///etc/passwd", "ftp://127.0.0.1/", "http://user:password@127.0.0.1/", "http://"])(
     "to %s is no valid one",
     async (location) => {
-      await checkRefused("invalid_url", (await serve(redirectTo(location))).url);
+      await checkRefused("invalid_url", (await serveHttp(redirectTo(location))).url);
     },
   );
 
   test("is followed five times and no more", async () => {
-    const remote = await serve((_request, response) => {
+    const remote = await serveHttp((_request, response) => {
       response.writeHead(302, { location: "/" });
       response.end();
     });
@@ -252,7 +230,7 @@ describe("a redirect", () => {
 describe("a reply", () => {
   verifies("egress.guard.limits");
   test("that announces too many bytes is not read", async () => {
-    const remote = await serve((_request, response) => {
+    const remote = await serveHttp((_request, response) => {
       response.writeHead(200, { "content-length": "1001" });
       response.write("x");
     });
@@ -261,7 +239,7 @@ describe("a reply", () => {
 
   test("that goes on beyond the limit is cut off there", async () => {
     let sent = 0;
-    const remote = await serve((_request, response) => {
+    const remote = await serveHttp((_request, response) => {
       const timer = setInterval(() => {
         sent += 500;
         response.write(Buffer.alloc(500));
@@ -273,12 +251,12 @@ describe("a reply", () => {
   });
 
   test("of just the limit is taken", async () => {
-    const remote = await serve((_request, response) => response.end(Buffer.alloc(1000)));
+    const remote = await serveHttp((_request, response) => response.end(Buffer.alloc(1000)));
     expect((await fetchGuarded(remote.url)).bytes).toHaveLength(1000);
   });
 
   test("that is compressed is decompressed", async () => {
-    const remote = await serve((_request, response) => {
+    const remote = await serveHttp((_request, response) => {
       response.writeHead(200, { "content-encoding": "gzip" });
       response.end(gzipSync("hello"));
     });
@@ -287,7 +265,7 @@ describe("a reply", () => {
 
   test("that is a bomb bursts at the limit", async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
-    const remote = await serve((_request, response) => {
+    const remote = await serveHttp((_request, response) => {
       response.writeHead(200, { "content-encoding": "gzip" });
       response.end(bomb);
     });
@@ -302,7 +280,7 @@ describe("a reply", () => {
     ["gzip, gzip", "bad_encoding", ""],
     ["toString", "bad_encoding", ""],
   ] as const)("in the encoding %s that cannot be read is refused", async (encoding, reason, body) => {
-    const remote = await serve((_request, response) => {
+    const remote = await serveHttp((_request, response) => {
       response.writeHead(200, { "content-encoding": encoding });
       response.end(body);
     });
@@ -316,7 +294,7 @@ describe("a reply", () => {
     ["text/html", ["image/*"], false],
     ["imagery/png", ["image/*"], false],
   ])("of type %s for %j is taken: %s", async (type, accept, isTaken) => {
-    const remote = await serve((_request, response) => {
+    const remote = await serveHttp((_request, response) => {
       response.writeHead(200, { "content-type": type });
       response.end("x");
     });
@@ -325,7 +303,7 @@ describe("a reply", () => {
   });
 
   test.each([204, 400, 401, 404, 500, 304])("with status %i is none", async (status) => {
-    const remote = await serve((_request, response) => {
+    const remote = await serveHttp((_request, response) => {
       response.writeHead(status);
       response.end();
     });
@@ -336,12 +314,12 @@ describe("a reply", () => {
     ["never begins", () => {}],
     ["stops", (response: { write(text: string): unknown }) => response.write("x")],
   ])("that %s runs out of idle time", async (_what, answer) => {
-    const remote = await serve((_request, response) => void answer(response));
+    const remote = await serveHttp((_request, response) => void answer(response));
     await checkRefused("timeout", remote.url, { timeouts: { ...TIMEOUTS, idleMs: 100 } });
   });
 
   test("that drips runs out of the time for the whole", async () => {
-    const remote = await serve((_request, response) => {
+    const remote = await serveHttp((_request, response) => {
       const timer = setInterval(() => response.write("x"), 10);
       response.on("close", () => clearInterval(timer));
     });
@@ -349,7 +327,7 @@ describe("a reply", () => {
   });
 
   test("that is broken off is none", async () => {
-    const remote = await serve((request) => request.socket.destroy());
+    const remote = await serveHttp((request) => request.socket.destroy());
     await checkRefused("unreachable", remote.url);
     const port = 1;
     await checkRefused("unreachable", `http://127.0.0.1:${port}/`);
@@ -361,7 +339,7 @@ describe("a reply", () => {
       isClosed = resolve;
     });
     const left = new AbortController();
-    const remote = await serve((_request, response) => {
+    const remote = await serveHttp((_request, response) => {
       response.on("close", isClosed);
       left.abort(new Error("left"));
     });

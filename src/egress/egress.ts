@@ -5,6 +5,7 @@ import { type EgressPolicy, EgressRules } from "./egress-rules.ts";
 import { findRoute, type ResolveHost, resolveHost } from "./find-route.ts";
 import { readBody, tooLarge } from "./read-body.ts";
 
+/** What the guard is made with. */
 export interface EgressOptions {
   readonly policy: EgressPolicy;
   readonly timeouts: AskTimeouts & {
@@ -16,6 +17,7 @@ export interface EgressOptions {
   readonly resolve?: ResolveHost;
 }
 
+/** What the caller takes of a reply. */
 export interface GuardedRequest {
   readonly bytesMax: number;
   /** Media types that are taken, such as `image/png` or `text/*`; null takes any. A reply that names none is taken. */
@@ -23,6 +25,7 @@ export interface GuardedRequest {
   readonly signal: AbortSignal;
 }
 
+/** What was at a URL, whole. */
 export interface Fetched {
   readonly bytes: Buffer;
   /** As the server names it, in lower case and without parameters; null if it names none. */

@@ -5,6 +5,7 @@ import { EgressError } from "./egress-error.ts";
 import type { EgressRules } from "./egress-rules.ts";
 import { parseAddress } from "./ip-address.ts";
 
+/** An address that a name stands for, in text. */
 export interface ResolvedAddress {
   readonly address: string;
   readonly family: 4 | 6;

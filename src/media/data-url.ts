@@ -1,3 +1,4 @@
+/** What a base64 data URL holds, still encoded. */
 export interface DataUrl {
   /** In lower case; empty if it names none. */
   readonly mimeType: string;
@@ -17,7 +18,7 @@ export function parseDataUrl(url: string): DataUrl | null {
 
 /** Takes what strict decoders take, and line breaks. */
 export function isBase64(text: string): boolean {
-  return /^[\w+/\s-]*={0,2}\s*$/.test(text) && text.replace(/[\s=]+/g, "").length % 4 !== 1;
+  return /^[\w+/\s-]*(?:={1,2}\s*)?$/.test(text) && text.replace(/[\s=]+/g, "").length % 4 !== 1;
 }
 
 export function dataUrl(mimeType: string, bytes: Uint8Array): string {

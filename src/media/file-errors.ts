@@ -27,6 +27,11 @@ export function tooMuchMedia(bytesMax: number): MediaError {
   return new MediaError(message, { code: "file_too_large", member: null });
 }
 
+export function tooManyParts(partsMax: number): MediaError {
+  const message = `The request refers to more than ${partsMax} images and files by URL or id.`;
+  return new MediaError(message, { code: "invalid_value", member: null });
+}
+
 export function fileMissing(): MediaError {
   return new MediaError("Missing required parameter: 'file_data'.", {
     code: "missing_required_parameter",

@@ -4,12 +4,15 @@ import { EgressError } from "../egress/egress-error.ts";
 import type { FileContent, StoredFile } from "../responses-api/ports.ts";
 import type { Owner } from "../runs/ports.ts";
 import { type DownloadCodes, notDownloaded } from "./download-errors.ts";
-import { tooMuchMedia } from "./file-errors.ts";
+import { tooManyParts, tooMuchMedia } from "./file-errors.ts";
 import type { MediaOptions } from "./media-options.ts";
 
 /** Fetched and loaded at the same time for one request. */
-const LOADS_MAX = 4;
+const LOADS_AT_ONCE_MAX = 4;
+/** Fetched and loaded for one request in all: it must not become a flood of calls of other servers. */
+const LOADS_MAX = 500;
 
+/** How the URL of one kind of part is fetched, and what its failures are called. */
 export interface DownloadPlan {
   /** The member of the part that holds the URL. */
   readonly member: string;
@@ -23,8 +26,9 @@ export class LoadedParts {
   readonly #options: MediaOptions;
   readonly #owner: Owner;
   readonly signal: AbortSignal;
-  readonly #slots = new Slots(LOADS_MAX);
+  readonly #slots = new Slots(LOADS_AT_ONCE_MAX);
   #bytes = 0;
+  #loads = 0;
 
   constructor(options: MediaOptions, owner: Owner, signal: AbortSignal) {
     this.#options = options;
@@ -34,6 +38,7 @@ export class LoadedParts {
 
   async download(url: string, { member, bytesMax, accept, codes }: DownloadPlan): Promise<Fetched> {
     const { egress } = this.#options;
+    this.#count();
     try {
       return await this.#load(() => egress.fetchGuarded(url, { bytesMax, accept, signal: this.signal }));
     } catch (error) {
@@ -44,10 +49,16 @@ export class LoadedParts {
   /** Null for an unknown file, and for a foreign one. `check` sees what is known of it before it is read. */
   async readUpload(fileId: string, check: (file: StoredFile) => void): Promise<FileContent | null> {
     const { files } = this.#options;
+    this.#count();
     const file = await files.findFile(this.#owner, fileId);
     if (file === null) return null;
     check(file);
     return this.#load(() => files.readFile(this.#owner, fileId));
+  }
+
+  #count(): void {
+    this.#loads += 1;
+    if (this.#loads > LOADS_MAX) throw tooManyParts(LOADS_MAX);
   }
 
   async #load<T extends { readonly bytes: Uint8Array } | null>(load: () => Promise<T>): Promise<T> {

@@ -3,6 +3,7 @@ import type { FileStore } from "../responses-api/ports.ts";
 import type { ModelAbilities } from "../runs/ports.ts";
 import type { SpeechEngine } from "../speech/speech-engine.ts";
 
+/** How much may be read for a request. */
 export interface MediaLimits {
   readonly imageBytesMax: number;
   readonly fileBytesMax: number;
@@ -15,6 +16,7 @@ export interface MediaLimits {
   readonly pdfTimeoutMs: number;
 }
 
+/** What media is read with. */
 export interface MediaOptions {
   readonly abilities: ModelAbilities;
   readonly egress: Egress;

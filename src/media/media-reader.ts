@@ -10,6 +10,7 @@ import { TextCache } from "./text-cache.ts";
 /** Of the texts of files and recordings that are kept in memory, so that a chain does not have them read again each turn. */
 const CACHED_CHARACTERS_MAX = 16 * 1024 * 1024;
 
+/** The port `MediaReader`: pictures, files and recordings, made fit by what the model takes. */
 export function createMediaReader(options: MediaOptions): MediaReader {
   const { charactersMax, pdfPagesMax, pdfTimeoutMs } = options.limits;
   const pdfs = new PdfReader({ pagesMax: pdfPagesMax, charactersMax, timeoutMs: pdfTimeoutMs });

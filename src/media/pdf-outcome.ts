@@ -4,6 +4,7 @@ export type PdfOutcome =
   | { readonly type: "too_many_pages"; readonly pages: number }
   | { readonly type: "too_many_characters" | "too_costly" | "encrypted" | "unmapped" | "broken" };
 
+/** One document for a thread to read, and where it may stop. */
 export interface PdfTask {
   readonly bytes: Uint8Array;
   readonly pagesMax: number;

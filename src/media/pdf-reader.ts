@@ -3,6 +3,7 @@ import { isRecord } from "../base/records.ts";
 import { Slots } from "../base/slots.ts";
 import type { PdfOutcome, PdfTask } from "./pdf-outcome.ts";
 
+/** What reading one document may take. */
 export interface PdfLimits {
   readonly pagesMax: number;
   readonly charactersMax: number;

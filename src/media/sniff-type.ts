@@ -25,7 +25,8 @@ const SIGNATURES: readonly (readonly [mimeType: string, ...starts: readonly stri
 /** A PDF may have something before it. */
 const PDF_MARK = "%PDF-";
 const PDF_PREFACE_BYTES_MAX = 1024;
-const SVG_START = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^]*?-->\s*)*(?:<!DOCTYPE svg[^>]*>\s*)?<svg[\s>]/i;
+/** A comment ends with the first mark of its end: else there would be no end of the ways to read many of them. */
+const SVG_START = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->)[^])*-->\s*)*(?:<!DOCTYPE svg[^>]*>\s*)?<svg[\s>]/i;
 /** As many bytes as are looked at. */
 const SNIFFED_BYTES = PDF_PREFACE_BYTES_MAX + PDF_MARK.length;
 

@@ -17,6 +17,7 @@ export class ProgramFailed extends Error {
   override readonly name = "ProgramFailed";
 }
 
+/** One start of a program, and when it is stopped. */
 export interface ProgramCall {
   /** A path, or a name that is looked up on PATH. */
   readonly program: string;

@@ -2,8 +2,8 @@ import { idFromStem } from "../base/ids.ts";
 import type { ModelEngine, ModelEvent, Owner } from "../runs/ports.ts";
 import { sealCompaction } from "./compaction/compacted-context.ts";
 import { withCompaction } from "./compaction/with-compaction.ts";
+import { ownerText } from "./input/resolve-input.ts";
 import type { SpokenOutput } from "./ports.ts";
-import { ownerText } from "./resolve-input.ts";
 import type { RunTask } from "./run-task.ts";
 import type { Sealer } from "./seal.ts";
 

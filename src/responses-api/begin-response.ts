@@ -1,18 +1,26 @@
 import type { CreateResponseRequest, Response, StoredItem } from "../../generated/responses-api/types.ts";
 import type { Logger } from "../base/logger.ts";
 import type { TraceContext } from "../base/trace-context.ts";
-import { type LiveRun, type RunHost, type RunOrder, RunsExhausted } from "../runs/index.ts";
-import { type EventLog, ModelError, type OpenedRun, type RunObserver, type RunWatch } from "../runs/ports.ts";
+import { type RunHost, type RunOrder, RunsExhausted, RunsLeaving } from "../runs/index.ts";
+import {
+  type EventLog,
+  ModelError,
+  type OpenedRun,
+  type RecordedEvent,
+  type RunObserver,
+  type RunWatch,
+} from "../runs/ports.ts";
 import { Admission } from "./admission.ts";
 import { askModel, type TurnParts } from "./ask-model.ts";
 import type { Principal } from "./authenticate.ts";
 import { modelRefused } from "./errors/model-errors.ts";
-import { tooManyRuns } from "./errors/server-errors.ts";
-import type { RateLimiter } from "./ports.ts";
+import { shuttingDown, tooManyRuns } from "./errors/server-errors.ts";
+import type { RateLimiter, ResponseStore } from "./ports.ts";
 import { prepareRun, type RunSources } from "./prepare-run.ts";
 import { type PlanTask, planOf, type RunTask } from "./run-task.ts";
 import type { Sealer } from "./seal.ts";
 import { warmUp } from "./warm-up.ts";
+import { toTheEnd, type Watched, watchResponse } from "./watch-response.ts";
 
 export interface OrderParts extends TurnParts {
   readonly log: EventLog;
@@ -23,6 +31,7 @@ export interface OrderParts extends TurnParts {
 export interface BeginParts extends RunSources, OrderParts {
   readonly runs: RunHost;
   readonly limiter: RateLimiter;
+  readonly store: RunSources["store"] & Pick<ResponseStore, "findResponse">;
 }
 
 /** Who asks for a response, over whichever transport. */
@@ -38,7 +47,10 @@ export interface Caller {
   readonly generate?: boolean;
 }
 
-export interface BegunResponse extends LiveRun {
+export interface BegunResponse {
+  readonly responseId: string;
+  /** The events from the first on, wherever they are made. End without an end only if the response is deleted or the server stops. */
+  readonly events: AsyncGenerator<readonly RecordedEvent[], void>;
   /** The first snapshot: `queued` in the background, `in_progress` otherwise. */
   readonly response: Response;
   /** The items of the request, as they are stored if they are. */
@@ -70,14 +82,24 @@ export async function beginResponse(
     onEnd: ({ usage }) => admission.settle(usage?.total_tokens ?? null),
   };
   try {
-    const isBackground = opened.response.background === true;
-    const run = await hold.during(() => (isBackground ? parts.runs.enqueue(order) : parts.runs.start(order, signal)));
-    return { ...run, response: opened.response, inputItems: opened.inputItems, headers };
+    const { response, inputItems } = opened;
+    const events = await hold.during(() => begin(parts, order, { owner, responseId: response.id, signal }));
+    return { responseId: response.id, events, response, inputItems, headers };
   } catch (error) {
     admission.settle(0); // No model has answered.
     made.watch.refused(error);
     return refused(error);
   }
+}
+
+async function begin(parts: BeginParts, order: RunOrder, watched: Watched): Promise<BegunResponse["events"]> {
+  const { response } = order.opened;
+  if (response.background === true) {
+    await parts.runs.enqueue(order);
+    return watchResponse(parts, watched, -1);
+  }
+  const { events } = await parts.runs.start(order, watched.signal);
+  return response.store ? toTheEnd(parts, watched, -1, events) : events;
 }
 
 /** What a run is begun for, as far as it is known. */
@@ -119,5 +141,6 @@ export function endingOrder(parts: OrderParts, task: PlanTask, opened: OpenedRun
 
 function refused(error: unknown): never {
   if (error instanceof RunsExhausted) throw tooManyRuns(error.limit, error.max);
+  if (error instanceof RunsLeaving) throw shuttingDown();
   throw error instanceof ModelError ? modelRefused(error) : error;
 }

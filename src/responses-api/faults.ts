@@ -1,5 +1,7 @@
 import type { ApiError } from "../base/api-error.ts";
 import { assertNever } from "../base/assert.ts";
+import { patternError, rangeError, sizeError } from "./checks/limit-error.ts";
+import { type Refusal, validationError } from "./checks/validation-error.ts";
 import { renderError } from "./errors/invalid-request.ts";
 import { invalidType, invalidValue, missingParameter } from "./errors/parameter-errors.ts";
 import {
@@ -15,8 +17,6 @@ import {
   unsupportedMediaType,
 } from "./errors/request-errors.ts";
 import { internalError, shuttingDown } from "./errors/server-errors.ts";
-import { patternError, rangeError, sizeError } from "./limit-error.ts";
-import { type Refusal, validationError } from "./validation-error.ts";
 
 /** Why a query parameter was refused; `limit` belongs to the rule that is named. */
 export type QueryRefusal = { readonly name: string; readonly value: string } & (

@@ -14,7 +14,7 @@ export function firstSnapshot(
     created_at: createdAt,
     status: request.background === true ? "queued" : "in_progress",
     access_programs: null,
-    background: request.background ?? false,
+    background: request.background === true,
     completed_at: null,
     ...conversationEcho(request),
     error: null,

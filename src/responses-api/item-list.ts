@@ -1,7 +1,8 @@
-import type { ItemList, StoredItem } from "../../generated/responses-api/types.ts";
+import type { ItemList } from "../../generated/responses-api/types.ts";
+import type { ItemPage } from "./ports.ts";
 
 /** The envelope of a list of items, in the reference's order of keys. */
-export function itemList(items: readonly StoredItem[], hasMore: boolean): ItemList {
+export function itemList({ items, hasMore }: ItemPage): ItemList {
   return {
     object: "list",
     data: [...items],

@@ -2,23 +2,23 @@ import type { CreateResponseRequest, StoredItem } from "../../generated/response
 import { type IdStem, idFromStem, keyOfId, newIdStem } from "../base/ids.ts";
 import type { TraceContext } from "../base/trace-context.ts";
 import type { ModelEngine, ModelRequest, OpenedRun } from "../runs/ports.ts";
-import { checkAvailability, type EngineKind } from "./check-availability.ts";
-import { acceptedTools, checkTextFormat, checkToolChoice } from "./check-tools.ts";
+import { checkAvailability, type EngineKind } from "./checks/check-availability.ts";
+import { acceptedTools, checkTextFormat, checkToolChoice } from "./checks/check-tools.ts";
 import { asksForCompaction, checkCompaction, planCompaction } from "./compaction/plan-compaction.ts";
 import { summaryRequest } from "./compaction/summary-turn.ts";
-import { checkNotRepeated } from "./context-rules.ts";
 import { type ConversationHold, conversationIdOf, holdConversation } from "./conversation-hold.ts";
 import { refused } from "./errors/model-errors.ts";
 import { backgroundWithoutStore, jsonWordMissing, nothingToAnswer } from "./errors/parameter-errors.ts";
 import { firstSnapshot } from "./first-snapshot.ts";
-import { type HistorySources, loadHistory } from "./load-history.ts";
+import { checkNotRepeated } from "./input/context-rules.ts";
+import { type HistorySources, loadHistory } from "./input/load-history.ts";
+import type { InputSources } from "./input/place-list.ts";
+import { resolveInput } from "./input/resolve-input.ts";
+import { type ContextScope, type ContextSources, shapeContext } from "./input/shape-context.ts";
 import { estimateInputTokens, modelRequest } from "./model-request.ts";
-import type { InputSources } from "./place-list.ts";
 import type { ConversationStore, SpokenOutput } from "./ports.ts";
-import { resolveInput } from "./resolve-input.ts";
 import type { RunTask } from "./run-task.ts";
 import { settleSpeech } from "./settle-speech.ts";
-import { type ContextScope, type ContextSources, shapeContext } from "./shape-context.ts";
 import { keepWindow } from "./window/keep-window.ts";
 
 export interface PreparedRun {

@@ -1,5 +1,6 @@
 import type { Logger } from "../base/logger.ts";
-import type { RunHost } from "../runs/index.ts";
+import { mapSomeAtOnce } from "../base/map-some-at-once.ts";
+import type { RunHost, RunOrder } from "../runs/index.ts";
 import type { AbandonedRun, EventLog, OpenedRun, RecordedEvent, RunLedger } from "../runs/ports.ts";
 import { endingOrder, type OrderParts, orderOf } from "./begin-response.ts";
 import { endingTask, readTask } from "./run-task.ts";
@@ -14,15 +15,20 @@ export interface KeeperParts extends OrderParts {
 const LOOK_INTERVAL_MS = 1_000;
 /** How many looks pass between two renewals of the lease; well within its term. */
 const LOOKS_PER_RENEWAL = 5;
-/** How many abandoned runs are claimed at a time. */
-const CLAIMS_MAX = 100;
+/** How many abandoned runs are claimed at a time; each brings its whole request. */
+const CLAIMS_MAX = 20;
+/** How many of them are brought into memory, with all of their events, and ended together. */
+const RESUMED_TOGETHER_MAX = 5;
+/** How often a run is begun again. One that was so often is perhaps what ends the process each time. */
+const RESTARTS_MAX = 3;
 
-/** Keeps this process's hold on its runs, and takes up those that nobody holds any more. */
+/** Keeps this process's hold on its runs, and takes up those that nobody makes. */
 export class RunKeeper {
   readonly #parts: KeeperParts;
   #timer: NodeJS.Timeout | null = null;
   #look: Promise<void> = Promise.resolve();
   #looks = 0;
+  #takesUp = true;
 
   constructor(parts: KeeperParts) {
     this.#parts = parts;
@@ -34,21 +40,24 @@ export class RunKeeper {
     this.#schedule();
   }
 
-  /** Looks no more, and leaves the background runs that wait to other processes. */
+  /** Takes up nothing more, and leaves the background runs that wait to other processes. What is running stays this process's. */
   async stop(): Promise<void> {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
+    this.#takesUp = false;
     await this.#look;
     await this.#release(await this.#parts.runs.leaveQueue());
   }
 
-  /** Leaves the runs that are still here to other processes, after as long a wait as is given for them to end. */
+  /** Leaves the runs that are still here to other processes, after as long a wait as is given for them to end. Looks no more. */
   async leave(waitMs: number): Promise<void> {
     const { runs } = this.#parts;
-    if (await runs.idle(AbortSignal.timeout(waitMs))) return;
-    const left = runs.list();
-    await runs.releaseAll(left);
-    await this.#release(left);
+    if (!(await runs.idle(AbortSignal.timeout(waitMs)))) {
+      const left = runs.listStored();
+      await runs.releaseAll(runs.list());
+      await this.#release(left);
+    }
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    await this.#look;
   }
 
   #schedule(): void {
@@ -65,43 +74,77 @@ export class RunKeeper {
   async #lookOnce(): Promise<void> {
     const { runs, ledger, logger } = this.#parts;
     this.#looks += 1;
+    const isRenewal = this.#looks % LOOKS_PER_RENEWAL === 0;
+    if (isRenewal && !(await ledger.renewLease()))
+      logger.warn({}, "this server was taken for dead, and its runs with it");
     for (const responseId of await ledger.listStopsAsked()) void runs.stop(responseId);
-    if (this.#looks % LOOKS_PER_RENEWAL !== 0) return;
-    if (!(await ledger.renewLease())) {
-      logger.warn({ runs: runs.list().length }, "this server was taken for dead, and its runs with it");
-      await runs.releaseAll(runs.list());
-    }
-    await this.#takeUp();
+    if (!isRenewal) return;
+    if (this.#takesUp) await this.#takeUp();
+    await this.#letGoOfLost();
+  }
+
+  /** Runs that were deleted, or that are another worker's by now, notice it when they next say something; they may be silent for long. */
+  async #letGoOfLost(): Promise<void> {
+    const { runs, ledger } = this.#parts;
+    const here = runs.listStored();
+    const held = new Set(await ledger.listHeld());
+    void runs.releaseAll(here.filter((responseId) => !held.has(responseId)));
   }
 
   async #takeUp(): Promise<void> {
-    const { ledger, logger } = this.#parts;
+    const { runs, ledger, logger } = this.#parts;
+    const tried = new Set<string>();
+    const isHere = (responseId: string): boolean => runs.has(responseId) || tried.has(responseId);
     for (;;) {
-      const claimed = await ledger.claimAbandoned(CLAIMS_MAX);
-      for (const run of claimed) {
+      const claimed = await ledger.claimAbandoned(CLAIMS_MAX, isHere);
+      await mapSomeAtOnce(claimed, RESUMED_TOGETHER_MAX, async (run) => {
+        const responseId = run.response.id;
+        tried.add(responseId);
         await this.#resume(run).catch((fault: unknown) => {
-          logger.error({ err: fault, responseId: run.response.id }, "a run that was left could not be taken up");
+          logger.error({ err: fault, responseId }, "a run that was left could not be taken up");
         });
-      }
+      });
       if (claimed.length < CLAIMS_MAX) return;
     }
   }
 
-  async #resume({ owner, response, task }: AbandonedRun): Promise<void> {
+  async #resume(run: AbandonedRun): Promise<void> {
     const { runs, log, logger } = this.#parts;
-    const events = await allEvents(log, response.id);
-    const opened: OpenedRun = { owner, response, inputItems: [] };
-    const order =
-      task === null
-        ? endingOrder(this.#parts, endingTask(response, events), opened, { log: logger })
-        : orderOf(this.#parts, readTask(task), opened, { log: logger });
-    const run = runs.resume(order, events, task !== null);
-    await run.events.return(undefined); // Nobody reads along yet.
-    logger.info({ responseId: response.id, events: events.length }, "a run that was left is taken up");
+    const { id: responseId } = run.response;
+    if (runs.has(responseId)) return; // This process began it under a number that it has lost, and goes on with it.
+    const events = await allEvents(log, responseId);
+    const restart = this.#restartOf(run);
+    logger.info({ responseId, events: events.length, restarts: run.restarts }, "a run that was left is taken up");
+    await runs.resume(restart ?? this.#endOf(run, events), events, restart !== null);
   }
 
+  /** How the run is begun again; null if it cannot be, or was too often. */
+  #restartOf({ owner, response, task, restarts }: AbandonedRun): RunOrder | null {
+    const { ledger, logger } = this.#parts;
+    if (task === null || restarts >= RESTARTS_MAX) return null;
+    const known = readTask(task);
+    if (known === null) return null;
+    const order = orderOf(this.#parts, known, { owner, response, inputItems: [] }, { log: logger });
+    const ask: RunOrder["ask"] = async (signal) => {
+      await ledger.countRestart(response.id); // Before whatever may end the process.
+      return await order.ask(signal);
+    };
+    return { ...order, ask };
+  }
+
+  #endOf({ owner, response }: AbandonedRun, events: readonly RecordedEvent[]): RunOrder {
+    const opened: OpenedRun = { owner, response, inputItems: [] };
+    return endingOrder(this.#parts, endingTask(response, events), opened, { log: this.#parts.logger });
+  }
+
+  /** What cannot be released is claimed all the same once this worker is gone. */
   async #release(responseIds: readonly string[]): Promise<void> {
-    for (const responseId of responseIds) await this.#parts.ledger.release(responseId);
+    const { ledger, logger } = this.#parts;
+    for (const responseId of responseIds) {
+      await ledger.release(responseId).catch((fault: unknown) => {
+        logger.error({ err: fault, responseId }, "a run could not be left to others");
+      });
+    }
   }
 }
 

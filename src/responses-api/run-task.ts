@@ -1,12 +1,11 @@
 import type { Response } from "../../generated/responses-api/types.ts";
-import { assert } from "../base/assert.ts";
 import { type IdStem, stemFromId } from "../base/ids.ts";
 import { isRecord } from "../base/records.ts";
 import type { RunPlan } from "../runs/index.ts";
 import type { ModelRequest, Owner, RecordedEvent } from "../runs/ports.ts";
 import type { CompactionPlan } from "./compaction/plan-compaction.ts";
+import { ownerText } from "./input/resolve-input.ts";
 import type { Speech } from "./ports.ts";
-import { ownerText } from "./resolve-input.ts";
 import type { Sealer } from "./seal.ts";
 
 /** What it takes to make one response, as plain JSON: a background response is begun again from it, by another process if need be. */
@@ -39,11 +38,18 @@ export function endingTask(response: Response, events: readonly RecordedEvent[])
   return { ids: stemFromId(response.id), rawReasoningAs: "text", sealsReasoning, inputTokensEstimate: 0 };
 }
 
-/** A task as it was stored. */
-export function readTask(json: string): RunTask {
-  const task: unknown = JSON.parse(json);
-  assert(isTask(task), "a stored task is one that was written here");
-  return task;
+/** A task as it was stored; null for what is none, such as one of a program that wrote them otherwise. */
+export function readTask(json: string): RunTask | null {
+  const task: unknown = parseJson(json);
+  return isTask(task) ? task : null;
+}
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return null;
+  }
 }
 
 function isTask(value: unknown): value is RunTask {

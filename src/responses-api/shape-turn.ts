@@ -1,14 +1,15 @@
 import type { CreateResponseRequest, StoredItem } from "../../generated/responses-api/types.ts";
 import { type IdStem, idFromStem } from "../base/ids.ts";
 import type { ModelRequest } from "../runs/ports.ts";
-import { acceptedTools, checkToolChoice } from "./check-tools.ts";
+import { acceptedTools, checkToolChoice } from "./checks/check-tools.ts";
 import { firstSnapshot } from "./first-snapshot.ts";
-import { type HistorySources, loadHistory } from "./load-history.ts";
+import { type HistorySources, loadHistory } from "./input/load-history.ts";
+import type { InputSources } from "./input/place-list.ts";
+import { resolveInput } from "./input/resolve-input.ts";
+import { type ContextScope, type ContextSources, shapeContext } from "./input/shape-context.ts";
 import { modelRequest } from "./model-request.ts";
-import type { InputSources } from "./place-list.ts";
-import { resolveInput } from "./resolve-input.ts";
-import { type ContextScope, type ContextSources, shapeContext } from "./shape-context.ts";
 
+/** Where what a turn consists of is found. */
 export interface TurnSources extends InputSources, ContextSources, HistorySources {
   readonly store: InputSources["store"] & HistorySources["store"];
 }

@@ -6,7 +6,7 @@ import type {
 } from "../../generated/responses-api/types.ts";
 import type { RecordedEvent } from "../runs/ports.ts";
 import { inDialect, isCarried } from "./dialect.ts";
-import { usesExtensionItems } from "./expand-input.ts";
+import { usesExtensionItems } from "./input/expand-input.ts";
 import { obfuscate } from "./obfuscate.ts";
 
 /** How one reader is shown events. */

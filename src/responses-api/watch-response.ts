@@ -6,42 +6,68 @@ import type { ResponseStore } from "./ports.ts";
 
 export interface WatchParts {
   readonly store: Pick<ResponseStore, "findResponse">;
-  readonly log: EventLog;
-  readonly runs: Pick<RunHost, "subscribe">;
+  readonly log: Pick<EventLog, "read">;
+  readonly runs: Pick<RunHost, "subscribe" | "isLeaving">;
 }
+
+/** Which response is watched, and by whom. */
+export interface Watched {
+  readonly owner: Owner;
+  readonly responseId: string;
+  /** Aborts when nobody watches any more. */
+  readonly signal: AbortSignal;
+}
+
+type Batches = AsyncGenerator<readonly RecordedEvent[], void>;
 
 /** How long between two looks at a response that another process makes, in milliseconds. */
 const LOOK_INTERVAL_MS = 200;
 
 /** The events of a response numbered above `after` (−1: all), stored ones and those to come; ends after its last. */
-export function watchResponse(
-  parts: WatchParts,
-  owner: Owner,
-  responseId: string,
-  after: number,
-): AsyncGenerator<readonly RecordedEvent[]> {
+export async function* watchResponse(parts: WatchParts, watched: Watched, after: number): Batches {
   const { log, runs } = parts;
-  const live = runs.subscribe(responseId);
-  if (live === null) return followLog(parts, owner, responseId, after);
-  return readEvents({ responseId, log, live, isLiveFromStart: false }, after);
+  const { responseId, signal } = watched;
+  const live = runs.subscribe(responseId); // Not before somebody reads: nobody else would give the place back.
+  if (live === null) return yield* followLog(parts, watched, after);
+  const leave = (): void => live.close();
+  if (signal.aborted) leave();
+  signal.addEventListener("abort", leave, { once: true });
+  try {
+    yield* toTheEnd(parts, watched, after, readEvents({ responseId, log, live, isLiveFromStart: false }, after));
+  } finally {
+    signal.removeEventListener("abort", leave);
+  }
+}
+
+/** The events of a stored response that is made here and, if another process goes on with it, the rest of them. */
+export async function* toTheEnd(
+  parts: WatchParts,
+  watched: Watched,
+  after: number,
+  events: AsyncIterable<readonly RecordedEvent[]>,
+): Batches {
+  let shown = after;
+  for await (const batch of events) {
+    yield batch;
+    const last = batch.at(-1);
+    shown = last?.number ?? shown;
+    if (last !== undefined && "response" in last.event && isOver(last.event.response)) return;
+  }
+  if (!parts.runs.isLeaving) yield* followLog(parts, watched, shown);
 }
 
 /** A response that is not made here is read as far as it is stored, again and again until it has ended. */
-async function* followLog(
-  { store, log }: WatchParts,
-  owner: Owner,
-  responseId: string,
-  after: number,
-): AsyncGenerator<readonly RecordedEvent[]> {
+async function* followLog({ store, log }: WatchParts, watched: Watched, after: number): Batches {
+  const { owner, responseId, signal } = watched;
   let shown = after;
-  for (;;) {
+  while (!signal.aborted) {
     const response = await store.findResponse(owner, responseId); // Looked at first: what it had stored by then is read below.
     for await (const batch of log.read(responseId, shown)) {
       shown = batch.at(-1)?.number ?? shown;
       yield batch;
     }
     if (response === null || isOver(response)) return;
-    await sleep(LOOK_INTERVAL_MS);
+    await sleep(LOOK_INTERVAL_MS, null, { signal }).catch(() => null); // Rejects when nobody watches any more.
   }
 }
 
@@ -50,17 +76,16 @@ export function isOver({ status }: Response): boolean {
   return status !== "queued" && status !== "in_progress";
 }
 
-/** The response once it is over; null if it is not within `waitMs`, or gone. */
+/** The response once it is over, or as it is after `waitMs`; null if it is gone. */
 export async function waitUntilOver(
   store: Pick<ResponseStore, "findResponse">,
-  owner: Owner,
-  responseId: string,
+  { owner, responseId, signal }: Watched,
   waitMs: number,
 ): Promise<Response | null> {
-  for (const end = Date.now() + waitMs; Date.now() < end; await sleep(LOOK_INTERVAL_MS)) {
+  const end = performance.now() + waitMs;
+  for (;;) {
     const response = await store.findResponse(owner, responseId);
-    if (response === null) return null;
-    if (isOver(response)) return response;
+    if (response === null || isOver(response) || signal.aborted || performance.now() > end) return response;
+    await sleep(LOOK_INTERVAL_MS, null, { signal }).catch(() => null);
   }
-  return null;
 }

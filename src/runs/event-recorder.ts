@@ -45,7 +45,7 @@ class Numbering {
 
   /** Takes numbers back that nobody has seen, so that the ones shown stay dense. */
   rewind(to: number): void {
-    this.#next = to;
+    this.#next = Math.min(this.#next, to);
   }
 
   number(events: readonly UnnumberedEvent[]): readonly RecordedEvent[] {
@@ -132,19 +132,25 @@ class StoringRecorder implements EventRecorder {
     await this.#flushing;
     if (this.#failure !== null) throw this.#failure;
     const numbered = this.#numbering.number(events);
-    await this.#log.advance(this.#responseId, numbered, response);
-    this.#feed.publish(numbered);
-  }
-
-  async close(events: readonly UnnumberedEvent[], end: ClosedRun): Promise<void> {
-    await this.#flushing;
-    if (this.#failure !== null) throw this.#failure;
-    const numbered = this.#numbering.number(events);
     try {
-      await this.#log.close(this.#responseId, numbered, end);
+      await this.#log.advance(this.#responseId, numbered, response);
     } catch (failure) {
       this.#rewindTo(numbered);
       throw failure;
+    }
+    this.#feed.publish(numbered);
+  }
+
+  /** What still waits goes along, and the end takes its place behind what is under way, so that both can share a commit. */
+  async close(events: readonly UnnumberedEvent[], end: ClosedRun): Promise<void> {
+    if (this.#failure !== null) throw this.#failure;
+    const numbered = [...this.#waiting, ...this.#numbering.number(events)];
+    this.#waiting = [];
+    const stored = this.#log.close(this.#responseId, numbered, end);
+    const [, outcome] = await Promise.allSettled([this.#flushing, stored]);
+    if (outcome.status === "rejected") {
+      this.#rewindTo(numbered);
+      throw this.#failure ?? outcome.reason; // What failed first says why.
     }
     this.#feed.publish(numbered);
     this.#feed.end();

@@ -1,6 +1,6 @@
 export { estimateTokens } from "./estimate-tokens.ts";
 export { ResponseFold } from "./fold-events.ts";
 export { readEvents } from "./read-events.ts";
-export type { LiveRun } from "./run-driver.ts";
-export { RunHost, type RunHostOptions, type RunOrder, RunsExhausted } from "./run-host.ts";
+export { RunHost, type RunOrder, RunsExhausted, RunsLeaving } from "./run-host.ts";
 export type { RunPlan } from "./run-state.ts";
+export { usageOf } from "./usage.ts";

@@ -34,6 +34,11 @@ export class LiveFeed {
     for (const reader of this.#readers) reader.push(events);
   }
 
+  /** From now on nothing waits for readers: the run is being stopped, and little more comes. */
+  hurry(): void {
+    for (const reader of this.#readers) reader.hurry();
+  }
+
   /** Resolves when every reader that cannot use the log has room again. */
   async roomForMore(): Promise<void> {
     if (this.#logged) return;
@@ -53,6 +58,7 @@ class FeedReader implements Subscription {
   #pending: RecordedEvent[] = [];
   #lagged = false;
   #ended = false;
+  #hurried = false;
   #wakeReader: (() => void) | null = null;
   #wakeWriter: (() => void) | null = null;
 
@@ -91,11 +97,16 @@ class FeedReader implements Subscription {
   }
 
   async room(): Promise<void> {
-    while (this.#pending.length >= READER_LAG_EVENTS_MAX && !this.#ended) {
+    while (this.#pending.length >= READER_LAG_EVENTS_MAX && !this.#ended && !this.#hurried) {
       await new Promise<void>((resolve) => {
         this.#wakeWriter = resolve;
       });
     }
+  }
+
+  hurry(): void {
+    this.#hurried = true;
+    this.#wakeWriter?.();
   }
 
   close(): void {

@@ -225,7 +225,10 @@ export interface EventLog {
 export interface AbandonedRun {
   readonly owner: Owner;
   readonly response: Response;
+  /** Null: it cannot be begun again, or this worker has ended it already, though not in the store. */
   readonly task: string | null;
+  /** How often it was begun again already. */
+  readonly restarts: number;
 }
 
 /**
@@ -233,8 +236,15 @@ export interface AbandonedRun {
  * comes twice, stands in every row it may change: what a worker writes after it lost a run changes nothing.
  */
 export interface RunLedger {
-  /** Takes over up to `limit` runs whose workers are gone; they are this worker's from then on. */
-  claimAbandoned(limit: number): Promise<readonly AbandonedRun[]>;
+  /**
+   * Takes over up to `limit` runs that nobody makes: their workers are gone, or they are this worker's and not `isHere` (absent: all are). They are
+   * this worker's from then on. `isHere` has to know a run from before it is stored until after its end is.
+   */
+  claimAbandoned(limit: number, isHere?: (responseId: string) => boolean): Promise<readonly AbandonedRun[]>;
+  /** The runs that this worker holds. */
+  listHeld(): Promise<readonly string[]>;
+  /** Notes that a run is begun again. */
+  countRestart(responseId: string): Promise<void>;
   /** Leaves a run to whichever worker claims it next. */
   release(responseId: string): Promise<void>;
   /** Keeps this worker's runs for another term. False: the lease had been lost, and so were all its runs. */

@@ -27,13 +27,16 @@ export async function* readEvents(source: EventSource, after: number): AsyncGene
     if (!source.isLiveFromStart) yield* stored(source, shown, unseen);
     for (let events = await live?.next(); events != null; events = await live?.next()) {
       if (live?.takeLagged() === true || isAhead(events, shown)) yield* stored(source, shown, unseen);
-      const fresh = unseen(events);
-      if (fresh.length > 0) yield fresh;
+      events = unseen(events);
+      if (events.length > 0) yield events;
+      events = NOTHING; // What was shown is not held until more comes.
     }
   } finally {
     live?.close();
   }
 }
+
+const NOTHING: readonly RecordedEvent[] = [];
 
 /** Whether events between the last one shown and these were missed: the reader subscribed late. */
 function isAhead(events: readonly RecordedEvent[], shown: number): boolean {

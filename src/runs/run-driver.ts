@@ -34,7 +34,7 @@ export interface RunStart {
   readonly log: EventLog | null;
   /** Asks the model. Resolves once it has accepted the turn; rejects with `ModelError` if it refused. */
   readonly ask: (signal: AbortSignal) => Promise<Turn>;
-  /** Ends the run: as the `RunStopped` says that is its reason, or else as cancelled. */
+  /** Ends the run: as the `RunStopped` says that is its reason, or else as cancelled. It has to abort when the run is over, too, so that nothing works for it any longer. */
   readonly signal: AbortSignal;
   /** Unix seconds. */
   readonly now: () => number;
@@ -44,6 +44,9 @@ export interface RunStart {
   readonly onEnd?: (response: Response) => void;
   readonly watch?: RunWatch;
 }
+
+/** What a run needs until it ends. */
+type LastingStart = Omit<RunStart, "ask" | "opened">;
 
 export interface LiveRun {
   readonly responseId: string;
@@ -58,7 +61,9 @@ export interface LiveRun {
 /** A run that is stored and waits for its turn. */
 export interface QueuedRun {
   readonly responseId: string;
-  readonly events: AsyncGenerator<readonly RecordedEvent[]>;
+  /** False: it only has to be ended, which need not wait for anything. */
+  readonly asksModel: boolean;
+  /** A reader's place at the events to come. */
   subscribe(): Subscription;
   /** Asks the model, and goes on to the end. Never rejects. Call it once, also for a run that was stopped meanwhile. */
   drive(): Promise<void>;
@@ -66,23 +71,25 @@ export interface QueuedRun {
 
 /** Starts a run of the foreground. Rejects as `ask` does; resolves once its first events are stored, so that the id they carry can be fetched. */
 export async function startRun(start: RunStart): Promise<LiveRun> {
+  const { log, plan, signal } = start;
   start.watch?.began();
-  const turn = await start.ask(start.signal);
-  const { driver, reading } = driverOf(start, { nextNumber: 0, state: waiting(start.plan) });
-  try {
-    await driver.open({ type: "accepted" });
-  } catch (fault) {
-    await turn[Symbol.asyncIterator]().return?.(); // Nobody will listen: let the model stop.
-    throw fault;
-  }
-  return { ...reading, ended: driver.drive(async () => turn) };
+  const turn = await start.ask(signal).catch((fault: unknown) => {
+    if (!signal.aborted) throw fault;
+    return SILENCE; // The run ends as whoever stopped it says.
+  });
+  const { driver, feed } = driverOf(start, { nextNumber: 0, state: waiting(plan) });
+  const live = feed.subscribe();
+  await driver.open(start.opened, { type: "accepted" });
+  const responseId = plan.response.id;
+  const events = readEvents({ responseId, log, live, isLiveFromStart: true }, -1);
+  return { responseId, events, subscribe: () => feed.subscribe(), ended: driver.drive(async () => turn) };
 }
 
 /** Stores a run of the background before its model is asked. Resolves once its first events are stored. */
 export async function queueRun(start: RunStart): Promise<QueuedRun> {
-  const { driver, reading } = driverOf(start, { nextNumber: 0, state: waiting(start.plan) });
-  await driver.open({ type: "queued" });
-  return { ...reading, drive: () => driver.drive(asking(start)) };
+  const { driver, feed } = driverOf(start, { nextNumber: 0, state: waiting(start.plan) });
+  await driver.open(start.opened, { type: "queued" });
+  return queued(start, feed, () => driver.drive(asking(start)));
 }
 
 /**
@@ -92,11 +99,17 @@ export async function queueRun(start: RunStart): Promise<QueuedRun> {
 export function resumeRun(start: RunStart, logged: readonly RecordedEvent[], mayRestart: boolean): QueuedRun {
   const restored = restoreRun(start.plan, logged);
   const nextNumber = (logged.at(-1)?.number ?? -1) + 1;
-  const { driver, reading } = driverOf(start, { nextNumber, state: restored.state });
-  if (mayRestart && !restored.hasAnswer) return { ...reading, drive: () => driver.drive(asking(start)) };
+  const { driver, feed } = driverOf(start, { nextNumber, state: restored.state });
+  if (mayRestart && !restored.hasAnswer) return queued(start, feed, () => driver.drive(asking(start)));
   const end = restored.end({ type: "model_failed", failure: INTERRUPTED_FAILURE });
-  return { ...reading, drive: () => driver.end(end) };
+  return { ...queued(start, feed, () => driver.end(end)), asksModel: false };
 }
+
+function queued({ plan }: RunStart, feed: LiveFeed, drive: () => Promise<void>): QueuedRun {
+  return { responseId: plan.response.id, asksModel: true, subscribe: () => feed.subscribe(), drive };
+}
+
+const SILENCE: Turn = { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }) };
 
 function asking({ ask, watch }: RunStart): RunStart["ask"] {
   return (signal) => {
@@ -106,37 +119,56 @@ function asking({ ask, watch }: RunStart): RunStart["ask"] {
 }
 
 function driverOf(start: RunStart, { nextNumber, state }: { nextNumber: number; state: RunState }) {
-  const { responseId, log } = { responseId: start.plan.response.id, log: start.log };
+  const { ask: _asked, opened: _stored, ...lasting } = start; // They hold the whole context, and a run may last.
+  const { log, plan, signal } = lasting;
   const feed = new LiveFeed(log !== null);
-  const events = readEvents({ responseId, log, live: feed.subscribe(), isLiveFromStart: nextNumber === 0 }, -1);
-  const driver = new RunDriver(start, createRecorder({ responseId, log, feed, nextNumber }), state);
-  return { driver, reading: { responseId, events, subscribe: () => feed.subscribe() } };
+  signal.addEventListener("abort", () => feed.hurry(), { once: true });
+  const recorder = createRecorder({ responseId: plan.response.id, log, feed, nextNumber });
+  return { driver: new RunDriver(lasting, recorder, state), feed };
 }
 
 /** Turns the world into signals, one batch at a time, and has what they make visible recorded. */
 class RunDriver {
-  readonly #start: RunStart;
+  readonly #start: LastingStart;
   readonly #recorder: EventRecorder;
   #state: RunState;
 
-  constructor(start: RunStart, recorder: EventRecorder, state: RunState) {
+  constructor(start: LastingStart, recorder: EventRecorder, state: RunState) {
     this.#start = start;
     this.#recorder = recorder;
     this.#state = state;
   }
 
-  async open(first: RunSignal): Promise<void> {
-    await this.#recorder.open(this.#start.opened, this.#step(first));
+  async open(opened: OpenedRun, first: RunSignal): Promise<void> {
+    await this.#recorder.open(opened, this.#step(first));
   }
 
-  async drive(ask: RunStart["ask"]): Promise<void> {
-    const last = await this.#listen(ask);
-    if (last === null) return this.#leave();
-    await this.end(transition(this.#state, last));
+  /** Never rejects. */
+  drive(ask: RunStart["ask"]): Promise<void> {
+    return this.#unfailing(async () => {
+      const last = await this.#listen(ask);
+      if (last === null) this.#leave();
+      else await this.#end(transition(this.#state, last));
+    });
+  }
+
+  /** Never rejects. */
+  end(end: Transition): Promise<void> {
+    return this.#unfailing(() => this.#end(end));
+  }
+
+  /** A fault of ours leaves the run without an end, to be found by those who look for runs that nobody makes. */
+  async #unfailing(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (fault) {
+      this.#start.onFault(fault);
+      this.#leave();
+    }
   }
 
   /** Records the end of the run; if that cannot be stored, shows one that follows what was. */
-  async end({ state, events }: Transition): Promise<void> {
+  async #end({ state, events }: Transition): Promise<void> {
     this.#state = state;
     if (state.phase !== "ended") return;
     const { response } = state;

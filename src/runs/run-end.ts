@@ -1,6 +1,6 @@
-import type { Response, Usage } from "../../generated/responses-api/types.ts";
-import { estimateTokens } from "./estimate-tokens.ts";
+import type { Response } from "../../generated/responses-api/types.ts";
 import type { Answering, FinishReason, RunFailure } from "./run-state.ts";
+import { usageOf } from "./usage.ts";
 
 /** The final snapshot of a run whose model finished, whole or cut short. `at` in Unix seconds. */
 export function finishedResponse(state: Answering, at: number): Response {
@@ -13,7 +13,10 @@ export function finishedResponse(state: Answering, at: number): Response {
     model: state.model,
     output: [...state.output],
     service_tier: "default",
-    usage: usageOf(state),
+    usage: usageOf(state.usage, {
+      inputTokens: state.plan.inputTokensEstimate,
+      outputCharacters: state.characters,
+    }),
   };
 }
 
@@ -32,21 +35,4 @@ export function cancelledResponse(state: Answering): Response {
 
 function cutReason(finish: FinishReason | null): "max_output_tokens" | "content_filter" {
   return finish === "content_filter" ? "content_filter" : "max_output_tokens";
-}
-
-function usageOf(state: Answering): Usage {
-  const counted = state.usage ?? {
-    inputTokens: state.plan.inputTokensEstimate,
-    cachedTokens: 0,
-    cacheWriteTokens: 0,
-    outputTokens: estimateTokens(state.characters),
-    reasoningTokens: 0,
-  };
-  return {
-    input_tokens: counted.inputTokens,
-    input_tokens_details: { cache_write_tokens: counted.cacheWriteTokens, cached_tokens: counted.cachedTokens },
-    output_tokens: counted.outputTokens,
-    output_tokens_details: { reasoning_tokens: counted.reasoningTokens },
-    total_tokens: counted.inputTokens + counted.outputTokens,
-  };
 }

@@ -30,28 +30,38 @@ export class RunsExhausted extends Error {
   }
 }
 
+/** The runs of this process come to an end: further ones of the background are another's to take. */
+export class RunsLeaving extends Error {
+  override readonly name = "RunsLeaving";
+}
+
 interface HostedRun {
+  readonly responseId: string;
   readonly controller: AbortController;
   /** Null before its first events are stored. */
   subscribe: (() => Subscription) | null;
-  ended: Promise<void>;
+  /** Whether another worker could go on with it. */
+  isStored: boolean;
+  readonly ended: Promise<void>;
+  /** Call it when nothing more happens to the run here. */
+  readonly end: () => void;
 }
 
 interface WaitingRun {
   readonly run: QueuedRun;
   readonly hosted: HostedRun;
-  readonly resolve: () => void;
 }
 
 /** The runs of this process: how many may run and wait, who reads them along, and how to stop one. */
 export class RunHost {
   readonly #options: RunHostOptions;
   readonly #hosted = new Map<string, HostedRun>();
+  /** Runs that are being stored and will wait. */
+  readonly #entering = new Set<Promise<unknown>>();
   #queue: WaitingRun[] = [];
   #foreground = 0;
   #background = 0;
-  #reserved = 0;
-  #draining = false;
+  #leaving = false;
 
   constructor(options: RunHostOptions) {
     this.#options = options;
@@ -62,24 +72,32 @@ export class RunHost {
     return { foreground: this.#foreground, background: this.#background, queued: this.#queue.length };
   }
 
+  /** True once the runs that wait are left to other workers. */
+  get isLeaving(): boolean {
+    return this.#leaving;
+  }
+
   /** Starts a run of the foreground, which is cancelled when `client` aborts. Rejects with `RunsExhausted`, or as the model does. */
   async start(order: RunOrder, client: AbortSignal): Promise<LiveRun> {
     const { runsMax } = this.#options;
     if (this.#foreground + this.#background >= runsMax) throw new RunsExhausted("runs", runsMax);
-    const responseId = order.plan.response.id;
-    const hosted = this.#admit(responseId);
-    this.#foreground += 1;
+    const hosted = this.#admit(order);
     const stopClock = this.#limitTime(hosted);
+    this.#foreground += 1;
+    const leave = (): void => hosted.controller.abort(client.reason);
+    client.addEventListener("abort", leave, { once: true });
+    if (client.aborted) leave();
     const finish = (): void => {
+      client.removeEventListener("abort", leave);
       stopClock();
       this.#foreground -= 1;
-      this.#hosted.delete(responseId);
+      hosted.end();
       this.#pump();
     };
     try {
-      const run = await startRun({ ...order, signal: AbortSignal.any([client, hosted.controller.signal]) });
-      hosted.subscribe = () => run.subscribe();
-      hosted.ended = run.ended.finally(finish);
+      const run = await startRun({ ...order, signal: hosted.controller.signal });
+      show(hosted, order, run);
+      void run.ended.then(finish);
       return { ...run, ended: hosted.ended };
     } catch (error) {
       finish();
@@ -87,28 +105,43 @@ export class RunHost {
     }
   }
 
-  /** Stores a run of the background and has it run when its turn comes. Resolves once it is stored; rejects with `RunsExhausted`. */
-  async enqueue(order: RunOrder): Promise<LiveRun> {
+  /** Stores a run of the background and has it run when its turn comes. Resolves once it is stored; rejects with `RunsExhausted` or `RunsLeaving`. */
+  async enqueue(order: RunOrder): Promise<void> {
     const { queueMax } = this.#options;
-    if (this.#queue.length + this.#reserved >= queueMax + this.#freePlaces())
+    if (this.#leaving) throw new RunsLeaving("no further run is begun here");
+    if (this.#queue.length + this.#entering.size >= queueMax + this.#freePlaces())
       throw new RunsExhausted("queue", queueMax);
-    this.#reserved += 1;
-    const hosted = this.#admit(order.plan.response.id);
+    const hosted = this.#admit(order);
+    const entering = queueRun({ ...order, signal: hosted.controller.signal });
+    this.#entering.add(entering);
     try {
-      const run = await queueRun({ ...order, signal: hosted.controller.signal });
-      return this.#wait(run, hosted);
+      const run = await entering;
+      show(hosted, order, run);
+      this.#entering.delete(entering);
+      this.#wait({ run, hosted });
     } catch (error) {
-      this.#hosted.delete(order.plan.response.id);
+      this.#entering.delete(entering);
+      hosted.end();
       throw error;
-    } finally {
-      this.#reserved -= 1;
     }
   }
 
-  /** Takes up a run that another worker began, whatever the limits: it was admitted once. `mayRestart`: its task is at hand. */
-  resume(order: RunOrder, logged: readonly RecordedEvent[], mayRestart: boolean): LiveRun {
-    const hosted = this.#admit(order.plan.response.id);
-    return this.#wait(resumeRun({ ...order, signal: hosted.controller.signal }, logged, mayRestart), hosted);
+  /**
+   * Takes up a run that another worker began, whatever the limits: it was admitted once. `mayRestart`: its task is at hand.
+   * Resolves once it waits for its turn or, if it is not begun again, has ended.
+   */
+  async resume(order: RunOrder, logged: readonly RecordedEvent[], mayRestart: boolean): Promise<void> {
+    const hosted = this.#admit(order);
+    try {
+      const run = resumeRun({ ...order, signal: hosted.controller.signal }, logged, mayRestart);
+      show(hosted, order, run);
+      if (run.asksModel) return this.#wait({ run, hosted });
+      await run.drive();
+      hosted.end();
+    } catch (error) {
+      hosted.end();
+      throw error;
+    }
   }
 
   /** A place at the events to come of a run; null if it is not run here. */
@@ -124,14 +157,15 @@ export class RunHost {
   async stop(responseId: string): Promise<boolean> {
     const hosted = this.#hosted.get(responseId);
     if (hosted === undefined) return false;
-    this.#end(responseId, hosted, RunStopped.cancelled());
+    this.#stop(hosted, RunStopped.cancelled());
     await hosted.ended;
     return true;
   }
 
-  /** Starts no further run. Gives the ids of those that still wait; they are run by nobody here. */
+  /** Begins no further run of the background. Gives the ids of those that still wait; they are run by nobody here. */
   async leaveQueue(): Promise<readonly string[]> {
-    this.#draining = true;
+    this.#leaving = true;
+    await Promise.allSettled(this.#entering);
     const left = this.#queue.map(({ run }) => run.responseId);
     await this.releaseAll(left);
     return left;
@@ -143,7 +177,7 @@ export class RunHost {
     for (const responseId of responseIds) {
       const hosted = this.#hosted.get(responseId);
       if (hosted === undefined) continue;
-      this.#end(responseId, hosted, RunStopped.released());
+      this.#stop(hosted, RunStopped.released());
       leaving.push(hosted.ended);
     }
     await Promise.all(leaving);
@@ -163,19 +197,28 @@ export class RunHost {
     return [...this.#hosted.keys()];
   }
 
-  #admit(responseId: string): HostedRun {
-    const hosted: HostedRun = { controller: new AbortController(), subscribe: null, ended: Promise.resolve() };
+  /** Those among them that are stored: the ledger says that this worker holds them, until they have ended. */
+  listStored(): readonly string[] {
+    return [...this.#hosted.values()].filter(({ isStored }) => isStored).map(({ responseId }) => responseId);
+  }
+
+  #admit({ plan }: RunOrder): HostedRun {
+    const responseId = plan.response.id;
+    const controller = new AbortController();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const end = (): void => {
+      this.#hosted.delete(responseId);
+      controller.abort(); // Whatever still works for it stops.
+      resolve();
+    };
+    const hosted: HostedRun = { responseId, controller, subscribe: null, isStored: false, ended: promise, end };
     this.#hosted.set(responseId, hosted);
     return hosted;
   }
 
-  #wait(run: QueuedRun, hosted: HostedRun): LiveRun {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    hosted.subscribe = () => run.subscribe();
-    hosted.ended = promise.finally(() => this.#hosted.delete(run.responseId));
-    this.#queue.push({ run, hosted, resolve });
+  #wait(waiting: WaitingRun): void {
+    this.#queue.push(waiting);
     this.#pump();
-    return { responseId: run.responseId, events: run.events, subscribe: () => run.subscribe(), ended: hosted.ended };
   }
 
   #freePlaces(): number {
@@ -184,29 +227,29 @@ export class RunHost {
   }
 
   #pump(): void {
-    while (!this.#draining && this.#queue.length > 0 && this.#freePlaces() > 0) {
+    while (!this.#leaving && this.#queue.length > 0 && this.#freePlaces() > 0) {
       const next = this.#queue.shift();
       if (next !== undefined) void this.#run(next);
     }
   }
 
-  async #run({ run, hosted, resolve }: WaitingRun): Promise<void> {
+  async #run({ run, hosted }: WaitingRun): Promise<void> {
     this.#background += 1;
     const stopClock = this.#limitTime(hosted);
     await run.drive();
     stopClock();
     this.#background -= 1;
-    resolve();
+    hosted.end();
     this.#pump();
   }
 
   /** A run that waits is ended at once, without a place among the running ones. */
-  #end(responseId: string, hosted: HostedRun, reason: RunStopped): void {
+  #stop(hosted: HostedRun, reason: RunStopped): void {
     hosted.controller.abort(reason);
-    const waiting = this.#queue.find(({ run }) => run.responseId === responseId);
+    const waiting = this.#queue.find((other) => other.hosted === hosted);
     if (waiting === undefined) return;
     this.#queue = this.#queue.filter((other) => other !== waiting);
-    void waiting.run.drive().then(waiting.resolve);
+    void waiting.run.drive().then(hosted.end);
   }
 
   #limitTime({ controller }: HostedRun): () => void {
@@ -214,4 +257,9 @@ export class RunHost {
     const timer = setTimeout(() => controller.abort(RunStopped.timedOut(runMs)), runMs);
     return () => clearTimeout(timer);
   }
+}
+
+function show(hosted: HostedRun, { log }: RunOrder, run: Pick<QueuedRun, "subscribe">): void {
+  hosted.subscribe = () => run.subscribe();
+  hosted.isStored = log !== null;
 }

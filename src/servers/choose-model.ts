@@ -4,7 +4,7 @@ import { loadScenario } from "../model-engines/built-in/scenario/load-scenario.t
 import { createChatCompletionsEngine } from "../model-engines/chat-completions/engine.ts";
 import { findLocalDaemon } from "../model-engines/chat-completions/find-local-daemon.ts";
 import { PROFILES } from "../model-engines/chat-completions/profile.ts";
-import type { EngineKind } from "../responses-api/check-availability.ts";
+import type { EngineKind } from "../responses-api/checks/check-availability.ts";
 import type { ModelAbilities, ModelEngine } from "../runs/ports.ts";
 
 export interface ChosenModel {

@@ -1,7 +1,7 @@
 import type { ResponsesApiHandlers } from "../../generated/responses-api/operations.ts";
 import { validateCompactRequest, validateInputTokensRequest } from "../../generated/responses-api/validators.js";
 import type { BeginParts } from "../responses-api/begin-response.ts";
-import { checkContextBody } from "../responses-api/check-body.ts";
+import { checkContextBody } from "../responses-api/checks/check-body.ts";
 import type { ApiContext } from "../responses-api/context.ts";
 import { compactResponse } from "../responses-api/operations/compact-response.ts";
 import { type CountParts, countInputTokens } from "../responses-api/operations/count-input-tokens.ts";

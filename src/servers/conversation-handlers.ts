@@ -3,7 +3,7 @@ import {
   validateCreateConversationItemsRequest,
   validateCreateConversationRequest,
 } from "../../generated/responses-api/validators.js";
-import { checkItemsBody } from "../responses-api/check-body.ts";
+import { checkItemsBody } from "../responses-api/checks/check-body.ts";
 import type { ApiContext } from "../responses-api/context.ts";
 import { createConversation } from "../responses-api/operations/create-conversation.ts";
 import { createConversationItems } from "../responses-api/operations/create-conversation-items.ts";

@@ -6,8 +6,8 @@ import type { Config } from "../config/load-config.ts";
 import type { MediaOptions } from "../media/media-options.ts";
 import { MinuteRates } from "../rate-limits/minute-rates.ts";
 import { callerFields, createAuthenticator, ownerHeaders, type Principal } from "../responses-api/authenticate.ts";
-import { checkCreateBody } from "../responses-api/check-body.ts";
-import { checkFileUpload } from "../responses-api/check-file-upload.ts";
+import { checkCreateBody } from "../responses-api/checks/check-body.ts";
+import { checkFileUpload } from "../responses-api/checks/check-file-upload.ts";
 import { notImplemented } from "../responses-api/errors/server-errors.ts";
 import { responsesApiFaults } from "../responses-api/faults.ts";
 import { RunKeeper } from "../responses-api/run-keeper.ts";
@@ -56,37 +56,32 @@ export async function startResponsesApi(
       { store, telemetry, operating: { config, isLeaving: () => stopping.signal.aborted }, speech },
       log,
     );
-    const { model, runs, spokenOutput, sealer } = parts;
-    const keeper = new RunKeeper({
-      engine: model.engine,
-      spokenOutput,
-      observer: telemetry.runs,
-      log: store.events,
-      sealer,
-      runs,
-      ledger: store.ledger,
-      logger: log,
-    });
+    const { host, port, drainMs } = config;
+    const keeper = keeperOf(parts, log);
     await keeper.start();
-    const server = await listen(application(parts, keys, config, log), {
-      host: config.host,
-      port: config.port,
-      drainMs: config.drainMs,
-    });
+    const server = await listen(application(parts, keys, config, log), { host, port, drainMs }).catch(
+      async (error: unknown) => {
+        await keeper.stop();
+        await keeper.leave(0);
+        throw error;
+      },
+    );
     const sweeping = sweepExpired(store, config, log);
-    const close = async (): Promise<void> => {
+    const closeOnce = async (): Promise<void> => {
       stopping.abort();
       server.announceLeaving();
       await sleep(config.drainDelayMs);
-      const deadline = Date.now() + config.drainMs;
+      const deadline = performance.now() + drainMs;
       await keeper.stop();
       await server.close();
-      await keeper.leave(Math.max(0, deadline - Date.now()));
+      await keeper.leave(Math.max(0, Math.ceil(deadline - performance.now())));
       await sweeping.stop();
       await store.close();
       await telemetry.close();
     };
-    return { ...server, model, keys, close };
+    let closing: Promise<void> | null = null;
+    const close = (): Promise<void> => (closing ??= closeOnce());
+    return { ...server, model: parts.model, keys, close };
   } catch (error) {
     await store.close();
     await telemetry.close();
@@ -115,6 +110,12 @@ async function chooseParts(config: Config, { speech, ...given }: GivenParts, log
     sealer: createSealer(() => openSealKeys(config.dataDir)),
     limiter: new MinuteRates({ requests: config.rateLimitRequestsPerMinute, tokens: config.rateLimitTokensPerMinute }),
   };
+}
+
+function keeperOf({ store, model, spokenOutput, telemetry, sealer, runs }: InterfaceParts, logger: Logger): RunKeeper {
+  const { events: log, ledger } = store;
+  const { engine } = model;
+  return new RunKeeper({ engine, spokenOutput, observer: telemetry.runs, log, sealer, runs, ledger, logger });
 }
 
 function application(parts: InterfaceParts, keys: ApiKeys, config: Config, log: Logger) {

@@ -4,6 +4,7 @@ import type { Config } from "../config/load-config.ts";
 import type { Expiry, ExpiryCursor } from "../store/expiry.ts";
 import type { Store } from "../store/open-store.ts";
 
+/** The removal of what has expired, as it goes on. */
 export interface Sweeping {
   /** Resolves once nothing is being removed any more. */
   stop(): Promise<void>;

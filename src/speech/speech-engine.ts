@@ -8,6 +8,7 @@ export type Sound =
   /** A whole file, of a type such as `audio/wav`. Where it is silent no words are found. */
   | { readonly type: "file"; readonly bytes: Uint8Array; readonly mimeType: string };
 
+/** One recording to be turned into text. */
 export interface TranscriptionRequest {
   /** The language to expect, as a BCP 47 tag; null: the engine finds out. */
   readonly language: string | null;
@@ -31,6 +32,7 @@ export interface TranscriptSegment {
   readonly endMs: number;
 }
 
+/** What was said in a recording. */
 export interface Transcript {
   /** What the segments say, together; empty where nothing was said. */
   readonly text: string;

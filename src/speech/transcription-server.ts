@@ -11,6 +11,7 @@ import {
   type TranscriptionRequest,
 } from "./speech-engine.ts";
 
+/** How the transcription server is reached. */
 export interface TranscriptionServerOptions {
   /** Such as `http://127.0.0.1:8000/v1`. */
   readonly baseUrl: string;

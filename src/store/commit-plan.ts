@@ -103,6 +103,8 @@ export function planCommit(jobs: readonly WriteJob[], context: CommitContext): C
 
 interface RunDraft {
   readonly before: LiveRun;
+  /** Its first events become a chunk at once: they hold the whole request's echo, and would lie in memory until the run has said more. */
+  readonly isNew: boolean;
   readonly events: RecordedEvent[];
   nextNumber: number;
   /** A deleted run leaves nothing to be written; a released one is another worker's. */
@@ -137,7 +139,7 @@ class CommitDraft {
           stop_asked: 0,
         });
         this.#addItems(job.responseId, job.owner, "input", job.items);
-        return addEvents(this.#begin(job.responseId, { owner: job.owner, tail: emptyTail(0) }), job.events);
+        return addEvents(this.#begin(job.responseId, { owner: job.owner, tail: emptyTail(0) }, true), job.events);
       case "append":
         return addEvents(this.find(job.responseId), job.events);
       case "advance":
@@ -161,17 +163,18 @@ class CommitDraft {
     const run = this.#runs.get(responseId);
     if (run !== undefined) return run;
     const known = this.#context.runs.get(responseId);
-    return known === undefined || this.#context.lost.has(responseId) ? null : this.#begin(responseId, known);
+    return known === undefined || this.#context.lost.has(responseId) ? null : this.#begin(responseId, known, false);
   }
 
   rows(): Omit<CommitPlan, "outcomes"> {
     const chunks: CommitPlan["chunks"][number][] = [];
     const journal: JournalEntry[] = [];
     const runs = new Map<string, LiveRun | null>();
-    for (const [responseId, { before, events, state }] of this.#runs) {
+    for (const [responseId, { before, isNew, events, state }] of this.#runs) {
       if (state !== "live") runs.set(responseId, null);
       if (state === "deleted") continue;
-      const step = extendTail(before.tail, events, state !== "live" || this.#context.overdue.has(responseId));
+      const endsTail = isNew || state !== "live" || this.#context.overdue.has(responseId);
+      const step = extendTail(before.tail, events, endsTail);
       for (const { firstNumber, lastNumber, body } of step.chunks) {
         chunks.push({ response_id: responseId, first_number: firstNumber, last_number: lastNumber, body });
       }
@@ -226,8 +229,8 @@ class CommitDraft {
     this.#conversations.push({ job, owner, conversationId: end.conversationId, step: endStep(end, responseId) });
   }
 
-  #begin(responseId: string, before: LiveRun): RunDraft {
-    const run: RunDraft = { before, events: [], nextNumber: before.tail.nextNumber, state: "live" };
+  #begin(responseId: string, before: LiveRun, isNew: boolean): RunDraft {
+    const run: RunDraft = { before, isNew, events: [], nextNumber: before.tail.nextNumber, state: "live" };
     this.#runs.set(responseId, run);
     return run;
   }

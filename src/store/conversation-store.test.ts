@@ -1,6 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import type { Conversation } from "../../generated/responses-api/types.ts";
+import { cpuMsOf } from "../../tests/cpu-time.ts";
 import { jsonOf } from "../base/json-text.ts";
 import { ConversationTooLong, type ItemPage, type PageRequest } from "../responses-api/ports.ts";
 import { type Owner, RunLost } from "../runs/ports.ts";
@@ -308,12 +309,11 @@ test("a conversation of 5,000 items is read at once and paged in no time", async
       numbersFrom(1, 100).map((number) => `msg_${number}`),
     );
   }
-  const startedAt = performance.now();
-  const all = await store.conversations.loadItems(OURS, "conv_1");
-  expect(performance.now() - startedAt).toBeLessThan(200);
+  const { ms, result: all } = await cpuMsOf(() => store.conversations.loadItems(OURS, "conv_1"));
+  expect(ms).toBeLessThan(200);
   expect(all?.map(({ id }) => id)).toEqual(numbersFrom(1, 5_000).map((number) => `msg_${number}`));
-  const pagedAt = performance.now();
-  const page = await store.conversations.listItems(OURS, "conv_1", { ...OLDEST, after: "msg_4800" });
-  expect(performance.now() - pagedAt).toBeLessThan(20);
+  const after = { ...OLDEST, after: "msg_4800" };
+  const { ms: pagingMs, result: page } = await cpuMsOf(() => store.conversations.listItems(OURS, "conv_1", after));
+  expect(pagingMs).toBeLessThan(20);
   expect(page?.items.map(({ id }) => id)).toEqual(numbersFrom(4_801, 4_900).map((number) => `msg_${number}`));
 });

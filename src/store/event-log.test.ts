@@ -1,9 +1,9 @@
-import { RunLost } from "../runs/ports.ts";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate as endOfTick } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { jsonOf } from "../base/json-text.ts";
+import { RunLost } from "../runs/ports.ts";
 import type { CommitReport } from "./commit-queue.ts";
 import { openStore } from "./open-store.ts";
 import { CHUNK_CHARACTERS, CHUNK_EVENTS } from "./run-tail.ts";
@@ -71,30 +71,24 @@ test("more rows than one statement can hold are stored all the same", async () =
   expect(await readNumbers(events, "resp_8999")).toEqual([0]);
 });
 
-test("events lie in the journal until they fill a chunk, and an ended run leaves chunks only", async () => {
+test("events but the first lie in the journal until they fill a chunk, and an ended run leaves chunks only", async () => {
   const file = temporaryFile();
   const { events } = await openTestStore({ file, commitIntervalMs: 0 });
   await events.open(opening(), textEvents(0, 1));
   await events.append(RUN, textEvents(1, 2));
-  expect(layoutOf(file)).toEqual({ chunks: [], journal: 2 });
+  expect(layoutOf(file)).toEqual({ chunks: [[0, 0]], journal: 1 });
   await events.append(RUN, textEvents(3, CHUNK_EVENTS));
-  expect(layoutOf(file)).toEqual({ chunks: [[0, 255]], journal: 1 });
+  const full = [
+    [0, 0],
+    [1, 256],
+  ];
+  expect(layoutOf(file)).toEqual({ chunks: full, journal: 1 });
   await events.append(RUN, textEvents(259, 1, "x".repeat(CHUNK_CHARACTERS)));
-  expect(layoutOf(file)).toEqual({
-    chunks: [
-      [0, 255],
-      [256, 259],
-    ],
-    journal: 0,
-  });
+  expect(layoutOf(file)).toEqual({ chunks: [...full, [257, 259]], journal: 0 });
   await events.append(RUN, textEvents(260, 1));
   await events.close(RUN, textEvents(261, 1), ending("completed"));
   expect(layoutOf(file)).toEqual({
-    chunks: [
-      [0, 255],
-      [256, 259],
-      [260, 261],
-    ],
+    chunks: [...full, [257, 259], [260, 261]],
     journal: 0,
   });
 });
@@ -285,7 +279,8 @@ test("a run goes on after a restart where its events ended", async () => {
   expect(layoutOf(file)).toEqual({
     chunks: [
       [0, 255],
-      [256, 289],
+      [256, 279],
+      [280, 289],
       [290, 291],
     ],
     journal: 0,

@@ -11,6 +11,7 @@ export interface ExpiryCursor {
   readonly id: string;
 }
 
+/** What one step of the removal did, and where the next goes on. */
 export interface ExpiryStep {
   readonly deleted: number;
   /** Null: there is nothing older. */

@@ -13,7 +13,7 @@ import type {
 import type { Owner } from "../runs/ports.ts";
 import type { FileFolder } from "./file-folder.ts";
 import type { Database, FilesTable } from "./schema.ts";
-import { findDeadWorkers, type WorkerLease } from "./worker-lease.ts";
+import type { WorkerLease } from "./worker-lease.ts";
 
 /** How long the content of a file may take to come in and reach the disk. */
 const WRITE_MS_MAX = 15 * 60_000;
@@ -116,7 +116,7 @@ export class StoredFiles implements FileStore {
   async removeLeftovers(): Promise<void> {
     if ((await this.#listHolders()).length === 0) return; // Usually; this process need not become a worker for that.
     const own = await this.#lease.number();
-    const dead = await findDeadWorkers(this.#db, own);
+    const dead = await this.#lease.findDead(this.#db, own);
     const workers = await this.#db.selectFrom("workers").select("id").execute();
     const living = new Set(workers.map(({ id }) => id).filter((id) => !dead.includes(id)));
     const gone = (await this.#listHolders()).filter((holder) => holder !== own && !living.has(holder));

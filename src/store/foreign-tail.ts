@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { readJournal } from "./journal.ts";
 import { findNextNumber, LIVE_STATUSES } from "./run-rows.ts";
 import type { RunTail } from "./run-tail.ts";
@@ -12,6 +12,7 @@ export async function findForeignTail(db: Kysely<Database>, responseId: string):
     .select("event_journal.body")
     .where("responses.id", "=", responseId)
     .where("responses.status", "in", LIVE_STATUSES)
+    .where(sql`instr(event_journal.body, ${responseId})`, ">", 0)
     .orderBy("event_journal.position")
     .execute();
   const entries = rows.flatMap(({ body }) => readJournal(body)).filter((entry) => entry.responseId === responseId);

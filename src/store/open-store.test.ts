@@ -1,8 +1,12 @@
+import { execFile } from "node:child_process";
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { Kysely } from "kysely";
 import { expect, test } from "vitest";
+import { verifies } from "../../tests/verifies.ts";
 import { migrate } from "./migrate.ts";
 import { openStore } from "./open-store.ts";
 import type { Database } from "./schema.ts";
@@ -32,6 +36,7 @@ const COLUMNS: {
     task: "text?",
     streamed: "integer",
     stop_asked: "integer",
+    restarts: "integer",
   },
   items: {
     sequence: "integer",
@@ -144,4 +149,14 @@ test("a database made by a newer program is refused", async () => {
   database.exec("insert into migrations (name, timestamp) values ('9999-from-the-future', '')");
   database.close();
   await expect(openStore({ file })).rejects.toThrow("could not be migrated");
+});
+
+test("processes that start together on a new database all come up", async () => {
+  verifies("state.start.together");
+  const file = temporaryFile();
+  const program = fileURLToPath(new URL("open-at-once.fixture.ts", import.meta.url));
+  const at = String(Date.now() + 2_000); // When each of them has been loaded.
+  const run = () => promisify(execFile)(process.execPath, [program, file, at]);
+  const outputs = await Promise.all(Array.from({ length: 5 }, run));
+  expect(outputs.map(({ stdout }) => stdout.trim())).toEqual(outputs.map(() => "opened"));
 });

@@ -4,6 +4,7 @@ import { assert } from "../base/assert.ts";
 import { rememberJson } from "../base/json-text.ts";
 import type { ChainLink, ItemPage, PageRequest, ResponseStore, StoredResponse } from "../responses-api/ports.ts";
 import type { Owner } from "../runs/ports.ts";
+import { ChainItems } from "./chain-items.ts";
 import type { WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import type { Database } from "./schema.ts";
@@ -17,9 +18,11 @@ const QUERY_IDS_MAX = 1_000;
 export class StoredResponses implements ResponseStore {
   readonly #db: Kysely<Database>;
   readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
+  readonly #items: ChainItems;
 
   constructor(db: Kysely<Database>, queue: CommitQueue<WriteJob, WriteOutcome>) {
     this.#db = db;
+    this.#items = new ChainItems(db);
     this.#queue = queue;
   }
 
@@ -49,10 +52,7 @@ export class StoredResponses implements ResponseStore {
     const links = await this.#findLinks(owner, responseId);
     assert(links.length < CHAIN_LINKS_MAX, "a chain of responses has an end");
     if (links[0]?.previousResponseId !== null) return null; // Nothing was found, or the first link follows one that is not there.
-    const items = await this.#findItemsOf(
-      owner,
-      links.map((link) => link.id),
-    );
+    const items = await this.#items.load(owner, links);
     return links.map(({ id, status }) => ({ responseId: id, status, items: items.get(id) ?? [] }));
   }
 
@@ -160,25 +160,6 @@ export class StoredResponses implements ResponseStore {
       .select(["id", "status", "previousResponseId"])
       .orderBy("depth", "desc")
       .execute();
-  }
-
-  async #findItemsOf(
-    owner: Owner,
-    responseIds: readonly string[],
-  ): Promise<ReadonlyMap<string, readonly StoredItem[]>> {
-    const items = new Map<string, StoredItem[]>(responseIds.map((id) => [id, []]));
-    const rows = await this.#db
-      .selectFrom("items")
-      .select(["response_id", "body"])
-      .where("response_id", "in", responseIds)
-      .where("organization", "=", owner.organization)
-      .where("project", "=", owner.project)
-      .orderBy("response_id")
-      .orderBy("direction") // `input` comes before `output`.
-      .orderBy("position")
-      .execute();
-    for (const row of rows) items.get(row.response_id)?.push(storedItem(row.body));
-    return items;
   }
 
   #findNewest(owner: Owner, ids: readonly string[]) {

@@ -103,3 +103,52 @@ test("a stop asked for by one worker is seen by the one that holds the run, unti
   await one.events.close(RUN, textEvents(3, 1), failed);
   expect(await one.ledger.listStopsAsked()).toEqual([]);
 });
+
+test("a worker claims those of its own runs that it does not make, however that came about", async () => {
+  const { one } = await twoWorkers();
+  await one.events.open({ owner: OURS, response: aResponse("resp_2"), inputItems: [] }, textEvents(0, 2));
+  await one.events.append("resp_2", textEvents(2, 1));
+  expect((await one.ledger.listHeld()).toSorted()).toEqual([RUN, "resp_2"]);
+  const claimed = await one.ledger.claimAbandoned(10, (id) => id === RUN);
+  expect(claimed.map(({ response }) => response.id)).toEqual(["resp_2"]);
+  await one.events.append("resp_2", textEvents(3, 1));
+  expect(await readNumbers(one.events, "resp_2")).toEqual(numbersFrom(0, 3));
+});
+
+test("it is known how often a run was begun again, whoever did it", async () => {
+  const { one, other } = await twoWorkers();
+  await one.ledger.countRestart(RUN);
+  await one.ledger.countRestart(RUN);
+  await one.ledger.release(RUN);
+  expect(await other.ledger.claimAbandoned(10)).toMatchObject([{ restarts: 2 }]);
+});
+
+test("a worker that is found dead when another one starts writes nothing more, whoever claims its runs", async () => {
+  const { file, one, other } = await twoWorkers();
+  await one.events.append(RUN, textEvents(3, 2));
+  change(file, "update workers set expires_at = 0 where id = 1");
+  expect(await readNumbers(other.events, RUN)).toEqual(numbersFrom(0, 4)); // It makes chunks of what it finds in journals.
+  await expect(one.events.append(RUN, textEvents(5, 1))).rejects.toThrow(RunLost);
+  expect(await other.ledger.claimAbandoned(10)).toHaveLength(1);
+});
+
+test("a look for runs is as short beside 50,000 ended ones", async () => {
+  const { file, one } = await twoWorkers();
+  change(
+    file,
+    `with recursive n(i) as (select 1 union all select i + 1 from n where i < 50000)
+     insert into responses (id, organization, project, status, model, created_at, body, version)
+     select 'resp_old_' || i, 'o', 'p', 'completed', 'm', 1, hex(zeroblob(1500)), 1 from n`,
+  );
+  const looks = {
+    stops: () => one.ledger.listStopsAsked(),
+    held: () => one.ledger.listHeld(),
+    claims: () => one.ledger.claimAbandoned(10),
+  };
+  for (const [name, look] of Object.entries(looks)) {
+    await look();
+    const startedAt = performance.now();
+    await look();
+    expect(performance.now() - startedAt, name).toBeLessThan(30);
+  }
+});

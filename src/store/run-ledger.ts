@@ -4,10 +4,10 @@ import { rememberJson } from "../base/json-text.ts";
 import type { AbandonedRun, RunLedger } from "../runs/ports.ts";
 import type { WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue } from "./commit-queue.ts";
-import { recoverTails } from "./recover-tails.ts";
-import { LIVE_STATUSES } from "./run-rows.ts";
+import { IS_LIVE } from "./run-rows.ts";
 import type { Database } from "./schema.ts";
-import { findDeadWorkers, type WorkerLease } from "./worker-lease.ts";
+import { strikeOff } from "./strike-off.ts";
+import type { WorkerLease } from "./worker-lease.ts";
 
 /** Who makes what, in the database. */
 export class StoredRunLedger implements RunLedger {
@@ -21,15 +21,14 @@ export class StoredRunLedger implements RunLedger {
     this.#lease = lease;
   }
 
-  async claimAbandoned(limit: number): Promise<readonly AbandonedRun[]> {
+  async claimAbandoned(limit: number, isHere: (responseId: string) => boolean = () => true) {
     const own = await this.#lease.number();
     return await this.#db.transaction().execute(async (transaction) => {
-      if (!(await this.#lease.renew(transaction))) return [];
-      const dead = await findDeadWorkers(transaction, own);
-      await recoverTails(transaction, dead);
-      const claimed = await claim(transaction, own, await findLivingWorkers(transaction, dead), limit);
-      await dismiss(transaction, dead);
-      return claimed;
+      if (!(await this.#lease.renew(own, transaction))) return [];
+      await strikeOff(transaction, await this.#lease.findDead(transaction, own));
+      const unmade = (await findUnmade(transaction, own)).filter(({ id, worker }) => worker !== own || !isHere(id));
+      const ids = unmade.slice(0, limit).map(({ id }) => id);
+      return await claim(transaction, own, ids);
     });
   }
 
@@ -37,8 +36,26 @@ export class StoredRunLedger implements RunLedger {
     await this.#queue.add({ type: "release", responseId }, "urgent");
   }
 
-  renewLease(): Promise<boolean> {
-    return this.#lease.renew();
+  async renewLease(): Promise<boolean> {
+    return await this.#lease.renew(await this.#lease.number());
+  }
+
+  async listHeld(): Promise<readonly string[]> {
+    const rows = await this.#db
+      .selectFrom("responses")
+      .select("id")
+      .where("worker", "=", await this.#lease.number())
+      .where(IS_LIVE)
+      .execute();
+    return rows.map(({ id }) => id);
+  }
+
+  async countRestart(responseId: string): Promise<void> {
+    await this.#db
+      .updateTable("responses")
+      .set({ restarts: (expression) => expression("restarts", "+", 1) })
+      .where("id", "=", responseId)
+      .execute();
   }
 
   async askToStop(responseId: string): Promise<void> {
@@ -46,7 +63,7 @@ export class StoredRunLedger implements RunLedger {
       .updateTable("responses")
       .set({ stop_asked: 1 })
       .where("id", "=", responseId)
-      .where("status", "in", LIVE_STATUSES)
+      .where(IS_LIVE)
       .execute();
   }
 
@@ -55,44 +72,36 @@ export class StoredRunLedger implements RunLedger {
       .selectFrom("responses")
       .select("id")
       .where("worker", "=", await this.#lease.number())
-      .where("status", "in", LIVE_STATUSES)
+      .where(IS_LIVE)
       .where("stop_asked", "=", 1)
       .execute();
     return rows.map(({ id }) => id);
   }
 }
 
-async function findLivingWorkers(db: Kysely<Database>, dead: readonly number[]): Promise<readonly number[]> {
-  const rows = await db.selectFrom("workers").select("id").where("id", "not in", dead).execute();
-  return rows.map(({ id }) => id);
+/** The live runs that no other worker holds, oldest first; this worker's among them. */
+async function findUnmade(db: Kysely<Database>, own: number) {
+  const live = db.selectFrom("responses").select(["id", "worker", "created_at"]).where(IS_LIVE);
+  const others = db.selectFrom("workers").select("id").where("id", "!=", own);
+  const unmade = await live
+    .where("worker", "is", null)
+    .unionAll(live.where("worker", ">", 0).where("worker", "not in", others)) // Each seeks in the index of live responses; all numbers are above 0.
+    .execute();
+  return unmade.toSorted((one, other) => one.created_at - other.created_at || (one.id < other.id ? -1 : 1)); // In SQL it would cost the index.
 }
 
-/** Makes runs of nobody this worker's. */
-async function claim(
-  transaction: Kysely<Database>,
-  own: number,
-  living: readonly number[],
-  limit: number,
-): Promise<readonly AbandonedRun[]> {
-  const rows = await transaction
+/** Makes runs this worker's. */
+async function claim(db: Kysely<Database>, own: number, ids: readonly string[]): Promise<readonly AbandonedRun[]> {
+  const rows = await db
     .selectFrom("responses")
-    .select(["id", "organization", "project", "body", "task"])
-    .where("status", "in", LIVE_STATUSES)
-    .where((expression) => expression.or([expression("worker", "is", null), expression("worker", "not in", living)]))
+    .select(["organization", "project", "body", "task", "restarts", "worker"])
+    .where("id", "in", ids)
     .orderBy("created_at")
     .orderBy("id")
-    .limit(limit)
     .execute();
-  for (const { id } of rows) {
-    await transaction.updateTable("responses").set({ worker: own }).where("id", "=", id).execute();
-  }
-  return rows.map(({ organization, project, body, task }) => {
-    const response: Response = JSON.parse(body);
-    return { owner: { organization, project }, response: rememberJson(response, body), task };
+  await db.updateTable("responses").set({ worker: own }).where("id", "in", ids).execute();
+  return rows.map(({ organization, project, body, task, restarts, worker }) => {
+    const response = rememberJson<Response>(JSON.parse(body), body);
+    return { owner: { organization, project }, response, task: worker === own ? null : task, restarts };
   });
-}
-
-/** Strikes dead workers off the list: nothing of theirs is left in a journal, and runs of workers that are not listed are anyone's. */
-async function dismiss(transaction: Kysely<Database>, dead: readonly number[]): Promise<void> {
-  await transaction.deleteFrom("workers").where("id", "in", dead).execute();
 }

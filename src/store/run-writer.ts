@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import { RunLost } from "../runs/ports.ts";
 import {
   type CommitContext,
   type CommitPlan,
@@ -7,16 +8,15 @@ import {
   type WriteJob,
   type WriteOutcome,
 } from "./commit-plan.ts";
-import { RunLost } from "../runs/ports.ts";
 import type { ConversationOutcome } from "./conversation-changes.ts";
 import { changeConversations } from "./conversation-rows.ts";
 import { JournalSpan, writeJournal } from "./journal.ts";
-import { recoverTails } from "./recover-tails.ts";
 import { RowInserter } from "./row-inserter.ts";
 import { deleteResponses, findLiveRun, updateResponses } from "./run-rows.ts";
 import type { RunTail } from "./run-tail.ts";
 import type { Database } from "./schema.ts";
-import { findDeadWorkers, type WorkerLease } from "./worker-lease.ts";
+import { strikeOff } from "./strike-off.ts";
+import type { WorkerLease } from "./worker-lease.ts";
 
 /** How much of the journal a quiet run may keep before its tail becomes a chunk all the same. Bounds the journal, and what is read after a crash. */
 const JOURNAL_CHARACTERS_MAX = 4 * 1024 * 1024;
@@ -43,9 +43,9 @@ export class RunWriter {
     this.#lease = lease;
   }
 
-  /** Makes chunks of what killed processes left in their journals. Happens once, before events are read or written; not when a store is opened for its keys alone. */
+  /** Strikes dead workers off, and makes chunks of what they left in their journals. Happens once, before events are read or written; not when a store is opened for its keys alone. */
   recover(): Promise<void> {
-    this.#recovery ??= this.#recoverTails();
+    this.#recovery ??= this.#recover();
     return this.#recovery;
   }
 
@@ -69,7 +69,7 @@ export class RunWriter {
     try {
       return await this.#commitOnce(jobs);
     } catch (error) {
-      if (await this.#lease.renew()) throw error;
+      if (await this.#lease.renew(this.#worker)) throw error;
       return await this.#commitOnce(jobs); // Under a new number: what begins now is stored, what was lost is told so.
     }
   }
@@ -95,7 +95,7 @@ export class RunWriter {
   }
 
   async #writeAll(transaction: Kysely<Database>, jobs: readonly WriteJob[], first: CommitPlan) {
-    await this.#requireLease(transaction);
+    await this.#requireLease(transaction, this.#worker);
     await this.#inserter.insert(transaction, "responses", first.responses);
     const lost = await updateResponses(transaction, this.#worker, first.updates);
     const plan = lost.size === 0 ? first : planCommit(jobs, this.#context(lost));
@@ -120,8 +120,9 @@ export class RunWriter {
   }
 
   /** Also the first thing the transaction writes, so that nothing can come between this look and the end. */
-  async #requireLease(transaction: Kysely<Database>): Promise<void> {
-    if (!(await this.#lease.renew(transaction))) throw new RunLost("this server was taken for dead, and its runs with it");
+  async #requireLease(transaction: Kysely<Database>, worker: number): Promise<void> {
+    if (!(await this.#lease.renew(worker, transaction)))
+      throw new RunLost("this server was taken for dead, and its runs with it");
   }
 
   #context(lost: ReadonlySet<string>): CommitContext {
@@ -163,12 +164,12 @@ export class RunWriter {
     this.#journal.endTail(responseId);
   }
 
-  async #recoverTails(): Promise<void> {
+  async #recover(): Promise<void> {
     try {
       const own = await this.#lease.number();
       await this.#db.transaction().execute(async (transaction) => {
-        await this.#requireLease(transaction);
-        await recoverTails(transaction, await findDeadWorkers(transaction, own));
+        await this.#requireLease(transaction, own);
+        await strikeOff(transaction, await this.#lease.findDead(transaction, own));
       });
     } catch (error) {
       this.#recovery = null; // The next who needs it tries again.

@@ -36,6 +36,8 @@ export interface ResponsesTable {
   readonly streamed: number;
   /** Whether somebody asked its worker to stop it: 0 or 1. */
   readonly stop_asked: number;
+  /** How often it was begun again by a worker that took it over. */
+  readonly restarts: Generated<number>;
 }
 
 /** One item of one response. The same item id may stand in many responses, because clients send items back with their ids. */

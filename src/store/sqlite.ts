@@ -1,7 +1,17 @@
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
-import { type DialectAdapter, SqliteAdapter, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type DialectAdapter,
+  type Driver,
+  SqliteAdapter,
+  type SqliteDatabase,
+  SqliteDialect,
+  SqliteDriver,
+  type SqliteStatement,
+} from "kysely";
 import { assert } from "../base/assert.ts";
 
 /** SQLite's own bound on the variables of one statement. */
@@ -25,7 +35,7 @@ export function sqliteDialect(file: string): SqliteDialect {
     pragma cache_size = -${PAGE_CACHE_KIB};
     pragma journal_size_limit = ${LOG_FILE_BYTES_MAX};
   `);
-  return new TransactionalDdlDialect({ database: new NodeSqlite(database) });
+  return new SharedFileDialect(new NodeSqlite(database));
 }
 
 function makePrivateFile(file: string): void {
@@ -33,13 +43,32 @@ function makePrivateFile(file: string): void {
   closeSync(openSync(file, "a", 0o600)); // SQLite gives its log files the mode of the database.
 }
 
-/** Kysely's dialect says that SQLite cannot undo changes of tables. It can, so a migration killed half way leaves nothing behind. */
-class TransactionalDdlDialect extends SqliteDialect {
+/** Kysely's dialect, for a file that other processes write to as well. */
+class SharedFileDialect extends SqliteDialect {
+  readonly #database: SqliteDatabase;
+
+  constructor(database: SqliteDatabase) {
+    super({ database });
+    this.#database = database;
+  }
+
   override createAdapter(): DialectAdapter {
     return new TransactionalDdlAdapter();
   }
+
+  override createDriver(): Driver {
+    return new WritingDriver({ database: this.#database });
+  }
 }
 
+/** Transactions take the right to write when they begin: one that took it later would fail, and not wait, where another process had written meanwhile. */
+class WritingDriver extends SqliteDriver {
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw("begin immediate"));
+  }
+}
+
+/** Kysely says that SQLite cannot undo changes of tables. It can, so a migration killed half way leaves nothing behind. */
 class TransactionalDdlAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;

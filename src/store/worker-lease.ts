@@ -1,8 +1,8 @@
 import { readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import type { Kysely } from "kysely";
-import { recoverTails } from "./recover-tails.ts";
 import type { Database } from "./schema.ts";
+import { strikeOff } from "./strike-off.ts";
 
 /** For how long a worker holds its runs without renewing its lease. */
 export const LEASE_MS = 15_000;
@@ -14,11 +14,16 @@ const OWN_NUMBERS = new Set<number>();
 export class WorkerLease {
   readonly #db: Kysely<Database>;
   #number: Promise<number> | null = null;
+  #registered: number | null = null;
+  #renewedAt = Date.now();
+  /** From when on this worker may take others for dead by the clock. */
+  #judgesFrom = 0;
 
   constructor(db: Kysely<Database>) {
     this.#db = db;
   }
 
+  /** Not to be asked for within a transaction: to register would wait for its end. */
   number(): Promise<number> {
     this.#number ??= this.#register().catch((error: unknown) => {
       this.#number = null; // The next who needs it tries again.
@@ -27,15 +32,29 @@ export class WorkerLease {
     return this.#number;
   }
 
-  /** False: another worker has taken this one for dead. The next `number` is a new one. */
-  async renew(db: Kysely<Database> = this.#db): Promise<boolean> {
+  /** False: another worker has taken the one of this number for dead. The next `number` is a new one. */
+  async renew(number: number, db: Kysely<Database> = this.#db): Promise<boolean> {
+    this.#noticeAbsence();
     const { numUpdatedRows } = await db
       .updateTable("workers")
       .set({ expires_at: Date.now() + LEASE_MS })
-      .where("id", "=", await this.number())
+      .where("id", "=", number)
       .executeTakeFirstOrThrow();
-    if (numUpdatedRows === 0n) this.#number = null;
+    if (numUpdatedRows === 0n && this.#registered === number) this.#number = null;
     return numUpdatedRows !== 0n;
+  }
+
+  /** The workers, this one aside, that hold nothing any more: their lease has run out, or their process is known to be gone. */
+  async findDead(db: Kysely<Database>, own: number): Promise<readonly number[]> {
+    const now = Date.now();
+    await db
+      .updateTable("workers")
+      .set({ expires_at: now + LEASE_MS })
+      .where("expires_at", ">", now + LEASE_MS) // As no lease can: the clock was set back.
+      .execute();
+    const others = await db.selectFrom("workers").selectAll().where("id", "!=", own).execute();
+    const judges = now >= this.#judgesFrom;
+    return others.filter((worker) => (judges && worker.expires_at < now) || isGone(worker)).map(({ id }) => id);
   }
 
   /** Leaves the list of workers. Whatever this worker still held can be claimed at once. */
@@ -46,8 +65,7 @@ export class WorkerLease {
     OWN_NUMBERS.delete(number);
     await this.#db.transaction().execute(async (transaction) => {
       await transaction.updateTable("workers").set({ expires_at: 0 }).where("id", "=", number).execute();
-      await recoverTails(transaction, [number]);
-      await transaction.deleteFrom("workers").where("id", "=", number).execute();
+      await strikeOff(transaction, [number]);
     });
   }
 
@@ -58,14 +76,17 @@ export class WorkerLease {
       .returning("id")
       .executeTakeFirstOrThrow();
     OWN_NUMBERS.add(id);
+    this.#registered = id;
+    this.#renewedAt = Date.now();
     return id;
   }
-}
 
-/** The workers that hold nothing any more: their lease has run out, or their process is known to be gone. */
-export async function findDeadWorkers(db: Kysely<Database>, own: number): Promise<readonly number[]> {
-  const others = await db.selectFrom("workers").selectAll().where("id", "!=", own).execute();
-  return others.filter((worker) => worker.expires_at < Date.now() || isGone(worker)).map(({ id }) => id);
+  /** Where this process was away, or its clock was set forward, others may have been away with it: they get a term to say that they live. */
+  #noticeAbsence(): void {
+    const now = Date.now();
+    if (now - this.#renewedAt > LEASE_MS) this.#judgesFrom = now + LEASE_MS;
+    this.#renewedAt = now;
+  }
 }
 
 /** Processes are known by their numbers only to those that count them together. */

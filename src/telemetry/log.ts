@@ -2,12 +2,14 @@ import pino from "pino";
 import type { Logger } from "../base/logger.ts";
 import { describeError } from "./describe-error.ts";
 
+/** How the log is written. */
 export interface LogOptions {
   readonly level: "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
   /** What must not be in any line, should an error's text repeat it. */
   readonly secrets: readonly string[];
 }
 
+/** The log of the process. */
 export interface RootLog extends Logger {
   child(fields: object): RootLog;
   flush(): void;

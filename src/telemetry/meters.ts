@@ -49,6 +49,7 @@ export class Meters {
   }
 }
 
+/** A value that is read when somebody asks for it. */
 export interface Reading {
   readonly value: number;
   readonly labels: Attributes;

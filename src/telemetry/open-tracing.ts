@@ -40,14 +40,18 @@ export interface TracingOptions {
   readonly log: Logger;
 }
 
-/** How long spans may be waited for when the server stops. */
-const FAREWELL_MS = 3_000;
+/** How long a collector may take for one batch: so long it can also keep a process that stops. */
+const EXPORT_TIMEOUT_MS = 3_000;
 const DIAGNOSTIC_CHARACTERS_MAX = 300;
 
 /** Makes spans and sends them in batches. Spans that cannot be sent are dropped; no request ever waits for them. */
 export function openTracing(options: TracingOptions): Tracing {
   diag.setLogger(diagnostics(options.log), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
-  const exporter = new OTLPTraceExporter({ url: options.url, headers: parseKeyPairsIntoRecord(options.headers) });
+  const exporter = new OTLPTraceExporter({
+    url: options.url,
+    headers: parseKeyPairsIntoRecord(options.headers),
+    timeoutMillis: EXPORT_TIMEOUT_MS,
+  });
   const provider = new TracerProvider({
     resource: resourceFromAttributes(resourceOf(options)),
     sampler: samplerOf(options),
@@ -62,7 +66,7 @@ export function openTracing(options: TracingOptions): Tracing {
       const stopped = provider
         .shutdown()
         .catch((error: unknown) => options.log.warn({ err: error }, "spans were lost"));
-      await Promise.race([stopped, new Promise((resolve) => setTimeout(resolve, FAREWELL_MS).unref())]);
+      await Promise.race([stopped, new Promise((resolve) => setTimeout(resolve, EXPORT_TIMEOUT_MS).unref())]);
     },
   };
 }

@@ -10,13 +10,16 @@ export interface Commit {
 
 /** Measures the commits it is told of. */
 export function measureCommits(meters: Meters): (commit: Commit) => void {
-  const commits = meters.counter(METRICS.commits, [{ outcome: "stored" }, { outcome: "failed" }]);
   const duration = meters.histogram(METRICS.commitDuration);
-  let stored = 0;
-  meters.watch(METRICS.commitJobs, () => stored);
+  const commits = { stored: 0, failed: 0 };
+  let jobsStored = 0;
+  meters.watch(METRICS.commits, () =>
+    Object.entries(commits).map(([outcome, value]) => ({ value, labels: { outcome } })),
+  );
+  meters.watch(METRICS.commitJobs, () => jobsStored);
   return ({ jobs, durationMs, failed }) => {
-    commits.add(1, { outcome: failed ? "failed" : "stored" });
+    commits[failed ? "failed" : "stored"] += 1;
     duration.record(durationMs / 1000);
-    if (!failed) stored += jobs;
+    if (!failed) jobsStored += jobs;
   };
 }

@@ -15,11 +15,13 @@ export interface Tracing {
   close(): Promise<void>;
 }
 
+/** The span of a request that is being served. */
 export interface RequestSpan {
   readonly trace: TraceContext;
   end(outcome: RequestOutcome): void;
 }
 
+/** The span of a response that is being made. */
 export interface RunSpan {
   readonly trace: TraceContext;
   began(): void;

@@ -1,3 +1,4 @@
+/** In pixels. */
 export interface ImageSize {
   readonly width: number;
   readonly height: number;

@@ -44,13 +44,13 @@ export function createApplication<P>(parts: ApplicationParts<P>): Application {
   const router = mountOperations({ ...parts, options });
   const koa = new Koa<DefaultState, ExchangeHolder>();
   koa.on("error", (error: unknown) => parts.log.debug({ err: error }, "a connection failed"));
-  koa.use(async (ctx, next) => {
+  koa.use((ctx, next) => {
     ctx.respond = false; // Replies are written by write-reply and its kin only.
     ctx.exchange = openExchange(ctx.req, ctx.res, exchangeParts);
-    await answered(ctx.exchange, next, parts, options, inFlight);
+    return answered(ctx.exchange, next, parts, options, inFlight);
   });
   koa.use(async ({ exchange }, next) => {
-    if (!(await serveAsset(exchange))) await next();
+    return (await serveAsset(exchange)) ? undefined : next(); // Not awaited: while a stream lasts, each function that waits for it takes memory.
   });
   koa.use(router.routes());
   koa.use(({ exchange }) => refuseUnknown(exchange, router, parts));

@@ -84,11 +84,24 @@ export class FrameWriter {
 
   #flush(): void {
     if (this.#text === "" || this.#closed || this.#room !== null) return;
-    this.#openOnce();
+    if (!this.#opened) return this.#openWith(() => this.#flush());
     const text = this.#text;
     this.#text = "";
     this.#writtenAt = performance.now();
     if (!this.#response.write(text)) this.#room = Promise.withResolvers<void>();
+  }
+
+  /**
+   * Gives the socket the head and what comes after it in one write, but as two texts: joined by Node to the first frame, the head would be kept as the
+   * hundred pieces it was made of for as long as the reply lasts.
+   */
+  #openWith(write: () => void): void {
+    const { socket } = this.#response;
+    this.#openOnce();
+    socket?.cork();
+    this.#response.flushHeaders();
+    write();
+    socket?.uncork();
   }
 
   #openOnce(): void {

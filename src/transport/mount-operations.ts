@@ -6,7 +6,7 @@ import type { Admission } from "./admission.ts";
 import type { Contract, OperationRoute } from "./contract.ts";
 import { type Exchange, singleHeader } from "./exchange.ts";
 import type { Faults } from "./faults.ts";
-import type { Handler, HandlerTable, OperationRequest, RequestContext } from "./handler.ts";
+import type { Handler, HandlerTable, OperationRequest, Reply, RequestContext } from "./handler.ts";
 import type { TransportOptions } from "./options.ts";
 import { checkBody, readBody } from "./read-body.ts";
 import { readQuery } from "./read-query.ts";
@@ -37,10 +37,10 @@ export function mountOperations<P>(parts: MountParts<P>): OperationRouter {
   for (const route of routes) {
     const handler = parts.handlers[route.operationId];
     assert(handler !== undefined, "an operation that is not missing has a handler");
-    router.register(route.path, [route.method], async ({ exchange, params }) => {
+    router.register(route.path, [route.method], ({ exchange, params }) => {
       exchange.operationId = route.operationId;
       exchange.route = route.path;
-      await serveOperation(route, handler, exchange, params, parts);
+      return serveOperation(route, handler, exchange, params, parts);
     });
   }
   return router;
@@ -63,11 +63,13 @@ async function serveOperation<P>(
   const query = readQuery(route.query, exchange.search, faults);
   const spool = new UploadSpool(options.uploadFolder);
   try {
-    const sent = await readBody(route, { request: exchange.request, spool }, options, faults);
-    const body = checkBody(route, sent, contract, faults);
-    const request: OperationRequest = { path: params, query, headers: namedHeaders(route, exchange), body };
-    const reply = await handler(request, requestContext(route, exchange, principal));
-    await writeReply(exchange, reply, parts);
+    const answer = async (): Promise<Reply> => {
+      const sent = await readBody(route, { request: exchange.request, spool }, options, faults);
+      const body = checkBody(route, sent, contract, faults);
+      const request: OperationRequest = { path: params, query, headers: namedHeaders(route, exchange), body };
+      return handler(request, requestContext(route, exchange, principal));
+    };
+    await writeReply(exchange, await answer(), parts); // A stream may last: it does not hold the request's body meanwhile.
   } finally {
     await spool.release();
   }

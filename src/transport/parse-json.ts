@@ -4,7 +4,7 @@ import type { Faults } from "./faults.ts";
 export const JSON_DEPTH_MAX = 512;
 
 /** Members and elements of one text. A small text of many tiny values would else become a huge heap. */
-export const JSON_VALUES_MAX = 5_000_000;
+export const JSON_VALUES_MAX = 1_000_000;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;

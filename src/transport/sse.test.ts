@@ -42,14 +42,6 @@ function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
   return { opened: promise, open: resolve };
 }
 
-/** The reply's pieces as the network brought them. */
-async function piecesOf(reply: Response): Promise<readonly string[]> {
-  const pieces: string[] = [];
-  if (reply.body === null) return pieces;
-  for await (const piece of reply.body.pipeThrough(new TextDecoderStream())) pieces.push(piece);
-  return pieces;
-}
-
 test("events are framed by type and compact JSON, and nothing follows the last", async () => {
   const { url } = await startStream(() => listed<StreamEvent>(numbered(1), said("a\n\u2028b")), {
     prettyJson: true,
@@ -91,16 +83,22 @@ test("the first event does not wait for the second", async () => {
 });
 
 test("events of one turn of the event loop go out in one write", async () => {
+  const bursts = [gate(), gate(), gate()];
   const { url } = await startStream(async function* () {
-    yield numbered(0);
-    for (let burst = 0; burst < 3; burst++) {
-      await new Promise((resolve) => setTimeout(resolve, 5)); // Another turn, and time for the network to tell them apart.
+    for (const burst of bursts) {
+      await burst.opened;
       for (let n = 0; n < 100; n++) yield numbered(n);
     }
   });
-  const pieces = await piecesOf(await fetch(`${url}/v1/things/x`));
-  expect(pieces.length).toBeGreaterThanOrEqual(4);
-  expect(pieces.length).toBeLessThanOrEqual(5);
+  const reply = fetch(`${url}/v1/things/x`); // Its head goes out with its first event.
+  bursts[0]?.open();
+  const reader = (await reply).body?.getReader();
+  for (const next of [...bursts.slice(1), gate()]) {
+    const piece = Buffer.from((await reader?.read())?.value ?? []).toString();
+    expect([...piece.matchAll(/"n":\d+/g)]).toHaveLength(100);
+    next.open();
+  }
+  expect(await reader?.read()).toMatchObject({ done: true });
 });
 
 test("all of a long stream arrives, in order, at a slow reader as well", async () => {

@@ -14,6 +14,7 @@ const READ_BYTES = 256 * 1024;
 export class UploadSpool {
   readonly #folder: string | null;
   readonly #handles: FileHandle[] = [];
+  #isReleased = false;
 
   /** `folder` null: in memory. It is made when it is needed. */
   constructor(folder: string | null) {
@@ -24,8 +25,9 @@ export class UploadSpool {
     return this.#folder === null ? keepInMemory(content) : this.#keepOnDisk(this.#folder, content);
   }
 
-  /** Nothing that was kept can be read afterwards. */
+  /** Nothing that was kept can be read afterwards, and what still comes in is not kept. */
   async release(): Promise<void> {
+    this.#isReleased = true;
     await Promise.all(this.#handles.splice(0).map((handle) => handle.close()));
   }
 
@@ -35,9 +37,17 @@ export class UploadSpool {
     const handle = await open(path, "wx+", 0o600);
     this.#handles.push(handle);
     await unlink(path);
-    await handle.writeFile(content);
+    if (this.#isReleased) await this.release(); // It was before this file was open.
+    await handle.writeFile(this.#untilReleased(content));
     const { size } = await handle.stat();
     return { size, read: () => readHandle(handle) };
+  }
+
+  async *#untilReleased(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const piece of content) {
+      if (this.#isReleased) throw new Error("nobody waits for this upload any more");
+      yield piece;
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import type { WebSocket } from "ws";
+import { rememberSize } from "../base/message-size.ts";
 import type { Faults } from "./faults.ts";
 import { parseJson } from "./parse-json.ts";
 
@@ -79,6 +80,6 @@ export class WebSocketInbox implements AsyncIterableIterator<unknown, undefined>
 
   #read({ bytes, isBinary }: WaitingMessage): unknown {
     if (isBinary) throw this.#faults.binaryMessage();
-    return parseJson(bytes, this.#faults);
+    return rememberSize(parseJson(bytes, this.#faults), bytes.length);
   }
 }

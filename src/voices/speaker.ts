@@ -16,6 +16,7 @@ const PIECE_SAMPLES_MAX = 8192;
 /** Speaks sentences one after the other: events with their sound and words. Never throws. Ends early, without closing the sound, when `signal` aborts. */
 export type Speak = (sentences: AsyncIterable<string>, signal: AbortSignal) => AsyncIterable<readonly ModelEvent[]>;
 
+/** How one answer is spoken. */
 export interface SpeakerOptions {
   readonly engine: VoiceEngine;
   /** Null: the engine's own choice. */

@@ -14,6 +14,7 @@ export const SENTENCES_AT_ONCE_MAX = 8;
 const FORMAT_DEFAULT = "pcm16";
 const SAMPLE_RATE_HZ_DEFAULT = 24_000;
 
+/** What answers are spoken with. */
 export interface SpokenOutputOptions {
   readonly engine: VoiceEngine;
   /** The voice where a request names none; null: the engine's own choice. */

@@ -170,6 +170,7 @@ describe(`@openai/codex ${installedVersion("@openai/codex", CODEX_FOLDER)}`, { t
   test.each(["websocket", "built-in"] as const)(
     "falls back to HTTP within its first turn where WebSocket is off, as provider %s",
     async (provider) => {
+      verifies("websocket.responses.switched-off");
       const plain = await startTestServer({ scenario: SCENARIO, log: callLog(), env: { WEBSOCKET_MODE: "false" } });
       onTestFinished(() => plain.close());
       scratch = await CodexScratch.open(plain, { provider });

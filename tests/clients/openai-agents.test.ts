@@ -9,12 +9,11 @@ import {
   RunState,
   tool,
 } from "@openai/agents";
-import OpenAI from "openai";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { installedVersion } from "./installed-version.ts";
+import { startWithClient } from "./openai-client.ts";
 
 /** A model for each agent, so that a scene knows who is asked. */
 const SCENARIO = `
@@ -39,15 +38,8 @@ scenarios:
       - error: { status: 500, type: server_error, code: server_error, message: The model broke off. }
 `;
 
-let server: TestServer;
-let runner: Runner;
-let client: OpenAI;
-beforeAll(async () => {
-  server = await startTestServer({ scenario: SCENARIO });
-  client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.apiKey, maxRetries: 0 });
-  runner = new Runner({ modelProvider: new OpenAIProvider({ openAIClient: client }), tracingDisabled: true });
-});
-afterAll(() => server.close());
+const { server, client } = await startWithClient(SCENARIO);
+const runner = new Runner({ modelProvider: new OpenAIProvider({ openAIClient: client }), tracingDisabled: true });
 
 const getWeather = tool({
   name: "get_weather",

@@ -1,11 +1,10 @@
-import OpenAI, { BadRequestError } from "openai";
+import { BadRequestError } from "openai";
 import type { Response, ResponseStreamEvent } from "openai/resources/responses/responses";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { describe, expect, test } from "vitest";
 import { verifies } from "../verifies.ts";
 import { installedVersion } from "./installed-version.ts";
+import { collect, MODEL, startWithClient } from "./openai-client.ts";
 
-const MODEL = "antiphon-built-in";
 const SCENARIO = `
 scenarios:
   - when: { input_contains: in two halves }
@@ -27,16 +26,11 @@ scenarios:
       - error: { status: 500, type: server_error, code: server_error, message: The model broke off. }
 `;
 
-let server: TestServer;
-let client: OpenAI;
-beforeAll(async () => {
-  server = await startTestServer({ scenario: SCENARIO });
-  client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.apiKey, maxRetries: 0 });
-});
-afterAll(() => server.close());
+const { client } = await startWithClient(SCENARIO);
 
 describe(`openai ${installedVersion("openai")}`, () => {
   test("a background response is polled until it has completed", async () => {
+    verifies("responses.background.returns-queued-at-once");
     const created = await client.responses.create({ model: MODEL, input: "in two halves", background: true });
     expect(created).toMatchObject({ status: "queued", background: true, output: [], usage: null });
     const final = await ended(created.id);
@@ -137,12 +131,6 @@ async function ended(id: string): Promise<Response> {
     response = await client.responses.retrieve(id);
   }
   return response;
-}
-
-async function collect(stream: AsyncIterable<ResponseStreamEvent>): Promise<readonly ResponseStreamEvent[]> {
-  const events = [];
-  for await (const event of stream) events.push(event);
-  return events;
 }
 
 function numbers(events: readonly ResponseStreamEvent[]): readonly number[] {

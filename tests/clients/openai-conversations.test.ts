@@ -1,17 +1,9 @@
-import OpenAI, { BadRequestError, NotFoundError } from "openai";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { BadRequestError, NotFoundError } from "openai";
+import { describe, expect, test } from "vitest";
 import { installedVersion } from "./installed-version.ts";
+import { MODEL, startWithClient, WEATHER } from "./openai-client.ts";
 
-const MODEL = "antiphon-built-in";
-
-let server: TestServer;
-let client: OpenAI;
-beforeAll(async () => {
-  server = await startTestServer();
-  client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.apiKey, maxRetries: 0 });
-});
-afterAll(() => server.close());
+const { client } = await startWithClient();
 
 describe(`openai ${installedVersion("openai")}`, () => {
   test("a conversation is made, read, changed and deleted", async () => {
@@ -70,19 +62,7 @@ describe(`openai ${installedVersion("openai")}`, () => {
 
   test("a function's round trip goes through a conversation", async () => {
     const { id } = await client.conversations.create();
-    const tools: OpenAI.Responses.Tool[] = [
-      {
-        type: "function",
-        name: "get_weather",
-        strict: true,
-        parameters: {
-          type: "object",
-          properties: { city: { type: "string" } },
-          required: ["city"],
-          additionalProperties: false,
-        },
-      },
-    ];
+    const tools = [WEATHER];
     const first = await client.responses.create({ model: MODEL, input: "Weather in Paris?", tools, conversation: id });
     const call = first.output.find((item) => item.type === "function_call");
     const second = await client.responses.create({

@@ -3,18 +3,12 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import OpenAI, { BadRequestError, NotFoundError, toFile } from "openai";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { verifies } from "../verifies.ts";
 import { installedVersion } from "./installed-version.ts";
+import { startWithClient } from "./openai-client.ts";
 
-let server: TestServer;
-let client: OpenAI;
-beforeAll(async () => {
-  server = await startTestServer();
-  client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.apiKey, maxRetries: 0 });
-});
-afterAll(() => server.close());
+const { client } = await startWithClient();
 
 describe(`openai ${installedVersion("openai")}`, () => {
   test("a file is uploaded, waited for, read and deleted", async () => {

@@ -1,12 +1,10 @@
-import OpenAI, { APIError } from "openai";
+import { APIError } from "openai";
 import type { ResponseCreateAndStreamParams } from "openai/lib/responses/ResponseStream";
 import type { Response, ResponseStreamEvent } from "openai/resources/responses/responses";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { describe, expect, test } from "vitest";
 import { verifies } from "../verifies.ts";
 import { installedVersion } from "./installed-version.ts";
-
-const MODEL = "antiphon-built-in";
+import { collect, MODEL, startWithClient, WEATHER } from "./openai-client.ts";
 
 /** One scene for each kind of output that the engine can produce. */
 const SCENARIO = `
@@ -62,28 +60,9 @@ scenarios:
       - error: { status: 500, type: server_error, code: server_error, message: The model broke off. }
 `;
 
-const tools: ResponseCreateAndStreamParams["tools"] = [
-  {
-    type: "function",
-    name: "get_weather",
-    strict: true,
-    parameters: {
-      type: "object",
-      properties: { city: { type: "string" } },
-      required: ["city"],
-      additionalProperties: false,
-    },
-  },
-  { type: "custom", name: "run_sql" },
-];
+const tools: ResponseCreateAndStreamParams["tools"] = [WEATHER, { type: "custom", name: "run_sql" }];
 
-let server: TestServer;
-let client: OpenAI;
-beforeAll(async () => {
-  server = await startTestServer({ scenario: SCENARIO });
-  client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.apiKey, maxRetries: 0 });
-});
-afterAll(() => server.close());
+const { client } = await startWithClient(SCENARIO);
 
 describe(`openai ${installedVersion("openai")}`, () => {
   const reasoned = { reasoning: { effort: "low", summary: "detailed" } } as const;
@@ -175,12 +154,6 @@ describe(`openai ${installedVersion("openai")}`, () => {
     }
   });
 });
-
-async function collect(stream: AsyncIterable<ResponseStreamEvent>): Promise<readonly ResponseStreamEvent[]> {
-  const events = [];
-  for await (const event of stream) events.push(event);
-  return events;
-}
 
 function outputText(events: readonly ResponseStreamEvent[]): string {
   return events.map((event) => (event.type === "response.output_text.delta" ? event.delta : "")).join("");

@@ -1,11 +1,10 @@
-import OpenAI from "openai";
 import type { ResponsesClientEvent, ResponsesServerEvent } from "openai/resources/responses/responses";
 import { ResponsesWS } from "openai/resources/responses/ws";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { startTestServer, type TestServer } from "../test-server.ts";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { verifies } from "../verifies.ts";
 import { installedVersion } from "./installed-version.ts";
+import { MODEL, startWithClient } from "./openai-client.ts";
 
-const MODEL = "antiphon-built-in";
 const SCENARIO = `
 scenarios:
   - when: { input_contains: slowly }
@@ -29,13 +28,7 @@ const tools: ResponsesClientEvent.ResponseCreate["tools"] = [
   },
 ];
 
-let server: TestServer;
-let client: OpenAI;
-beforeAll(async () => {
-  server = await startTestServer({ scenario: SCENARIO });
-  client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.apiKey, maxRetries: 0 });
-});
-afterAll(() => server.close());
+const { client } = await startWithClient(SCENARIO);
 
 let connection: Connection;
 beforeEach(() => {
@@ -45,6 +38,7 @@ afterEach(() => connection.close());
 
 describe(`openai ${installedVersion("openai")}`, () => {
   test("a response streams over a WebSocket, numbered from 0", async () => {
+    verifies("websocket.responses.create-streams-events");
     const events = await connection.create({ input: "Count to 5" });
     expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, index) => index));
     expect(events.at(0)?.type).toBe("response.created");
@@ -53,6 +47,7 @@ describe(`openai ${installedVersion("openai")}`, () => {
   });
 
   test("turns that are not stored go on over the same connection, and over no other", async () => {
+    verifies("websocket.responses.latest-unstored-can-continue");
     const first = await connection.create({ input: "My name is Ada.", store: false });
     const previous_response_id = idOf(first);
     const stranger = connect();
@@ -96,6 +91,7 @@ describe(`openai ${installedVersion("openai")}`, () => {
   });
 
   test("lanes run at the same time", async () => {
+    verifies("websocket.responses.lanes-run-in-parallel");
     const lanes = connect();
     const slow = lanes.create({ input: "slowly", stream_id: "one" });
     const quick = lanes.create({ input: "Say hello", stream_id: "two" });
@@ -106,6 +102,7 @@ describe(`openai ${installedVersion("openai")}`, () => {
   });
 
   test("a turn warms up without an answer, and is continued", async () => {
+    verifies("websocket.responses.warm-up");
     const warm = await connection.create({ input: "My name is Ada.", store: false, generate: false });
     expect(warm.at(-1)).toMatchObject({ type: "response.completed", response: { status: "completed", output: [] } });
     const next = await connection.create({ input: "What is my name?", previous_response_id: idOf(warm), store: false });

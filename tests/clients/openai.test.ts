@@ -1,24 +1,10 @@
 import OpenAI, { APIUserAbortError, AuthenticationError, BadRequestError, NotFoundError } from "openai";
 import { zodTextFormat } from "openai/helpers/zod";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { installedVersion } from "./installed-version.ts";
-
-const MODEL = "antiphon-built-in";
-const weather = {
-  type: "function",
-  name: "get_weather",
-  description: "Tells the weather of a city.",
-  strict: true,
-  parameters: {
-    type: "object",
-    properties: { city: { type: "string" } },
-    required: ["city"],
-    additionalProperties: false,
-  },
-} as const;
+import { MODEL, startWithClient, WEATHER } from "./openai-client.ts";
 
 /** An answer that is still under way whenever a client leaves it. */
 const ENDLESS = `
@@ -30,16 +16,9 @@ scenarios:
       - text: and ends.
 `;
 
+const { server, client } = await startWithClient(ENDLESS);
+
 describe(`openai ${installedVersion("openai")}`, () => {
-  let server: TestServer;
-  let client: OpenAI;
-
-  beforeAll(async () => {
-    server = await startTestServer({ scenario: ENDLESS });
-    client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.apiKey, maxRetries: 0 });
-  });
-  afterAll(() => server.close());
-
   test("creates a response and reads its text", async () => {
     verifies("response.body.golden-key-set");
     const response = await client.responses.create({ model: MODEL, input: "Say hello" });
@@ -77,14 +56,14 @@ describe(`openai ${installedVersion("openai")}`, () => {
     const first = await client.responses.create({
       model: MODEL,
       input: "What is the weather in Paris?",
-      tools: [weather],
+      tools: [WEATHER],
     });
     const call = first.output.find((item) => item.type === "function_call");
     expect(JSON.parse(call?.arguments ?? "{}")).toEqual({ city: "Paris" });
     const second = await client.responses.create({
       model: MODEL,
       previous_response_id: first.id,
-      tools: [weather],
+      tools: [WEATHER],
       input: [{ type: "function_call_output", call_id: call?.call_id ?? "", output: "18 degrees" }],
     });
     expect(second.output_text).toContain("18 degrees");
@@ -93,12 +72,12 @@ describe(`openai ${installedVersion("openai")}`, () => {
   test("makes the same round trip by sending items back, without storage", async () => {
     verifies("create.input.output-items-are-valid-input");
     const question = { role: "user", content: "What is the weather in Paris?" } as const;
-    const first = await client.responses.create({ model: MODEL, input: [question], tools: [weather], store: false });
+    const first = await client.responses.create({ model: MODEL, input: [question], tools: [WEATHER], store: false });
     const call = first.output.find((item) => item.type === "function_call");
     const second = await client.responses.create({
       model: MODEL,
       store: false,
-      tools: [weather],
+      tools: [WEATHER],
       input: [
         question,
         ...first.output.filter((item) => item.type === "function_call" || item.type === "message"),

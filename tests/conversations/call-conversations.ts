@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import type { Conversation, ItemList, StoredItem } from "../../generated/responses-api/types.ts";
-import { validateConversation, validateItemList } from "../../generated/responses-api/validators.js";
+import { validateConversation } from "../../generated/responses-api/validators.js";
+import { readItemList } from "../responses/read-item-list.ts";
 import type { TestServer } from "../test-server.ts";
 
 /** The calls on conversations, whose replies must be what the contract says. */
@@ -18,7 +19,7 @@ type Post = Pick<TestServer, "fetch" | "post">;
 
 export function conversationCalls(server: Post): ConversationCalls {
   const list = async (id: string, query = ""): Promise<ItemList> =>
-    itemList(await server.fetch(`/v1/conversations/${id}/items${query}`));
+    readItemList(await server.fetch(`/v1/conversations/${id}/items${query}`));
   const walk = async (id: string, limit = 100): Promise<readonly StoredItem[]> => {
     const items: StoredItem[] = [];
     for (let after = ""; ; ) {
@@ -30,7 +31,7 @@ export function conversationCalls(server: Post): ConversationCalls {
   };
   return {
     create: async (body = {}) => conversation(await server.post("/v1/conversations", body)),
-    add: async (id, items) => itemList(await server.post(`/v1/conversations/${id}/items`, { items })),
+    add: async (id, items) => readItemList(await server.post(`/v1/conversations/${id}/items`, { items })),
     list,
     walk,
     texts: async (id) => (await walk(id)).map(textOf),
@@ -43,19 +44,6 @@ export async function conversation(reply: Response): Promise<Conversation> {
   expect(reply.status, JSON.stringify(body)).toBe(200);
   if (!validateConversation(body)) throw new Error(`not a conversation: ${JSON.stringify(body)}`);
   expect(Object.keys(body)).toEqual(["id", "object", "created_at", "metadata"]);
-  return body;
-}
-
-async function itemList(reply: Response): Promise<ItemList> {
-  const body: unknown = await reply.json();
-  expect(reply.status, JSON.stringify(body)).toBe(200);
-  if (!validateItemList(body)) throw new Error(`not a list of items: ${JSON.stringify(body)}`);
-  expect(Object.keys(body)).toEqual(["object", "data", "first_id", "has_more", "last_id"]);
-  expect(body).toMatchObject({
-    object: "list",
-    first_id: body.data[0]?.id ?? null,
-    last_id: body.data.at(-1)?.id ?? null,
-  });
   return body;
 }
 

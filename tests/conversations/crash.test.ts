@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { kill } from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import {
@@ -11,9 +10,8 @@ import {
   sse,
   textChunk,
 } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
-import { type ChildServer, startChildServer } from "../hostile/child-server.ts";
+import { type ChildServer, startChildServer } from "../child-server.ts";
 import { readResponse } from "../responses/read-stream.ts";
-import type { TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { type ConversationCalls, conversationCalls, user } from "./call-conversations.ts";
 
@@ -21,23 +19,14 @@ import { type ConversationCalls, conversationCalls, user } from "./call-conversa
 const STARTS_TIMEOUT_MS = 90_000;
 
 /** One start of the server on a data folder that outlives it. */
-interface Life extends Pick<TestServer, "fetch" | "post"> {
+interface Life extends ChildServer {
   readonly calls: ConversationCalls;
-  kill(): void;
 }
 
 async function live(dataDir: string, model: ChatServer): Promise<Life> {
-  const env = { DATA_DIR: dataDir, MODEL_BASE_URL: `${model.origin}/v1`, FIND_LOCAL_DAEMON: "false" };
-  const child: ChildServer = await startChildServer({ scenario: "", env });
-  onTestFinished(() => child.remove());
-  const call = (path: string, init: RequestInit = {}): Promise<Response> => {
-    const headers = new Headers(init.headers);
-    headers.set("authorization", `Bearer ${child.apiKey}`);
-    return fetch(`${child.url}${path}`, { ...init, headers });
-  };
-  const post = (path: string, body: unknown): Promise<Response> =>
-    call(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
-  return { fetch: call, post, calls: conversationCalls({ fetch: call, post }), kill: () => kill(child.pid, "SIGKILL") };
+  const env = { DATA_DIR: dataDir, MODEL_BASE_URL: `${model.origin}/v1` };
+  const child = await startChildServer({ env });
+  return { ...child, calls: conversationCalls(child) };
 }
 
 async function dataFolder(): Promise<string> {
@@ -84,7 +73,7 @@ test("a server that is killed during responses leaves their conversations whole,
   const done = await begin("hello");
   expect((await done.reply).status).toBe(200);
   await sleep(50);
-  first.kill();
+  await first.kill();
 
   model.obey = false;
   const { calls, post, fetch: call } = await live(dataDir, model);
@@ -140,7 +129,7 @@ test("whenever a server is killed, what it promised is in the conversation once,
     const writers = Array.from({ length: 6 }, (_, index) => write(server, id, `${round}.${index}`, promised));
     const gone = Promise.all(writers);
     await Promise.race([gone, until(() => promised.kept.size, promised.kept.size + 5 + 25 * Math.random())]);
-    server.kill();
+    await server.kill();
     await gone;
   }
   const { calls, post } = await live(dataDir, model);

@@ -48,15 +48,15 @@ const BAD_ITEMS: Readonly<Record<string, readonly [items: unknown, Refusal]>> = 
   ],
 };
 
-describe("conversations", () => {
-  let server: TestServer;
-  let calls: ConversationCalls;
-  beforeAll(async () => {
-    server = await startTestServer();
-    calls = conversationCalls(server);
-  });
-  afterAll(() => server.close());
+let server: TestServer;
+let calls: ConversationCalls;
+beforeAll(async () => {
+  server = await startTestServer();
+  calls = conversationCalls(server);
+});
+afterAll(() => server.close());
 
+describe("conversations", () => {
   test("are made of nothing, with an id of the reference's form", async () => {
     verifies(
       "conversations.create.empty-body",
@@ -157,14 +157,6 @@ describe("conversations", () => {
 });
 
 describe("the items of a conversation", () => {
-  let server: TestServer;
-  let calls: ConversationCalls;
-  beforeAll(async () => {
-    server = await startTestServer();
-    calls = conversationCalls(server);
-  });
-  afterAll(() => server.close());
-
   test("are added to its end, normalised as those of a request, and answered alone", async () => {
     verifies("conversations.items.append");
     const { id } = await calls.create({ items: [user("First")] });

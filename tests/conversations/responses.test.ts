@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { lastChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { cpuMsOf } from "../cpu-time.ts";
 import { chunks, says, serveBehind, toolDelta } from "../responses/behind-upstream.ts";
 import { checkReply, type Refusal } from "../responses/check-refusal.ts";
 import { readResponse, readStream } from "../responses/read-stream.ts";
@@ -185,15 +186,15 @@ test("a conversation of 5,000 items is answered, with all of them before the inp
       id,
       Array.from({ length: 20 }, (_, index) => user(`${first + index}`, { id: `msg_${first + index}` })),
     );
-  const startedAt = performance.now();
-  expect((await create({ conversation: id, input: "Last" })).status).toBe(200);
-  expect(performance.now() - startedAt).toBeLessThan(1_500);
+  const answering = await cpuMsOf(() => create({ conversation: id, input: "Last" }));
+  expect(answering.result.status).toBe(200);
+  expect(answering.ms).toBeLessThan(1_500);
   const { messages }: { messages: { content: string }[] } = JSON.parse(upstream.calls.at(-1)?.body ?? "{}");
   expect(messages.map(({ content }) => content)).toEqual([
     ...Array.from({ length: 5_000 }, (_, index) => `${index}`),
     "Last",
   ]);
-  const pagedAt = performance.now();
-  expect((await calls.list(id, "?order=asc&after=msg_4899&limit=100")).data).toHaveLength(100);
-  expect(performance.now() - pagedAt).toBeLessThan(200);
+  const paging = await cpuMsOf(() => calls.list(id, "?order=asc&after=msg_4899&limit=100"));
+  expect(paging.result.data).toHaveLength(100);
+  expect(paging.ms).toBeLessThan(200);
 });

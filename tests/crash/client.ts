@@ -1,4 +1,4 @@
-import type { KillableServer } from "./killable-server.ts";
+import type { ChildServer } from "../child-server.ts";
 
 export const KINDS = ["foreground", "foreground stream", "background", "background stream", "conversation"] as const;
 export type Kind = (typeof KINDS)[number];
@@ -13,7 +13,7 @@ export interface Witness {
 }
 
 /** Asks for one response and reads what comes until the end, or until the server dies. */
-export async function ask(server: KillableServer, kind: Kind, conversation: string): Promise<Witness> {
+export async function ask(server: ChildServer, kind: Kind, conversation: string): Promise<Witness> {
   const witness: Witness = { kind, id: null, events: [] };
   const body = {
     model: "m",

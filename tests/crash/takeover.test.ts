@@ -1,59 +1,11 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
-import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
-import {
-  lastChunk,
-  type ReceivedCall,
-  serveChat,
-  sse,
-  textChunk,
-} from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
-import { dataLines, readResponse } from "../responses/read-stream.ts";
+import { expect, test } from "vitest";
+import type { ChildServer } from "../child-server.ts";
+import { dataLines, readResponse, readStream } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
-import { type KillableServer, startKillable } from "./killable-server.ts";
+import { dataFolder, enqueue, expireLease, query, serveModel, start, until } from "./lives.ts";
 
 const TEST_TIMEOUT_MS = 60_000;
-
-/** A model server that answers at once, but the input `wait` only when it is let go. */
-async function serveModel() {
-  const gate = Promise.withResolvers<void>();
-  const model = await serveChat(async (response, call: ReceivedCall) => {
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    response.write(sse(textChunk("Well ")));
-    if (call.body.includes("wait")) await gate.promise;
-    response.end(sse(textChunk("done"), lastChunk("stop"), "[DONE]"));
-  });
-  return { url: `${model.origin}/v1`, letGo: gate.resolve };
-}
-
-async function dataFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-takeover-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
-async function start(...given: Parameters<typeof startKillable>): Promise<KillableServer> {
-  const server = await startKillable(...given);
-  onTestFinished(() => server.kill());
-  return server;
-}
-
-async function enqueue(server: KillableServer, input: string): Promise<string> {
-  const reply = await server.post("/v1/responses", { model: "m", input, background: true });
-  return (await readResponse(reply)).id;
-}
-
-async function until(server: KillableServer, id: string, ...statuses: readonly string[]): Promise<ResponseBody> {
-  for (;;) {
-    const response = await readResponse(await server.fetch(`/v1/responses/${id}`));
-    if (statuses.includes(response.status)) return response;
-    await sleep(50);
-  }
-}
 
 test(
   "a server that is stopped hands its waiting responses to the next, and the one that said something ends as failed",
@@ -69,7 +21,11 @@ test(
     const second = await start(folder, model.url);
     expect((await until(second, waiting, "completed")).output).toMatchObject([{ content: [{ text: "Well done" }] }]);
     const failed = await until(second, running, "failed", "completed");
-    expect(failed).toMatchObject({ status: "failed", error: { code: "server_error" }, output: [{ status: "incomplete" }] });
+    expect(failed).toMatchObject({
+      status: "failed",
+      error: { code: "server_error" },
+      output: [{ status: "incomplete" }],
+    });
   },
   TEST_TIMEOUT_MS,
 );
@@ -85,10 +41,10 @@ test(
     await until(second, id, "in_progress");
     await sleep(100);
     first.pause();
-    expireLease(join(folder, "antiphon.db"));
+    expireLease(folder);
     const failed = await until(second, id, "failed", "completed");
     expect(failed.status).toBe("failed");
-    const events = async (server: KillableServer) =>
+    const events = async (server: ChildServer) =>
       dataLines(await (await server.fetch(`/v1/responses/${id}/events`)).text());
     const ended = await events(second);
     first.resume();
@@ -118,9 +74,79 @@ test(
   TEST_TIMEOUT_MS,
 );
 
-/** As if the first server had been away for longer than its lease. */
-function expireLease(file: string): void {
-  const database = new DatabaseSync(file);
-  database.exec("update workers set expires_at = 0 where id = (select min(id) from workers)");
-  database.close();
-}
+test(
+  "whoever waits for a response that another server had to end is told its end",
+  async () => {
+    verifies("state.lease.readers-follow");
+    const [folder, model] = [await dataFolder(), await serveModel()];
+    const first = await start(folder, model.url);
+    await start(folder, model.url);
+    const create = (members: object) => first.post("/v1/responses", { model: "m", input: "wait", ...members });
+    const plain = create({});
+    const streamed = create({ stream: true });
+    const unstored = create({ stream: true, store: false });
+    const attached = create({ background: true, stream: true });
+    while (model.calls() < 4) await sleep(10);
+    await sleep(300); // Their first words are said.
+    first.pause();
+    expireLease(folder);
+    while (query(folder, "select id from responses where status = 'in_progress'").length > 0) await sleep(50);
+    first.resume();
+    const failed = { status: "failed", error: { code: "server_error" } };
+    expect(await readResponse(await plain)).toMatchObject(failed);
+    expect((await readStream(await streamed)).final).toMatchObject(failed);
+    expect((await readStream(await attached)).final).toMatchObject(failed);
+    model.letGo();
+    expect((await readStream(await unstored)).final).toMatchObject({ status: "completed" });
+  },
+  TEST_TIMEOUT_MS,
+);
+
+test(
+  "a server that drains keeps its lease",
+  async () => {
+    verifies("state.drain.lease-is-kept");
+    const [folder, model] = [await dataFolder(), await serveModel()];
+    const server = await start(folder, model.url, { DRAIN_MS: "30000" });
+    const id = await enqueue(server, "wait");
+    await until(server, id, "in_progress");
+    const stopped = server.stop();
+    const leaseEnd = () => Number(query(folder, "select expires_at from workers")[0]?.["expires_at"]);
+    await sleep(6_000);
+    const before = leaseEnd();
+    await sleep(6_000);
+    expect(leaseEnd()).toBeGreaterThan(before);
+    model.letGo();
+    expect(await stopped).toBe(0);
+    expect(query(folder, "select status from responses")).toMatchObject([{ status: "completed" }]);
+  },
+  TEST_TIMEOUT_MS,
+);
+
+test(
+  "a server that is told to stop twice stops once",
+  async () => {
+    verifies("state.drain.lease-is-kept");
+    const [folder, model] = [await dataFolder(), await serveModel()];
+    const server = await start(folder, model.url, { DRAIN_MS: "500" });
+    await enqueue(server, "wait");
+    expect(await Promise.all([server.stop("SIGTERM"), server.stop("SIGINT")])).toEqual([0, 0]);
+  },
+  TEST_TIMEOUT_MS,
+);
+
+test(
+  "a response that is deleted through another server is made no longer, however silent it is",
+  async () => {
+    const [folder, model] = [await dataFolder(), await serveModel()];
+    const maker = await start(folder, model.url);
+    const other = await start(folder, model.url);
+    const id = await enqueue(maker, "wait");
+    await until(other, id, "in_progress");
+    await sleep(100);
+    const closed = model.closed();
+    expect((await other.fetch(`/v1/responses/${id}`, { method: "DELETE" })).status).toBe(200);
+    await closed;
+  },
+  TEST_TIMEOUT_MS,
+);

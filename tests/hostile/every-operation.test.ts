@@ -56,13 +56,13 @@ async function makeThings(server: TestServer): Promise<readonly string[]> {
   const file = new FormData();
   file.set("purpose", "user_data");
   file.set("file", new Blob(["hello"]), "hello.txt");
-  return await Promise.all([
+  const made = await Promise.all([
     idOf(server.post("/v1/responses", { model: MODEL, input: "say hello" })),
     idOf(server.post("/v1/responses", { model: MODEL, input: "say hello", background: true, stream: false })),
     idOf(server.post("/v1/conversations", { items: [{ role: "user", content: "Hi" }] })),
     idOf(server.fetch("/v1/files", { method: "POST", body: file })),
-    MODEL,
   ]);
+  return [...made, MODEL];
 }
 
 /** Known, unknown and impossible ids; queries and bodies that fit, and others. */

@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
@@ -8,13 +8,15 @@ import { bodyOf, createHead, isWhole, RawConnection } from "./raw-connection.ts"
 const MODEL = "antiphon-built-in";
 const BYTES_MAX = 64 * 1024;
 const BOMB_BYTES = 64 * 1024 * 1024;
-const HEAP_GROWTH_MAX = 64 * 1024 * 1024;
+const BOMBS_AT_ONCE = 20;
+/** What unfolding them takes is windows and buffers: all of them unfolded would take seven times as much. */
+const GROWTH_BYTES_MAX = (BOMBS_AT_ONCE * BOMB_BYTES) / 7;
 
 const COMPRESSIONS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   gzip: (bytes) => gzipSync(bytes),
   "x-gzip": (bytes) => gzipSync(bytes),
   deflate: (bytes) => deflateSync(bytes),
-  br: (bytes) => brotliCompressSync(bytes),
+  br: (bytes) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
   zstd: (bytes) => zstdCompressSync(bytes),
 };
 
@@ -112,9 +114,11 @@ describe("a large body", () => {
     const bomb = compress(Buffer.alloc(BOMB_BYTES, " "));
     expect(bomb.length).toBeLessThan(BYTES_MAX * 2);
     const before = process.memoryUsage().rss;
-    const replies = await Promise.all(Array.from({ length: 20 }, () => post(bomb, { "content-encoding": encoding })));
+    const replies = await Promise.all(
+      Array.from({ length: BOMBS_AT_ONCE }, () => post(bomb, { "content-encoding": encoding })),
+    );
     for (const reply of replies) expect(await errorOf(reply)).toMatchObject({ status: 413, code: "request_too_large" });
-    expect(process.memoryUsage().rss - before).toBeLessThan(HEAP_GROWTH_MAX);
+    expect(process.memoryUsage().rss - before).toBeLessThan(GROWTH_BYTES_MAX);
   });
 
   test.each(Object.entries(COMPRESSIONS))("gets 400 when it is not what it says: %s", async (encoding, compress) => {

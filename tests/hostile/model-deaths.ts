@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
-import { chunk, sse } from "./model-server.ts";
+import { sse } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { chunk } from "./model-server.ts";
 
 /** What a model server does with a connection on which a whole call has come. */
 export type Deed = (socket: Socket) => void;

@@ -72,11 +72,6 @@ function isWholeCall(received: string): boolean {
   return end >= 0 && received.length >= end + 4 + length;
 }
 
-/** The SSE text of chunks. */
-export function sse(...chunks: readonly unknown[]): string {
-  return chunks.map((value) => `data: ${typeof value === "string" ? value : JSON.stringify(value)}\n\n`).join("");
-}
-
 /** A chunk of an answer's text. */
 export function chunk(content: string, finishReason: string | null = null): object {
   return {

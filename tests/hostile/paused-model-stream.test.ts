@@ -2,10 +2,11 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { sse } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { createChatCompletionsEngine } from "../../src/model-engines/chat-completions/engine.ts";
 import { aRequest } from "../../src/model-engines/chat-completions/model-request.fixture.ts";
 import { verifies } from "../verifies.ts";
-import { chunk, serveBytes, sse } from "./model-server.ts";
+import { chunk, serveBytes } from "./model-server.ts";
 
 /** More than wait for a reader before the model server is asked to pause; all in one event, so that the pause falls on the last bytes. */
 const WORDS = 6_000;

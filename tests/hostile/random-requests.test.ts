@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sse } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { errorOf } from "./catalogue-error.ts";
 import { readStream } from "./event-stream.ts";
-import { chunk, type ModelServer, serveModel, sse } from "./model-server.ts";
+import { chunk, type ModelServer, serveModel } from "./model-server.ts";
 import { createBodies, topLevelMembers } from "./schema-arbitrary.ts";
 
 const RUNS = 100;

@@ -1,11 +1,12 @@
 import type { Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sse } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { errorOf } from "./catalogue-error.ts";
 import { readSnapshot, readStream } from "./event-stream.ts";
 import { type Deed, flood, framed, STREAM_HEAD } from "./model-deaths.ts";
-import { chunk, type ModelServer, serveBytes, sse } from "./model-server.ts";
+import { chunk, type ModelServer, serveBytes } from "./model-server.ts";
 
 const IDLE_MS = 400;
 const TOTAL_MS = 2_000;
@@ -15,17 +16,20 @@ const OVER_AFTER_MS = TOTAL_MS + 3_000;
 
 const JSON_HEAD = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
 
-/** Never-ending ways not to answer, and the status each ends in. */
-const REFUSALS: Readonly<Record<string, readonly [status: number, deed: Deed]>> = {
-  "never answers": [504, () => {}],
-  "never ends its status": [504, (socket) => drip(socket, "HTTP/1.1 200 ", () => "O")],
-  "never ends its headers": [504, (socket) => drip(socket, "HTTP/1.1 200 OK\r\n", () => "x: y\r\n")],
-  "asks to go on for ever": [502, (socket) => drip(socket, "", () => "HTTP/1.1 100 Continue\r\n\r\n")],
-  "never begins its JSON": [504, (socket) => void socket.write(JSON_HEAD)],
-  "never ends its JSON": [504, (socket) => drip(socket, JSON_HEAD, () => framed('["x",'))],
-  "floods with JSON": [502, (socket) => void flood(socket, `${JSON_HEAD}ffffffff\r\n{"a":"`, "x")],
-  "floods with white space": [504, (socket) => void flood(socket, `${JSON_HEAD}ffffffffff\r\n`, " ")],
-  "never ends its error": [500, (socket) => drip(socket, "HTTP/1.1 500 No\r\ncontent-length: 9999\r\n\r\n", () => "x")],
+/** Never-ending ways not to answer, and the status each ends in. A flood meets the limit of size or, on a slow machine, that of time. */
+const REFUSALS: Readonly<Record<string, readonly [statuses: readonly number[], deed: Deed]>> = {
+  "never answers": [[504], () => {}],
+  "never ends its status": [[504], (socket) => drip(socket, "HTTP/1.1 200 ", () => "O")],
+  "never ends its headers": [[504], (socket) => drip(socket, "HTTP/1.1 200 OK\r\n", () => "x: y\r\n")],
+  "asks to go on for ever": [[502], (socket) => drip(socket, "", () => "HTTP/1.1 100 Continue\r\n\r\n")],
+  "never begins its JSON": [[504], (socket) => void socket.write(JSON_HEAD)],
+  "never ends its JSON": [[504], (socket) => drip(socket, JSON_HEAD, () => framed('["x",'))],
+  "floods with JSON": [[502, 504], (socket) => void flood(socket, `${JSON_HEAD}ffffffff\r\n{"a":"`, "x")],
+  "floods with white space": [[504], (socket) => void flood(socket, `${JSON_HEAD}ffffffffff\r\n`, " ")],
+  "never ends its error": [
+    [500],
+    (socket) => drip(socket, "HTTP/1.1 500 No\r\ncontent-length: 9999\r\n\r\n", () => "x"),
+  ],
 };
 
 /** Streams that begin and never end. */
@@ -63,13 +67,15 @@ describe("a model server without end", () => {
 
   test.concurrent.each(Object.entries(REFUSALS))(
     "that %s is given up before the client's patience",
-    async (name, [status]) => {
+    async (name, [statuses]) => {
       verifies("chat-engine.timeout.connect-and-first-byte");
       const askedAt = performance.now();
       await Promise.all(
-        [true, false].map(async (stream) =>
-          expect(await errorOf(await create(name, stream))).toMatchObject({ status, code: "server_error" }),
-        ),
+        [true, false].map(async (stream) => {
+          const error = await errorOf(await create(name, stream));
+          expect(error.code).toBe("server_error");
+          expect(statuses).toContain(error.status);
+        }),
       );
       expect(performance.now() - askedAt).toBeLessThan(OVER_AFTER_MS);
     },

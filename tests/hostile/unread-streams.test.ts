@@ -4,11 +4,12 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { assert } from "../../src/base/assert.ts";
+import { sse } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { readSnapshot, responseIdOf } from "./event-stream.ts";
 import { flood } from "./model-deaths.ts";
-import { chunk, type ModelServer, serveBytes, sse } from "./model-server.ts";
+import { chunk, type ModelServer, serveBytes } from "./model-server.ts";
 import { chunkedBodyOf, createCall, RawConnection } from "./raw-connection.ts";
 
 const MEBIBYTE = 1024 * 1024;

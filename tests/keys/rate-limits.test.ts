@@ -85,6 +85,18 @@ test("compacting is asking a model too", async () => {
   expect((await compact()).status).toBe(429);
 });
 
+test("counting tokens is a request too: it may fetch, read and transcribe as much", async () => {
+  verifies("errors.ratelimit.counting-is-a-request");
+  const server = await serve({ RATE_LIMIT_REQUESTS_PER_MINUTE: "2" });
+  const count = (): Promise<Response> => server.post("/v1/responses/input_tokens", { model: MODEL, input: "Hi" });
+  const reply = await count();
+  expect([reply.status, limitsOf(reply)]).toEqual([200, {}]);
+  expect((await create(server)).status).toBe(200);
+  const refused = await count();
+  expect(refused.status).toBe(429);
+  expect(await refused.json()).toMatchObject({ error: { code: "rate_limit_error" } });
+});
+
 describe("a key that has no requests left", () => {
   test("gets a 429 that clients can act on, and works again afterwards", async () => {
     verifies(
@@ -210,6 +222,26 @@ describe("the tokens of a minute", () => {
     const reply = await behind.create({ stream: true, max_output_tokens: 9_000 }, leaving.signal);
     leaving.abort();
     await reply.text().catch(() => "");
+    await sleep(100);
+    expect((await behind.create({ max_output_tokens: 9_000 })).status).toBe(429);
+  });
+
+  test("stay set aside where the client left a compaction before anything was counted", async () => {
+    const behind = await serveBehind((response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(sse(textChunk("So far")));
+    }, env);
+    const leaving = new AbortController();
+    const reply = behind.server.fetch("/v1/responses/compact", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ model: "m", input: "Hi" }),
+      signal: leaving.signal,
+    });
+    await expect.poll(() => behind.upstream.calls.length).toBe(1);
+    await sleep(100);
+    leaving.abort();
+    await reply.catch(() => null);
     await sleep(100);
     expect((await behind.create({ max_output_tokens: 9_000 })).status).toBe(429);
   });

@@ -45,7 +45,10 @@ const ELEMENTS: Readonly<Record<string, readonly [input: readonly object[], list
       { type: "input_text", text: "Last" },
     ],
     [
-      user({ type: "input_text", text: "See" }, { type: "input_image", detail: "auto", file_id: null, image_url: PIXEL }),
+      user(
+        { type: "input_text", text: "See" },
+        { type: "input_image", detail: "auto", file_id: null, image_url: PIXEL },
+      ),
       user({ type: "input_text", text: "Then" }),
       user({ type: "input_text", text: "Last" }),
     ],

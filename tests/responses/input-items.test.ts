@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { ItemList } from "../../generated/responses-api/types.ts";
-import { validateItemList } from "../../generated/responses-api/validators.js";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { MODEL } from "./check-refusal.ts";
 import { PIXEL, pdfOf, pdfUrl } from "./media-samples.ts";
+import { readItemList } from "./read-item-list.ts";
 import { readResponse } from "./read-stream.ts";
 
 const PDF = pdfUrl(pdfOf("Hi"));
@@ -49,7 +49,7 @@ const SUPPLIED: Readonly<Record<string, readonly [input: unknown, listed: readon
           { type: "input_text", text: "See" },
           { type: "input_image", detail: "auto", file_id: null, image_url: PIXEL },
           { type: "input_file", file_data: PDF, file_id: null, filename: "a.pdf" },
-                ],
+        ],
       },
     ],
   ],
@@ -84,18 +84,8 @@ describe("the input items of a response", () => {
   const create = async (members: object): Promise<string> =>
     (await readResponse(await server.post("/v1/responses", { model: MODEL, ...members }))).id;
 
-  const list = async (id: string, query = ""): Promise<ItemList> => {
-    const reply = await server.fetch(`/v1/responses/${id}/input_items${query}`);
-    const body: unknown = await reply.json();
-    if (!validateItemList(body)) throw new Error(`not a list of items: ${JSON.stringify(body)}`);
-    expect(Object.keys(body)).toEqual(["object", "data", "first_id", "has_more", "last_id"]);
-    expect(body).toMatchObject({
-      object: "list",
-      first_id: body.data[0]?.id ?? null,
-      last_id: body.data.at(-1)?.id ?? null,
-    });
-    return body;
-  };
+  const list = async (id: string, query = ""): Promise<ItemList> =>
+    readItemList(await server.fetch(`/v1/responses/${id}/input_items${query}`));
   const idsOf = ({ data }: ItemList): string[] => data.map(({ id }) => id);
 
   verifies(
@@ -131,6 +121,21 @@ describe("the input items of a response", () => {
     const first = await list(id);
     expect(idsOf(first)[1]).toBe("msg_mine");
     expect(await list(id)).toEqual(first);
+  });
+
+  test("do not show the notes that Codex writes on items", async () => {
+    verifies("create.input.codex-notes-accepted");
+    const internal_chat_message_metadata_passthrough = { turn_id: "turn_1", content_item_kinds: ["user.text"] };
+    const id = await create({
+      input: [
+        { role: "user", content: "Hi", internal_chat_message_metadata_passthrough },
+        { ...call, internal_chat_message_metadata_passthrough },
+        { type: "function_call_output", call_id: "call_1", output: "Done", internal_chat_message_metadata_passthrough },
+      ],
+    });
+    const { data } = await list(id);
+    expect(data).toHaveLength(3);
+    expect(JSON.stringify(data)).not.toContain("passthrough");
   });
 
   test("are those of the call itself, not of the chain before it", async () => {
@@ -180,6 +185,7 @@ describe("the input items of a response", () => {
 });
 
 test("with history the items of earlier turns are listed too, and both cursors hold", async () => {
+  verifies("input-items.history.lists-the-chain");
   const server = await startTestServer();
   onTestFinished(() => server.close());
   const ask = async (input: string, previous: string | null) =>
@@ -188,12 +194,9 @@ test("with history the items of earlier turns are listed too, and both cursors h
     );
   const first = await ask("say one", null);
   const second = await ask("say two", first.id);
-  const list = async (query: string) => {
-    const page: unknown = await (await server.fetch(`/v1/responses/${second.id}/input_items?${query}`)).json();
-    if (!validateItemList(page)) throw new Error(JSON.stringify(page));
-    return page;
-  };
-  const textsOf = (page: Awaited<ReturnType<typeof list>>) =>
+  const list = async (query: string): Promise<ItemList> =>
+    readItemList(await server.fetch(`/v1/responses/${second.id}/input_items?${query}`));
+  const textsOf = (page: ItemList) =>
     page.data.map((item) => (item.type === "message" ? item.content.map((part) => "text" in part && part.text) : null));
   const all = await list("history=true&order=asc");
   expect(textsOf(all)).toEqual([["say one"], ["one"], ["say two"]]);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { idOf, upload } from "../files/upload-form.ts";
+import { sends, serveHttp } from "../http-server.ts";
 import { startTestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { type BehindUpstream, says, serveBehind } from "./behind-upstream.ts";
 import { checkReply, type Refusal } from "./check-refusal.ts";
 import { PIXEL, PIXEL_BYTES, pdfBomb, pdfOf, pdfUrl, WAV } from "./media-samples.ts";
 import { readResponse } from "./read-stream.ts";
-import { sends, serveRemote } from "./remote-server.ts";
 
 const LOOPBACK = { EGRESS_ALLOW: "127.0.0.1" };
 const READS_FILES = { ...LOOPBACK, MODEL_INPUT: "text,image,file" };
@@ -37,7 +37,7 @@ const passed = (filename: string, pdf: Buffer = PDF): object => [
 
 describe("a PDF", () => {
   const byUrl = async (): Promise<string> =>
-    `${(await serveRemote(sends(PDF, { "content-type": "application/pdf" }))).url}/report.pdf`;
+    `${(await serveHttp(sends(PDF, { "content-type": "application/pdf" }))).url}/report.pdf`;
 
   verifies("media.file.text-for-models-that-read-no-files");
   test("as data reaches a model that reads no files as its text, under its name", async () => {
@@ -140,7 +140,7 @@ describe("a file of text", () => {
       "content-type": "text/html; charset=iso-8859-1",
       "content-disposition": 'attachment; filename="g.html"',
     };
-    const remote = await serveRemote(sends(Buffer.from("Grüße", "latin1"), headers));
+    const remote = await serveHttp(sends(Buffer.from("Grüße", "latin1"), headers));
     await checkShown(await serve(), { file_url: remote.url }, "File g.html:\nGrüße");
   });
 
@@ -223,7 +223,7 @@ describe("before a run starts, a file", () => {
 
   verifies("tools.egress.private-addresses-refused");
   test("at an address that is not allowed is refused, and nothing is touched", async () => {
-    const remote = await serveRemote(sends(PDF));
+    const remote = await serveHttp(sends(PDF));
     const behind = await serve({});
     const message = /^Error while downloading 'file_url': The URL leads to an address that this server does not call/;
     const refusal = { code: "invalid_file_url", param: `${PATH}.file_url`, message };
@@ -233,7 +233,7 @@ describe("before a run starts, a file", () => {
   });
 
   test("at a URL that gives none is refused", async () => {
-    const remote = await serveRemote((_request, response) => {
+    const remote = await serveHttp((_request, response) => {
       response.writeHead(500);
       response.end();
     });
@@ -242,7 +242,7 @@ describe("before a run starts, a file", () => {
   });
 
   test("at a URL that gives too much is refused", async () => {
-    const remote = await serveRemote(sends("x".repeat(30_001)));
+    const remote = await serveHttp(sends("x".repeat(30_001)));
     const refusal = { code: "file_too_large", param: `${PATH}.file_url`, message: /larger than 30000 bytes/ };
     await checkReply(await (await serve(SMALL)).create(reading({ file_url: remote.url })), refusal);
   });
@@ -275,6 +275,21 @@ describe("a PDF made to harm", () => {
     expect(slowest.ms).toBeLessThan(1000);
   }, 30_000);
 
+  test("by the size of its many pieces, none of them large, is stopped before it takes that much memory", async () => {
+    const behind = await serve();
+    const gibibyte = 1024 ** 3;
+    const bomb = { filename: "b.pdf", file_data: pdfUrl(pdfBomb(4 * gibibyte, 128)) };
+    let peak = 0;
+    const watching = setInterval(() => {
+      peak = Math.max(peak, process.memoryUsage.rss());
+    }, 20);
+    const before = process.memoryUsage.rss();
+    const message = "The file 'b.pdf' takes too much time or memory to read.";
+    await checkReply(await behind.create(reading(bomb)), { code: "file_too_large", param: "input", message });
+    clearInterval(watching);
+    expect(peak - before).toBeLessThan(1.5 * gibibyte);
+  }, 60_000);
+
   test("by the time it takes is stopped after the time that is set", async () => {
     const behind = await serve({ ...LOOPBACK, PDF_TIMEOUT_MS: "1" });
     const message = "The file 'a.pdf' takes too much time or memory to read.";
@@ -284,7 +299,7 @@ describe("a PDF made to harm", () => {
 });
 
 test("of a server with the profile openai the model takes all as it is", async () => {
-  const remote = await serveRemote(sends(PIXEL_BYTES));
+  const remote = await serveHttp(sends(PIXEL_BYTES));
   const behind = await serve({ MODEL_PROFILE: "openai" });
   const content = [
     { type: "input_image", image_url: remote.url },

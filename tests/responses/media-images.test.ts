@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { sends, serveHttp } from "../http-server.ts";
 import { startTestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { type BehindUpstream, says, serveBehind } from "./behind-upstream.ts";
 import { checkReply, missing, type Refusal } from "./check-refusal.ts";
 import { PIXEL, PIXEL_BYTES, pdfOf } from "./media-samples.ts";
 import { readResponse } from "./read-stream.ts";
-import { sends, serveRemote } from "./remote-server.ts";
 
 const LOOPBACK = { EGRESS_ALLOW: "127.0.0.1" };
 const FETCHES_BY_ITSELF = { MODEL_INPUT: "text,image,image_url" };
@@ -32,7 +32,7 @@ const WEBP = Buffer.from("RIFF\u001a\0\0\0WEBPVP8L", "latin1");
 describe("an image", () => {
   verifies("media.image.fetched-and-inlined", "chat-engine.upstream.images-and-files-map");
   test("by URL is fetched and reaches the model server as a data URL", async () => {
-    const remote = await serveRemote(sends(PIXEL_BYTES, { "content-type": "image/png" }));
+    const remote = await serveHttp(sends(PIXEL_BYTES, { "content-type": "image/png" }));
     const behind = await serve();
     expect((await behind.create(showing({ image_url: `${remote.url}/a.png`, detail: "high" }))).status).toBe(200);
     expect(behind.asked()).toMatchObject(shown(PIXEL, "high"));
@@ -40,7 +40,7 @@ describe("an image", () => {
   });
 
   test("by URL goes untouched to a model server that fetches by itself", async () => {
-    const remote = await serveRemote(sends(PIXEL_BYTES));
+    const remote = await serveHttp(sends(PIXEL_BYTES));
     const behind = await serve(FETCHES_BY_ITSELF);
     expect((await behind.create(showing({ image_url: remote.url }))).status).toBe(200);
     expect(behind.asked()).toMatchObject(shown(remote.url));
@@ -48,7 +48,7 @@ describe("an image", () => {
   });
 
   test("is listed as it was sent, and its next turn shows it again", async () => {
-    const remote = await serveRemote(sends(PIXEL_BYTES));
+    const remote = await serveHttp(sends(PIXEL_BYTES));
     const behind = await serve();
     const { id } = await readResponse(await behind.create(showing({ image_url: remote.url })));
     const listed = await (await behind.server.fetch(`/v1/responses/${id}/input_items`)).json();
@@ -69,7 +69,7 @@ describe("an image", () => {
       expect((await behind.create(showing({ image_url: data(called, bytes) }))).status).toBe(200);
       expect(behind.asked()).toMatchObject(shown(data(type, bytes)));
     }
-    const remote = await serveRemote(sends(bytes, { "content-type": "application/octet-stream" }));
+    const remote = await serveHttp(sends(bytes, { "content-type": "application/octet-stream" }));
     expect((await behind.create(showing({ image_url: remote.url }))).status).toBe(200);
     expect(behind.asked()).toMatchObject(shown(data(type, bytes)));
   });
@@ -82,7 +82,7 @@ describe("an image", () => {
   });
 
   test("in the output of a tool and in a tool_result follows the output", async () => {
-    const remote = await serveRemote(sends(PIXEL_BYTES));
+    const remote = await serveHttp(sends(PIXEL_BYTES));
     const behind = await serve();
     const call = { type: "function_call", call_id: "call_1", name: "f", arguments: "{}" };
     const output = [
@@ -100,7 +100,7 @@ describe("an image", () => {
   });
 
   test("of a computer's screen is shown as well", async () => {
-    const remote = await serveRemote(sends(PIXEL_BYTES));
+    const remote = await serveHttp(sends(PIXEL_BYTES));
     const behind = await serve();
     const call = { type: "computer_call", call_id: "c", action: { type: "screenshot" }, pending_safety_checks: [] };
     const output = { type: "computer_screenshot", image_url: remote.url };
@@ -111,7 +111,7 @@ describe("an image", () => {
   });
 
   test("is mentioned by the built-in engine, which fetches nothing", async () => {
-    const remote = await serveRemote(sends(PIXEL_BYTES));
+    const remote = await serveHttp(sends(PIXEL_BYTES));
     const server = await startTestServer({ env: LOOPBACK });
     const reply = await server.post("/v1/responses", {
       model: "antiphon-built-in",
@@ -201,7 +201,7 @@ describe("before a run starts, an image", () => {
       type?: string;
       body?: string;
     }) => {
-      const remote = await serveRemote((_request, response) => {
+      const remote = await serveHttp((_request, response) => {
         response.writeHead(status, { "content-type": type });
         response.end(body);
       });
@@ -212,7 +212,7 @@ describe("before a run starts, an image", () => {
   );
 
   test("whose server is slow is given up", async () => {
-    const remote = await serveRemote(() => {});
+    const remote = await serveHttp(() => {});
     const behind = await serve({ ...LOOPBACK, EGRESS_TIMEOUT_MS: "100" });
     const refusal = { code: "failed_to_download_image", param: IMAGE_URL, message: /in time\.$/ };
     await checkReply(await behind.create(showing({ image_url: remote.url })), refusal);
@@ -224,7 +224,7 @@ describe("before a run starts, an image", () => {
     ["listed", { EGRESS: "listed", EGRESS_ALLOW: "images.example" }],
     ["denied", { EGRESS_ALLOW: "127.0.0.1", EGRESS_DENY: "127.0.0.0/8" }],
   ])("at an address that is not allowed is refused, and nothing is touched: %s", async (_title, env) => {
-    const remote = await serveRemote(sends(PIXEL_BYTES));
+    const remote = await serveHttp(sends(PIXEL_BYTES));
     const behind = await serve(env);
     const reply = await behind.create(showing({ image_url: remote.url }));
     const message =
@@ -235,8 +235,8 @@ describe("before a run starts, an image", () => {
   });
 
   test("behind a redirect to an address that is not allowed is refused, and nothing is touched", async () => {
-    const inside = await serveRemote(sends(PIXEL_BYTES));
-    const remote = await serveRemote((_request, response) => {
+    const inside = await serveHttp(sends(PIXEL_BYTES));
+    const remote = await serveHttp((_request, response) => {
       response.writeHead(302, { location: inside.url });
       response.end();
     });
@@ -260,7 +260,7 @@ describe("before a run starts, an image", () => {
 
   test("of an earlier turn is named by no place of this one", async () => {
     let status = 200;
-    const remote = await serveRemote((_request, response) => {
+    const remote = await serveHttp((_request, response) => {
       response.writeHead(status);
       response.end(PIXEL_BYTES);
     });
@@ -273,7 +273,7 @@ describe("before a run starts, an image", () => {
 
   test("is one of many that are too much together", async () => {
     const big = Buffer.concat([PIXEL_BYTES, Buffer.alloc(3000)]);
-    const remote = await serveRemote(sends(big));
+    const remote = await serveHttp(sends(big));
     const behind = await serve({ ...LOOPBACK, INPUT_MEDIA_BYTES_MAX: "10000" });
     const content = Array.from({ length: 4 }, () => ({ type: "input_image", image_url: remote.url }));
     const reply = await behind.create({ input: [{ role: "user", content }] });

@@ -42,19 +42,21 @@ export function pdfOf(...lines: readonly string[]): Buffer {
   ]);
 }
 
-/** A PDF whose one page unpacks to so many bytes of spaces. */
-export function pdfBomb(bytes: number): Buffer {
+/** A PDF whose one page unpacks to so many bytes of spaces, in as many pieces. */
+export function pdfBomb(bytes: number, pieces = 1): Buffer {
   const catalog = ["<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [4 0 R] /Count 1 >>"];
   const font = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>";
-  return writePdf([...catalog, font, pageAbove(5), packedStream(Buffer.alloc(bytes, " "))]);
+  const piece = packedStream(Buffer.alloc(bytes / pieces, " "));
+  const page = pageAbove(...Array.from({ length: pieces }, (_piece, index) => 5 + index));
+  return writePdf([...catalog, font, page, ...Array.from({ length: pieces }, () => piece)]);
 }
 
 export function pdfUrl(pdf: Buffer): string {
   return `data:application/pdf;base64,${pdf.toString("base64")}`;
 }
 
-function pageAbove(contents: number): string {
-  return `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents ${contents} 0 R /Resources << /Font << /F1 3 0 R >> >> >>`;
+function pageAbove(...contents: readonly number[]): string {
+  return `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents [${contents.map((id) => `${id} 0 R`).join(" ")}] /Resources << /Font << /F1 3 0 R >> >> >>`;
 }
 
 function textStream(line: string): string {

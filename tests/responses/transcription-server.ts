@@ -1,5 +1,5 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
-import { onTestFinished } from "vitest";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { serveHttp } from "../http-server.ts";
 
 /** What a transcription server was sent. */
 export interface ReceivedRecording {
@@ -29,7 +29,7 @@ export interface Transcription {
 /** A server with `/v1/audio/transcriptions` of the test's own making, on a real port. Ends with the test. */
 export async function serveTranscriptions(answer: Transcription): Promise<TranscriptionServer> {
   const received: ReceivedRecording[] = [];
-  const server = createServer((request, response) => {
+  const { url } = await serveHttp((request, response) => {
     const closed = new Promise<void>((resolve) => response.once("close", () => resolve()));
     void read(request).then((recording) => {
       received.push({ ...recording, closed });
@@ -38,14 +38,7 @@ export async function serveTranscriptions(answer: Transcription): Promise<Transc
       response.end(JSON.stringify(answer.body ?? { text: "Hello from the tape." }));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the server has no port");
-  return { baseUrl: `http://127.0.0.1:${address.port}/v1`, received };
+  return { baseUrl: `${url}/v1`, received };
 }
 
 async function read(request: IncomingMessage): Promise<Omit<ReceivedRecording, "closed">> {

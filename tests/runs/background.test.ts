@@ -77,6 +77,7 @@ test("what the model server refuses ends a background response as failed, withou
 });
 
 test("background runs wait for their turn, in order, and the queue has an end", async () => {
+  verifies("errors.catalogue.overloaded");
   const { server, create, call, count } = await serveSlowModel({ BACKGROUND_RUNS_MAX: "1", RUN_QUEUE_MAX: "2" });
   const replies = await Promise.all([0, 1, 2].map(() => create({ background: true })));
   const ids = await Promise.all(replies.map(async (reply) => (await readResponse(reply)).id));
@@ -118,11 +119,15 @@ test("a response that is still running cannot be chained upon, a finished backgr
 });
 
 test("a background response that is not stored is refused", async () => {
-  await checkCreate(await serve(), { background: true, store: false }, {
-    code: "unsupported_parameter",
-    param: "background",
-    message: /store/,
-  });
+  await checkCreate(
+    await serve(),
+    { background: true, store: false },
+    {
+      code: "unsupported_parameter",
+      param: "background",
+      message: /store/,
+    },
+  );
 });
 
 async function firstText(reply: Response): Promise<string> {

@@ -68,7 +68,9 @@ test("finished responses answer as at the reference", async () => {
   const plain = await readResponse(await create({}));
   const synchronous = await server.post(cancelPath(plain.id), {});
   expect(synchronous.status).toBe(400);
-  expect(await synchronous.json()).toMatchObject({ error: { message: "Cannot cancel a synchronous response.", param: null } });
+  expect(await synchronous.json()).toMatchObject({
+    error: { message: "Cannot cancel a synchronous response.", param: null },
+  });
 
   const queued = await readResponse(await create({ background: true }));
   const done = await pollUntil(server, queued.id, "completed");

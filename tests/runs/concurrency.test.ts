@@ -11,6 +11,10 @@ import { serveSlowModel } from "./slow-model.ts";
 const READERS = 500;
 const RACES = 1_000;
 const RACES_AT_ONCE = 25;
+/** How long the model takes before it ends: longer than a busy machine takes to hear a cancel. */
+const MODEL_ENDS_AFTER_MS = 100;
+/** How far a lane moves its next cancel, at most: earlier after a completed response, later after a cancelled one. */
+const STEP_MS = 20;
 const TEST_TIMEOUT_MS = 180_000;
 const WORDS = 200;
 
@@ -48,26 +52,32 @@ test(
   async () => {
     verifies("responses.cancel.first-terminal-state-wins");
     const server = await startTestServer({
-      scenario: 'scenarios:\n  - events: [{ text: { chunks: ["a ", "b ", "c"] } }, { delay_ms: 1 }, { finish: stop }]\n',
+      scenario: `scenarios:\n  - events: [{ text: { chunks: ["a ", "b ", "c"] } }, { delay_ms: ${MODEL_ENDS_AFTER_MS} }, { finish: stop }]\n`,
     });
     onTestFinished(() => server.close());
     const ends = { completed: 0, cancelled: 0 };
-    for (let race = 0; race < RACES; race += RACES_AT_ONCE) {
-      const raced = await Promise.all(Array.from({ length: RACES_AT_ONCE }, () => raceOnce(server)));
-      for (const status of raced) ends[status] += 1;
-    }
+    const lane = async () => {
+      let waitMs = MODEL_ENDS_AFTER_MS;
+      for (let race = 0; race < RACES / RACES_AT_ONCE; race++) {
+        const status = await raceOnce(server, waitMs);
+        ends[status] += 1;
+        const step = Math.random() * STEP_MS;
+        waitMs = status === "completed" ? Math.max(0, waitMs - step) : waitMs + step; // Towards the dead heat.
+      }
+    };
+    await Promise.all(Array.from({ length: RACES_AT_ONCE }, lane));
     expect(ends.completed + ends.cancelled).toBe(RACES);
     expect(Math.min(ends.completed, ends.cancelled), JSON.stringify(ends)).toBeGreaterThan(RACES / 100); // Both do happen.
   },
   TEST_TIMEOUT_MS,
 );
 
-async function raceOnce(server: TestServer): Promise<"completed" | "cancelled"> {
+async function raceOnce(server: TestServer, waitMs: number): Promise<"completed" | "cancelled"> {
   const body = { model: "antiphon-built-in", input: "go", background: true, stream: true };
   const reply = await server.post("/v1/responses", body);
   const stream = readLive(reply);
   const id = await stream.id;
-  await sleep(Math.random() * 12);
+  await sleep(waitMs);
   const cancelled = await server.post(`/v1/responses/${id}/cancel`, {});
   const final = await pollUntil(server, id, "completed", "cancelled");
   const { status } = final;

@@ -1,4 +1,4 @@
-import { readStream, type ReadStream } from "../responses/read-stream.ts";
+import { type ReadStream, readStream } from "../responses/read-stream.ts";
 
 /** A stream that is being read while the test goes on. */
 export interface LiveStream {

@@ -14,7 +14,8 @@ async function serve() {
   return { server, create, read };
 }
 
-const unpadded = (lines: readonly string[]): string[] => lines.map((line) => line.replace(/,"obfuscation":"[^"]*"/, ""));
+const unpadded = (lines: readonly string[]): string[] =>
+  lines.map((line) => line.replace(/,"obfuscation":"[^"]*"/, ""));
 
 test("a finished response is replayed byte for byte, on both paths, from any number on", async () => {
   verifies("responses.replay.equals-the-original", "responses.replay.starting-after", "responses.replay.events-path");
@@ -64,7 +65,11 @@ test("the reference's path replays what was made with background and stream only
 });
 
 test("the events path speaks the extension dialect, unless asked for the reference's, and filters channels", async () => {
-  verifies("responses.replay.stream-query-speaks-reference", "responses.replay.events-path-speaks-extension");
+  verifies(
+    "responses.replay.stream-query-speaks-reference",
+    "responses.replay.events-path-speaks-extension",
+    "state.events.log-is-canonical",
+  );
   const { server, create, read } = await serve();
   const tools = [{ type: "function", name: "get_weather", parameters: { type: "object", properties: {} } }];
   const made = await create({ background: true, stream: true, input: "get weather", tools, tool_choice: "required" });

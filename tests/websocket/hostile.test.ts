@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { serveBehind } from "../responses/behind-upstream.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
@@ -113,6 +113,28 @@ describe("a client that leaves", () => {
     }
     expect(upstream.calls.filter(({ path }) => path.endsWith("/chat/completions")).length).toBe(2);
   });
+});
+
+test("frames that wait for their turn take no more memory than a few of them may, and each is answered in the end", async () => {
+  verifies("websocket.responses.waiting-frames-bounded");
+  const answering = Promise.withResolvers<void>();
+  const { server } = await serveBehind(async (response, { path }) => {
+    if (!path.endsWith("/chat/completions")) return response.writeHead(404).end();
+    await answering.promise;
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    return response.end(sse(textChunk("At last"), lastChunk("stop"), "[DONE]"));
+  });
+  const socket = await openSocket(server);
+  socket.ask({ model: "m" });
+  const frames = 40;
+  for (let frame = 0; frame < frames; frame++) socket.ask({ zzz: "x".repeat(4 * MEBIBYTE) });
+  await sleep(3000); // Long enough to read them all.
+  expect(socket.socket.bufferedAmount).toBeGreaterThan(100 * MEBIBYTE);
+  answering.resolve();
+  expect((await socket.turn()).text).toBe("At last");
+  for (let frame = 0; frame < frames; frame++) {
+    expect((await socket.turn()).refusal).toMatchObject({ error: { code: "unknown_parameter" } });
+  }
 });
 
 test("a client that does not read makes its model wait, and takes no memory", async () => {

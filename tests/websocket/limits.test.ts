@@ -7,11 +7,11 @@ import { MODEL, openSocket, refusedUpgrade, type TestSocket } from "./socket.ts"
 const SCENARIO = `
 scenarios:
   - when: { input_contains: slowly }
-    events: [{ text: Slow }, { delay_ms: 600 }, { text: " and late." }]
+    events: [{ text: Slow }, { delay_ms: 1700 }, { text: " and late." }]
   - when: { input_contains: for ever }
     events: [{ text: Begun }, { delay_ms: 600000 }, { text: " and done." }]
 `;
-const LIFETIME_MS = 400;
+const LIFETIME_MS = 1200;
 
 async function serve(env: Readonly<Record<string, string>> = {}): Promise<TestServer> {
   const server = await startTestServer({ env, scenario: SCENARIO });
@@ -31,7 +31,7 @@ const LIMIT = {
     code: "websocket_connection_limit_reached",
     param: null,
     message:
-      "Responses websocket connection limit reached (0.4 seconds). Create a new websocket connection to continue.",
+      "Responses websocket connection limit reached (1.2 seconds). Create a new websocket connection to continue.",
   },
 };
 
@@ -107,7 +107,7 @@ test("a key that is revoked is refused at the next frame", async () => {
     const turn = await socket.create();
     return turn.types[0] === "error" ? turn.refusal.status : 200;
   };
-  await expect.poll(statusOfNext, { timeout: 5000, interval: 200 }).toBe(401);
+  await expect.poll(statusOfNext, { timeout: 15_000, interval: 200 }).toBe(401);
 });
 
 test("connections beyond their greatest number are asked to come back, and find a place once one has left", async () => {

@@ -78,10 +78,11 @@ function latestOutputs(items: readonly InputItem[]): ToolOutput[] {
   const lastMessage = items.findLastIndex(
     (item) => isMessage(item) && (item.role === "user" || item.role === "assistant"),
   );
+  const tools = calledTools(items);
   return items.slice(lastMessage + 1).flatMap((item) => {
     if (item.type === "tool_search_output") return [{ tool: "tool_search", text: foundTools(item.tools) }];
     if (!isToolOutput(item)) return [];
-    return [{ tool: item.call_id == null ? null : calledTool(items, item.call_id), text: outputText(item) }];
+    return [{ tool: tools.get(item.call_id ?? "") ?? null, text: outputText(item) }];
   });
 }
 
@@ -89,11 +90,14 @@ function foundTools(tools: Extract<InputItem, { type: "tool_search_output" }>["t
   return tools.map((tool) => ("name" in tool ? tool.name : tool.type)).join(", ");
 }
 
-function calledTool(items: readonly InputItem[], callId: string): string | null {
-  const call = items.find(
-    (item) => (item.type === "function_call" || item.type === "custom_tool_call") && item.call_id === callId,
-  );
-  return call !== undefined && "name" in call && typeof call.name === "string" ? call.name : null;
+/** By the id of their call, of which the first counts. */
+function calledTools(items: readonly InputItem[]): ReadonlyMap<string, string> {
+  const tools = new Map<string, string>();
+  for (const item of items) {
+    if (item.type !== "function_call" && item.type !== "custom_tool_call") continue;
+    if (!tools.has(item.call_id)) tools.set(item.call_id, item.name);
+  }
+  return tools;
 }
 
 export function outputText({ output }: OutputItem): string {

@@ -15,6 +15,7 @@ export interface ServerAddress {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** What the model server answered outside a turn. */
 export interface ServerReply {
   readonly status: number;
   /** Undefined where the reply is no JSON. */

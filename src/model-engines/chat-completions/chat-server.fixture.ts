@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { onTestFinished } from "vitest";
+import { serveHttp } from "../../../tests/http-server.ts";
 import type { ModelEngine, ModelEvent } from "../../runs/ports.ts";
 import { type ChatCompletionsOptions, createChatCompletionsEngine } from "./engine.ts";
 
@@ -23,26 +23,19 @@ type Answer = (response: ServerResponse, call: ReceivedCall) => unknown;
 export async function serveChat(answer: Answer): Promise<ChatServer> {
   const calls: ReceivedCall[] = [];
   const closings = new WeakMap<Socket, Promise<void>>();
-  const server = createServer((request, response) => {
-    void receive(request, closings.get(request.socket)).then((call) => {
+  const { url } = await serveHttp((request, response) => {
+    const { socket } = request;
+    const closed = closings.get(socket) ?? new Promise<void>((resolve) => socket.once("close", () => resolve()));
+    closings.set(socket, closed);
+    void receive(request, closed).then((call) => {
       calls.push(call);
       return answer(response, call);
     });
   });
-  server.on("connection", (socket) =>
-    closings.set(socket, new Promise((resolve) => socket.once("close", () => resolve()))),
-  );
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the server has no port");
-  return { origin: `http://127.0.0.1:${address.port}`, calls };
+  return { origin: url, calls };
 }
 
-async function receive(request: IncomingMessage, closed: Promise<void> = Promise.resolve()): Promise<ReceivedCall> {
+async function receive(request: IncomingMessage, closed: Promise<void>): Promise<ReceivedCall> {
   let body = "";
   for await (const piece of request.setEncoding("utf8")) body += String(piece);
   return { path: request.url ?? "", headers: request.headers, body, closed };

@@ -27,6 +27,7 @@ interface Way {
   readonly ask: (server: ServerAddress, turn: CountedTurn, signal: AbortSignal) => Promise<Outcome>;
 }
 
+/** Tokens of a prompt by the model server's own count. */
 export interface ServerCount {
   readonly tokens: number;
   readonly countsAttachments: boolean;

@@ -77,7 +77,8 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
     if (this.#phase.name === "ended") controller.abort(new TurnOver());
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
+    controller.rawHeaders = null; // Nobody asks for them, and a stream may last.
     if (this.#phase.name !== "awaiting_headers" || status < 200) return;
     if (status !== 200) this.#phase = { name: "collecting", status, headers, pieces: [], bytes: 0 };
     else if (/^text\/event-stream/i.test(String(headers["content-type"] ?? ""))) this.#beginStream();

@@ -6,6 +6,7 @@ import { readSummary, type Summary } from "./summary-turn.ts";
 
 type Turn = AsyncIterable<readonly ModelEvent[]>;
 
+/** What the compaction of one turn is made with. */
 export interface CompactionParts {
   /** Seals what a compaction item stands for. */
   readonly seal: (context: CompactedContext) => string;

@@ -32,6 +32,7 @@ export function summaryRequest(request: ModelRequest): ModelRequest {
   };
 }
 
+/** What the model made of a conversation; usage is null where the model server counts none. */
 export interface Summary {
   readonly text: string;
   readonly usage: ModelUsage | null;

@@ -5,6 +5,7 @@ import type { CompactedContext } from "./compacted-context.ts";
 import type { CompactionPlan } from "./plan-compaction.ts";
 import { summaryRequest, takeSummary } from "./summary-turn.ts";
 
+/** Of a run's task, what its compaction needs. */
 export interface CompactedTask {
   readonly compaction: CompactionPlan | null;
   readonly request: ModelRequest;

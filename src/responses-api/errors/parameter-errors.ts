@@ -1,5 +1,5 @@
 import type { ApiError } from "../../base/api-error.ts";
-import { quotedList } from "../quoted-list.ts";
+import { quotedList } from "../checks/quoted-list.ts";
 import { invalidRequest } from "./invalid-request.ts";
 
 export function unknownParameter(param: string, hint: string): ApiError {

@@ -20,18 +20,15 @@ const STOP_ELSEWHERE_MS = 15_000;
 
 /** `POST /v1/responses/{response_id}/cancel`: stops what is running, in the background or (an extension) in the foreground. */
 export function cancelResponse(parts: CancelParts): ResponsesApiHandlers<ApiContext>["cancelResponse"] {
-  return async ({ path: { response_id: id } }, { principal: { owner } }) => {
+  return async ({ path: { response_id: id } }, { principal: { owner }, signal }) => {
     const stored = await parts.store.findStored(owner, id);
     if (stored === null) throw responseNotFound(id);
     if (isOver(stored.response)) return { status: 200, body: plainBody(cancelledLate(stored)) };
-    if (await parts.runs.stop(id)) {
-      const response = await parts.store.findResponse(owner, id);
-      if (response === null) throw responseNotFound(id);
-      return { status: 200, body: plainBody(response) };
-    }
-    await parts.ledger.askToStop(id);
-    const response = await waitUntilOver(parts.store, owner, id, STOP_ELSEWHERE_MS);
-    if (response === null) throw cancelTimedOut();
+    const isStopped = await parts.runs.stop(id);
+    if (!isStopped) await parts.ledger.askToStop(id);
+    const response = await waitUntilOver(parts.store, { owner, responseId: id, signal }, STOP_ELSEWHERE_MS);
+    if (response === null) throw responseNotFound(id);
+    if (!isOver(response)) throw cancelTimedOut();
     return { status: 200, body: plainBody(response) };
   };
 }

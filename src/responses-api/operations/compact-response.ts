@@ -1,21 +1,21 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { CompactRequest, CreateResponseRequest, Usage } from "../../../generated/responses-api/types.ts";
 import { idFromStem, newIdStem } from "../../base/ids.ts";
-import { estimateTokens } from "../../runs/index.ts";
-import type { ModelEngine, ModelRequest, ModelUsage, Owner } from "../../runs/ports.ts";
+import { usageOf } from "../../runs/index.ts";
+import type { ModelEngine, ModelRequest, Owner } from "../../runs/ports.ts";
 import { Admission } from "../admission.ts";
-import { checkAvailability, type EngineKind } from "../check-availability.ts";
+import { checkAvailability, type EngineKind } from "../checks/check-availability.ts";
 import { isUserMessage, sinceCompaction } from "../compaction/begin-at-compaction.ts";
 import { sealCompaction } from "../compaction/compacted-context.ts";
 import { checkCompaction } from "../compaction/plan-compaction.ts";
-import { type Summary, summaryRequest, takeSummary } from "../compaction/summary-turn.ts";
+import { readSummary, summaryRequest } from "../compaction/summary-turn.ts";
 import type { ApiContext } from "../context.ts";
 import { refused } from "../errors/model-errors.ts";
 import { missingParameter, nothingToAnswer } from "../errors/parameter-errors.ts";
 import { tooManyRuns } from "../errors/server-errors.ts";
+import { ownerText } from "../input/resolve-input.ts";
 import { estimateInputTokens } from "../model-request.ts";
 import type { RateLimiter, ResponseStore } from "../ports.ts";
-import { ownerText } from "../resolve-input.ts";
 import { shapeTurn, type TurnSources } from "../shape-turn.ts";
 import { keepWindow } from "../window/keep-window.ts";
 
@@ -78,13 +78,18 @@ async function summed(
 ): Promise<{ readonly summary: string; readonly usage: Usage }> {
   const asked = await keepWindow(engine, summaryRequest(shaped), signal).catch(refused);
   await admission.reserve({ input: estimateInputTokens(asked), outputMax: asked.maxOutputTokens });
+  const turn = await engine.sample(asked, signal).catch((error: unknown) => {
+    admission.settle(0); // No model has answered.
+    return refused(error);
+  });
   try {
-    const summary = await takeSummary(engine, asked, signal);
-    const usage = usageOf(summary, asked);
+    const summary = await readSummary(turn);
+    const estimate = { inputTokens: estimateInputTokens(asked), outputCharacters: summary.text.length };
+    const usage = usageOf(summary.usage, estimate);
     admission.settle(usage.total_tokens);
     return { summary: summary.text, usage };
   } catch (error) {
-    admission.settle(0);
+    admission.settle(null);
     return refused(error);
   }
 }
@@ -100,21 +105,4 @@ async function requestOf({ store }: CompactParts, owner: Owner, body: CompactReq
 
 function keyOf({ previous_response_id: previousId }: CreateResponseRequest): string | undefined {
   return /^resp_([0-9a-f]{16})/.exec(previousId ?? "")?.[1];
-}
-
-function usageOf({ text, usage }: Summary, asked: ModelRequest): Usage {
-  const counted: ModelUsage = usage ?? {
-    inputTokens: estimateInputTokens(asked),
-    cachedTokens: 0,
-    cacheWriteTokens: 0,
-    outputTokens: estimateTokens(text.length),
-    reasoningTokens: 0,
-  };
-  return {
-    input_tokens: counted.inputTokens,
-    input_tokens_details: { cache_write_tokens: counted.cacheWriteTokens, cached_tokens: counted.cachedTokens },
-    output_tokens: counted.outputTokens,
-    output_tokens_details: { reasoning_tokens: counted.reasoningTokens },
-    total_tokens: counted.inputTokens + counted.outputTokens,
-  };
 }

@@ -2,17 +2,19 @@ import type { ResponsesApiHandlers } from "../../../generated/responses-api/oper
 import type { CreateResponseRequest, InputTokensRequest } from "../../../generated/responses-api/types.ts";
 import { newIdStem } from "../../base/ids.ts";
 import type { ModelEngine, Owner } from "../../runs/ports.ts";
-import { checkAvailability, type EngineKind } from "../check-availability.ts";
+import { Admission } from "../admission.ts";
+import { checkAvailability, type EngineKind } from "../checks/check-availability.ts";
 import { checkCompaction } from "../compaction/plan-compaction.ts";
 import type { ApiContext } from "../context.ts";
 import { refused } from "../errors/model-errors.ts";
-import type { ResponseStore } from "../ports.ts";
+import type { RateLimiter, ResponseStore } from "../ports.ts";
 import { shapeTurn, type TurnSources } from "../shape-turn.ts";
 import { keepWindow } from "../window/keep-window.ts";
 
 export interface CountParts extends TurnSources {
   readonly engine: ModelEngine;
   readonly engineKind: EngineKind;
+  readonly limiter: RateLimiter;
   readonly store: TurnSources["store"] & Pick<ResponseStore, "findResponse">;
 }
 
@@ -20,6 +22,7 @@ export interface CountParts extends TurnSources {
 export function countInputTokens(parts: CountParts): ResponsesApiHandlers<ApiContext>["countInputTokens"] {
   return async ({ body }, { principal, signal }) => {
     const { owner } = principal;
+    await Admission.open(parts.limiter, principal);
     const { personality: _personality, ...members } = body ?? {}; // No model here has one.
     const request = { ...members, input: members.input ?? "", model: await modelOf(parts, owner, members, signal) };
     checkAvailability(request, parts.engineKind);

@@ -1,8 +1,8 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { ApiContext } from "../context.ts";
 import { conversationRefused } from "../errors/conversation-errors.ts";
+import { type AddItemsParts, placeConversationItems } from "../input/place-conversation-items.ts";
 import { itemList } from "../item-list.ts";
-import { type AddItemsParts, placeConversationItems } from "../place-conversation-items.ts";
 
 /** `POST /v1/conversations/{conversation_id}/items`: appends all of the items or none, and not while a response is being made. */
 export function createConversationItems(
@@ -12,6 +12,6 @@ export function createConversationItems(
     const items = await placeConversationItems(parts, owner, { conversationId: id, items: body.items });
     const refusal = await parts.conversations.addItems(owner, id, items);
     if (refusal !== null) throw conversationRefused(refusal, id);
-    return { status: 200, body: itemList(items, false) };
+    return { status: 200, body: itemList({ items, hasMore: false }) };
   };
 }

@@ -4,6 +4,7 @@ import type { ApiContext, Peer } from "../context.ts";
 import { metricsKeyWanted, metricsNotShown } from "../errors/metrics-errors.ts";
 import { unknownRoute } from "../errors/request-errors.ts";
 
+/** Whom the metrics are shown to, and where they come from. */
 export interface MetricsParts {
   /** The metrics as they are now, in the text format of Prometheus. */
   readonly text: () => Promise<string>;
@@ -31,10 +32,13 @@ function checkReader({ shownTo, key }: MetricsParts, caller: Peer): void {
   } else if (shownTo === "loopback" && !isLocal(caller)) throw metricsNotShown();
 }
 
-const PROXY_HEADERS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"];
+const PROXY_HEADER = /^(?:forwarded|via|x-real-ip|x-forwarded-.*)$/;
+const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 
-/** A proxy on this machine has a loopback address too, and speaks for others. */
+/** A proxy on this machine has a loopback address too, and speaks for others; so does a browser whose page had its own name lead here. */
 function isLocal({ remoteAddress, headers }: Peer): boolean {
   const isLoopback = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/i.test(remoteAddress);
-  return isLoopback && PROXY_HEADERS.every((name) => headers[name] === undefined);
+  const { host } = headers;
+  const isOwnName = typeof host !== "string" || LOOPBACK_HOST.test(host);
+  return isLoopback && isOwnName && !Object.keys(headers).some((name) => PROXY_HEADER.test(name));
 }

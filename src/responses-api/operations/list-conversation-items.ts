@@ -24,6 +24,6 @@ export function listConversationItems(
       after: query.after ?? null,
     });
     if (page === null) throw await reasonForNone(id, query.after, owner);
-    return { status: 200, body: itemList(page.items, page.hasMore) };
+    return { status: 200, body: itemList(page) };
   };
 }

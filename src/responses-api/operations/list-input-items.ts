@@ -3,7 +3,8 @@ import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import type { Owner } from "../../runs/ports.ts";
 import type { ApiContext } from "../context.ts";
 import { cursorNotFound, responseNotFound } from "../errors/state-errors.ts";
-import { listEnvelope, pageOf } from "../page-items.ts";
+import { itemList } from "../item-list.ts";
+import { pageOf } from "../page-items.ts";
 import type { PageRequest, ResponseStore } from "../ports.ts";
 
 const PAGE_ITEMS_DEFAULT = 20;
@@ -23,7 +24,7 @@ export function listInputItems(store: Store): ResponsesApiHandlers<ApiContext>["
     const before = query.before ?? null;
     if (query.history !== true && before === null) {
       const page = await store.listInputItems(owner, id, request);
-      if (page !== null) return { status: 200, body: listEnvelope(page) };
+      if (page !== null) return { status: 200, body: itemList(page) };
     }
     const response = await store.findResponse(owner, id);
     if (response === null) throw responseNotFound(id);
@@ -31,7 +32,7 @@ export function listInputItems(store: Store): ResponsesApiHandlers<ApiContext>["
     const items = [...(await chainItems(store, owner, previousId)), ...(await ownItems(store, owner, id))];
     const page = pageOf(items, request, before);
     if (page === null) throw cursorNotFound(request.after ?? before ?? "");
-    return { status: 200, body: listEnvelope(page) };
+    return { status: 200, body: itemList(page) };
   };
 }
 

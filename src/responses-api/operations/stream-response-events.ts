@@ -6,9 +6,9 @@ import { type WatchParts, watchResponse } from "../watch-response.ts";
 
 /** `GET /v1/responses/{response_id}/events`: the events of any stored response, those to come included, in the extension dialect unless asked otherwise. */
 export function streamResponseEvents(parts: WatchParts): ResponsesApiHandlers<ApiContext>["streamResponseEvents"] {
-  return async ({ path: { response_id: id }, query }, { principal: { owner } }) => {
+  return async ({ path: { response_id: id }, query }, { principal: { owner }, signal }) => {
     if ((await parts.store.findResponse(owner, id)) === null) throw responseNotFound(id);
-    const events = watchResponse(parts, owner, id, query.starting_after ?? -1);
+    const events = watchResponse(parts, { owner, responseId: id, signal }, query.starting_after ?? -1);
     const channels = query.channels == null ? null : new Set(query.channels);
     return {
       status: 200,

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
-import { IN_FLIGHT_MAX, LANES_MAX, type Lane, Lanes, WAITING_FRAMES_MAX } from "./lanes.ts";
+import { IN_FLIGHT_MAX, LANES_MAX, type Lane, Lanes, WAITING_BYTES_MAX, WAITING_FRAMES_MAX } from "./lanes.ts";
 
 interface Sent {
   readonly lane: Lane;
   readonly number: number;
+  readonly bytes: number;
 }
 
 /** Plays words such as `a b a -a`: a frame in lane a, …, and the end of what lane a does. `.` is the lane without a name. Gives what begins at each word. */
@@ -13,7 +14,7 @@ function play(words: string): string {
   const begun = words.split(" ").map((word) => {
     const lane = laneOf(word.replace("-", ""));
     if (word.startsWith("-")) lanes.leave(lane);
-    else if (lanes.open(lane)) lanes.add({ lane, number: ++number });
+    else if (lanes.open(lane)) lanes.add({ lane, number: ++number, bytes: 1 });
     return lanes.takeReady().map((sent) => `${sent.lane ?? "."}${sent.number}`);
   });
   return begun.map((ready) => ready.join("+") || "_").join(" ");
@@ -36,7 +37,7 @@ test("only so many are in flight, and whoever came first goes first", () => {
   const lanes = new Lanes<Sent>();
   for (let number = 0; number < IN_FLIGHT_MAX + 3; number++) {
     lanes.open(`l${number}`);
-    lanes.add({ lane: `l${number}`, number });
+    lanes.add({ lane: `l${number}`, number, bytes: 1 });
   }
   expect(lanes.takeReady()).toHaveLength(IN_FLIGHT_MAX);
   lanes.leave("l5");
@@ -53,12 +54,22 @@ test("names are counted once, and the lane without a name is none of them", () =
 
 test("it is full once as many wait as may", () => {
   const lanes = new Lanes<Sent>();
-  lanes.add({ lane: null, number: 0 });
+  lanes.add({ lane: null, number: 0, bytes: 1 });
   lanes.takeReady();
-  for (let number = 1; number < WAITING_FRAMES_MAX; number++) lanes.add({ lane: null, number });
+  for (let number = 1; number < WAITING_FRAMES_MAX; number++) lanes.add({ lane: null, number, bytes: 1 });
   expect(lanes.isFull).toBe(false);
-  lanes.add({ lane: null, number: WAITING_FRAMES_MAX });
+  lanes.add({ lane: null, number: WAITING_FRAMES_MAX, bytes: 1 });
   expect(lanes.isFull).toBe(true);
   lanes.clear();
+  expect(lanes.isFull).toBe(false);
+});
+
+test("it is full once those that wait are too large together, and no longer when they have begun", () => {
+  const lanes = new Lanes<Sent>();
+  lanes.add({ lane: null, number: 0, bytes: WAITING_BYTES_MAX });
+  expect(lanes.isFull).toBe(false);
+  lanes.add({ lane: null, number: 1, bytes: 1 });
+  expect(lanes.isFull).toBe(true);
+  lanes.takeReady();
   expect(lanes.isFull).toBe(false);
 });

@@ -4,18 +4,21 @@ export const LANES_MAX = 32;
 export const IN_FLIGHT_MAX = 16;
 /** Frames whose turn has not come; beyond them the connection is not read. */
 export const WAITING_FRAMES_MAX = 64;
+/** The same for their bytes; the last of them may be as large as a message can be. */
+export const WAITING_BYTES_MAX = 8 * 1024 * 1024;
 
 /** The name of a lane; null: the lane of all frames that name none. */
 export type Lane = string | null;
 
 /** Says which frame is served when: those of a lane one after the other, lanes side by side, and among them whoever came first. */
-export class Lanes<T extends { readonly lane: Lane }> {
+export class Lanes<T extends { readonly lane: Lane; readonly bytes: number }> {
   readonly #names = new Set<string>();
   readonly #busy = new Set<Lane>();
   #waiting: T[] = [];
+  #waitingBytes = 0;
 
   get isFull(): boolean {
-    return this.#waiting.length >= WAITING_FRAMES_MAX;
+    return this.#waiting.length >= WAITING_FRAMES_MAX || this.#waitingBytes > WAITING_BYTES_MAX;
   }
 
   has(lane: Lane): boolean {
@@ -32,6 +35,7 @@ export class Lanes<T extends { readonly lane: Lane }> {
 
   add(frame: T): void {
     this.#waiting.push(frame);
+    this.#waitingBytes += frame.bytes;
   }
 
   /** The frames whose turn has come. Their lanes are busy until they are left. */
@@ -40,6 +44,7 @@ export class Lanes<T extends { readonly lane: Lane }> {
     this.#waiting = this.#waiting.filter((frame) => {
       if (this.#busy.size >= IN_FLIGHT_MAX || this.#busy.has(frame.lane)) return true;
       this.#busy.add(frame.lane);
+      this.#waitingBytes -= frame.bytes;
       ready.push(frame);
       return false;
     });
@@ -53,5 +58,6 @@ export class Lanes<T extends { readonly lane: Lane }> {
   /** Forgets the frames that wait. */
   clear(): void {
     this.#waiting = [];
+    this.#waitingBytes = 0;
   }
 }

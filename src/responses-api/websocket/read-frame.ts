@@ -1,17 +1,20 @@
 import type { CreateResponseRequest } from "../../../generated/responses-api/types.ts";
 import { responseCreateFrameFields } from "../../../generated/responses-api/validators.js";
 import { ApiError } from "../../base/api-error.ts";
+import { sizeOf } from "../../base/message-size.ts";
 import { isRecord } from "../../base/records.ts";
-import { checkMembersOf } from "../check-body.ts";
+import { checkMembersOf } from "../checks/check-body.ts";
+import { gotWords } from "../checks/validation-error.ts";
 import { invalidType, invalidValue, missingParameter } from "../errors/parameter-errors.ts";
 import { bodyNotAnObject } from "../errors/request-errors.ts";
 import { backgroundOverWebSocket, invalidStreamId } from "../errors/websocket-errors.ts";
-import { gotWords } from "../validation-error.ts";
 
 /** A frame of the client as far as it has to be known before its turn comes. */
 export interface Frame {
   /** Null: it names none. */
   readonly lane: string | null;
+  /** Of the message; 0 where nothing of it is kept. */
+  readonly bytes: number;
   /** Null: it names none, or none that could be one. */
   readonly previousId: string | null;
   readonly content:
@@ -27,13 +30,13 @@ export function readFrame(message: unknown): Frame {
   const { type, stream_id: streamId, previous_response_id: previousId } = message;
   const lane = streamId ?? null;
   if (lane !== null && !isLaneName(lane)) return faultFrame(invalidStreamId());
-  const known = { lane, previousId: typeof previousId === "string" ? previousId : null };
+  const known = { lane, bytes: sizeOf(message), previousId: typeof previousId === "string" ? previousId : null };
   if (type === CREATE) return { ...known, content: { type: "create", body: message } };
   return { ...known, content: { type: "fault", fault: unknownType(type) } };
 }
 
 export function faultFrame(fault: ApiError): Frame {
-  return { lane: null, previousId: null, content: { type: "fault", fault } };
+  return { lane: null, bytes: 0, previousId: null, content: { type: "fault", fault } };
 }
 
 function isLaneName(value: unknown): value is string {

@@ -21,6 +21,7 @@ const OUTPUT: Readonly<Record<CompressedFormat, readonly string[]>> = {
 
 export type CompressedFormat = "mp3" | "opus";
 
+/** The compressed formats, as far as ffmpeg is there. */
 export interface FfmpegEncoders {
   readonly encoders: Readonly<Record<CompressedFormat, Encoder>>;
   /** Whether ffmpeg is there and was built with that encoder. */

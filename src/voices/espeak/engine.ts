@@ -11,6 +11,7 @@ const LIST_TIMEOUT_MS = 10_000;
 const SENTENCE_BYTES_MAX = 5 * 60 * 22_050 * 2;
 const LIST_BYTES_MAX = 256 * 1024;
 
+/** How espeak-ng is found and used. */
 export interface EspeakOptions {
   /** A path, or a name that is looked up on PATH. */
   readonly program: string;

@@ -10,6 +10,7 @@ const COMPLAINT_BYTES_MAX = 4096;
 /** What the reference's `pcm` is, where a server does not say its own. */
 const PCM_RATE_HZ = 24_000;
 
+/** How the speech server is reached. */
 export interface SpeechServerOptions {
   /** Up to and including `/v1`. */
   readonly baseUrl: string;

@@ -1,0 +1,145 @@
+import type { Validate } from "../../../generated/responses-api/readers.js";
+import type { CreateResponseRequest } from "../../../generated/responses-api/types.ts";
+import { createResponseRequestFields, type RequestFields } from "../../../generated/responses-api/validators.js";
+import { isRecord } from "../../base/records.ts";
+import {
+  illFormedId,
+  illFormedItemId,
+  invalidType,
+  missingParameter,
+  movedParameter,
+  mutuallyExclusive,
+  unknownParameter,
+} from "../errors/parameter-errors.ts";
+import { bodyNotAnObject } from "../errors/request-errors.ts";
+import { spellingHint } from "./spelling-hint.ts";
+import { gotWords, validationError } from "./validation-error.ts";
+
+/** Members of chat completions that have another name here. */
+const MOVED: ReadonlyMap<string, string> = new Map([
+  ["messages", "input"],
+  ["response_format", "text.format"],
+]);
+
+/**
+ * The body of a create call, checked in the reference's order, each stage finishing before the next: `model`, presence of `input`, unknown
+ * members, then each member's schema, then what excludes what. State and sense are checked later.
+ */
+export function checkCreateBody(body: unknown): CreateResponseRequest {
+  return checkMembersOf(createResponseRequestFields, body);
+}
+
+/** The same for a request that has further members. */
+export function checkMembersOf(fields: RequestFields, body: unknown): CreateResponseRequest & Record<string, unknown> {
+  if (!isRecord(body)) throw bodyNotAnObject(gotWords(body));
+  const request = withReferences(withReferences(withoutNotes(withoutNulls(body)), "input"), "conversation");
+  checkPresence(body);
+  checkNames(fields, body);
+  checkMembers(fields, request);
+  checkExclusion(request);
+  return request;
+}
+
+/** Each member by itself, in the reference's order; unknown ones were refused before. */
+function checkMembers(
+  fields: RequestFields,
+  request: Record<string, unknown>,
+): asserts request is CreateResponseRequest & Record<string, unknown> {
+  for (const name of fields.order) {
+    const validate = fields.properties[name];
+    if (validate === undefined || request[name] === undefined) continue;
+    if (!validate(request[name])) throw validationError(validate.errors ?? [], name);
+  }
+}
+
+/** An explicit null is a member that was not sent. */
+function withoutNulls(body: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+}
+
+/** Codex writes a note of its own on each item that it sends to what it takes for the reference; the reference takes it and shows it nowhere. */
+const NOTE = "internal_chat_message_metadata_passthrough";
+
+function withoutNotes(body: Record<string, unknown>): Record<string, unknown> {
+  const { input } = body;
+  if (!Array.isArray(input) || !input.some((item: unknown) => isRecord(item) && NOTE in item)) return body;
+  return {
+    ...body,
+    input: input.map((item: unknown) => {
+      if (!isRecord(item)) return item;
+      const { [NOTE]: _note, ...rest } = item;
+      return rest;
+    }),
+  };
+}
+
+/** An element of a list of items that has an id and no role is a reference, even without its type. */
+function withReferences(body: Record<string, unknown>, list: string): Record<string, unknown> {
+  const items = body[list];
+  if (!Array.isArray(items) || !items.some(isUntypedReference)) return body;
+  return {
+    ...body,
+    [list]: items.map((item: unknown) => (isUntypedReference(item) ? { ...item, type: "item_reference" } : item)),
+  };
+}
+
+/** The body of a call that adds items to a conversation. */
+export function checkItemsBody<T>(body: unknown, validate: Validate<T>): T {
+  const request = isRecord(body) ? withReferences(body, "items") : body;
+  if (!validate(request)) throw validationError(validate.errors ?? [], "");
+  return request;
+}
+
+/** The body of a call that takes a context as a create call does, and needs not all of its members. */
+export function checkContextBody<T>(body: unknown, validate: Validate<T>): T {
+  if (!isRecord(body)) throw bodyNotAnObject(gotWords(body));
+  const request = withReferences(withReferences(withoutNotes(body), "input"), "conversation");
+  if (!validate(request)) throw validationError(validate.errors ?? [], "");
+  checkExclusion(request);
+  return request;
+}
+
+function isUntypedReference(item: unknown): item is Record<string, unknown> {
+  return (
+    isRecord(item) &&
+    item["type"] == null &&
+    typeof item["id"] === "string" &&
+    item["role"] === undefined &&
+    item["content"] === undefined
+  );
+}
+
+function checkPresence(body: Record<string, unknown>): void {
+  const { model } = body;
+  if (model === undefined) throw missingParameter("model");
+  if (typeof model !== "string") throw invalidType("model", "a string", model === null ? "an object" : gotWords(model));
+  if (body["input"] === null) throw invalidType("input", "a string", "an object");
+  const elsewhere = ["previous_response_id", "prompt", "conversation"].some((name) => body[name] != null);
+  // A body of chat completions has messages in place of input: the hint helps more than the order of checks.
+  const moved = body["messages"] === undefined ? null : MOVED.get("messages");
+  if (body["input"] === undefined && !elsewhere)
+    throw moved == null ? missingParameter("input") : movedParameter("messages", moved);
+}
+
+function checkNames({ order: known }: RequestFields, body: Record<string, unknown>): void {
+  const sent = new Set(Object.keys(body));
+  for (const name of sent) {
+    if (known.includes(name)) continue;
+    const moved = MOVED.get(name);
+    throw moved === undefined ? unknownParameter(name, spellingHint(name, known, sent)) : movedParameter(name, moved);
+  }
+}
+
+function checkExclusion(request: { readonly previous_response_id?: unknown; readonly conversation?: unknown }): void {
+  const { previous_response_id: previous, conversation } = request;
+  if (previous != null && conversation != null) throw mutuallyExclusive("previous_response_id", "conversation");
+  checkId("previous_response_id", previous, "resp");
+  checkId("conversation", conversation, "conv");
+  if (isRecord(conversation)) checkId("conversation.id", conversation["id"], "conv");
+}
+
+function checkId(param: string, id: unknown, prefix: string): void {
+  if (typeof id !== "string") return;
+  if (!id.startsWith(prefix)) throw illFormedId(param, id, prefix);
+  if (!/^[\w-]+$/.test(id)) throw illFormedItemId(param, id);
+}

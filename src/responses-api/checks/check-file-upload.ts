@@ -1,0 +1,49 @@
+import type { CreateFileCall, UploadedFile } from "../../../generated/responses-api/operations.ts";
+import { validateFileExpiresAfter, validateFilePurpose } from "../../../generated/responses-api/validators.js";
+import { isRecord } from "../../base/records.ts";
+import { fileEmpty } from "../errors/file-errors.ts";
+import { invalidType, missingParameter, unknownParameter } from "../errors/parameter-errors.ts";
+import { sizeError } from "./limit-error.ts";
+import { gotWords, validationError } from "./validation-error.ts";
+
+type FileUpload = CreateFileCall["body"];
+
+const FILENAME_CHARACTERS_MAX = 1024;
+
+/** Checks the parts of an upload. Throws the reference's refusal of the first that is wrong. */
+export function checkFileUpload(parts: unknown): FileUpload {
+  const { file, purpose, expires_after: expiresAfter, ...others } = isRecord(parts) ? parts : {};
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) throw unknownParameter(unknown, "");
+  const checked = { file: checkedFile(file), purpose: checkedPurpose(purpose) };
+  return expiresAfter === undefined ? checked : { ...checked, expires_after: checkedExpiry(expiresAfter) };
+}
+
+function checkedFile(file: unknown): UploadedFile {
+  if (file === undefined) throw missingParameter("file");
+  if (!isUploadedFile(file)) throw invalidType("file", "a file", gotWords(file));
+  if (file.filename.length > FILENAME_CHARACTERS_MAX)
+    throw sizeError("maxLength", "file.filename", FILENAME_CHARACTERS_MAX, file.filename.length);
+  if (file.size === 0) throw fileEmpty();
+  return file;
+}
+
+function checkedPurpose(purpose: unknown): FileUpload["purpose"] {
+  if (purpose === undefined) throw missingParameter("purpose");
+  if (validateFilePurpose(purpose)) return purpose;
+  throw validationError(validateFilePurpose.errors ?? [], "purpose");
+}
+
+/** A form carries texts only, so the number is read from one. */
+function checkedExpiry(value: unknown): NonNullable<FileUpload["expires_after"]> {
+  const seconds = isRecord(value) ? value["seconds"] : undefined;
+  const isNumber = typeof seconds === "string" && /^-?\d{1,15}$/.test(seconds);
+  const expiry = isRecord(value) ? { ...value, ...(isNumber ? { seconds: Number(seconds) } : {}) } : value;
+  if (validateFileExpiresAfter(expiry)) return expiry;
+  throw validationError(validateFileExpiresAfter.errors ?? [], "expires_after");
+}
+
+/** Transport makes one of every part that has a file name, and of no other. */
+function isUploadedFile(part: unknown): part is UploadedFile {
+  return isRecord(part) && typeof part["read"] === "function";
+}

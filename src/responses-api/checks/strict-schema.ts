@@ -1,0 +1,52 @@
+import { isRecord } from "../../base/records.ts";
+
+/** How deep a schema may nest before it is refused. */
+const DEPTH_MAX = 64;
+
+/**
+ * What keeps a JSON Schema from being followed to the letter, or null: under `strict` every object lists all its properties as required
+ * and allows no others. The text names the place.
+ */
+export function strictnessFault(schema: unknown): string | null {
+  return faultAt(schema, [], 0);
+}
+
+function faultAt(schema: unknown, path: readonly string[], depth: number): string | null {
+  if (!isRecord(schema)) return null;
+  if (depth > DEPTH_MAX) return `${context(path)}the schema nests more than ${DEPTH_MAX} levels.`;
+  return objectFault(schema, path) ?? innerFault(schema, path, depth + 1);
+}
+
+function objectFault(schema: Record<string, unknown>, path: readonly string[]): string | null {
+  const isObject = schema["type"] === "object" || (Array.isArray(schema["type"]) && schema["type"].includes("object"));
+  if (!isObject) return null;
+  if (schema["additionalProperties"] !== false) {
+    return `${context(path)}'additionalProperties' is required to be supplied and to be false.`;
+  }
+  const properties = Object.keys(isRecord(schema["properties"]) ? schema["properties"] : {});
+  const required = Array.isArray(schema["required"]) ? schema["required"] : [];
+  const missing = properties.find((name) => !required.includes(name));
+  if (missing === undefined) return null;
+  return `${context(path)}'required' is required to be supplied and to be an array including every key in properties. Missing '${missing}'.`;
+}
+
+function innerFault(schema: Record<string, unknown>, path: readonly string[], depth: number): string | null {
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (keyword === "properties" || keyword === "$defs" || keyword === "definitions") {
+      for (const [name, inner] of Object.entries(isRecord(value) ? value : {})) {
+        const fault = faultAt(inner, [...path, keyword, name], depth);
+        if (fault !== null) return fault;
+      }
+    } else if (keyword === "items" || keyword === "anyOf" || keyword === "oneOf" || keyword === "allOf") {
+      for (const [index, inner] of (Array.isArray(value) ? value : [value]).entries()) {
+        const fault = faultAt(inner, [...path, keyword, ...(Array.isArray(value) ? [String(index)] : [])], depth);
+        if (fault !== null) return fault;
+      }
+    }
+  }
+  return null;
+}
+
+function context(path: readonly string[]): string {
+  return `In context=(${path.map((step) => `'${step}'`).join(", ")}), `;
+}

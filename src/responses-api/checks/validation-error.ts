@@ -1,0 +1,204 @@
+import type { ApiError } from "../../base/api-error.ts";
+import { assert } from "../../base/assert.ts";
+import { isRecord } from "../../base/records.ts";
+import {
+  invalidType,
+  invalidValue,
+  missingParameter,
+  outOfBounds,
+  unknownParameter,
+} from "../errors/parameter-errors.ts";
+import { isSizeRule, patternError, rangeError, sizeError } from "./limit-error.ts";
+import { quotedList } from "./quoted-list.ts";
+
+/** What a generated validator says about a value it refuses; `parentSchema` is the schema that refused it, `data` the value. */
+export interface Refusal {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly parentSchema?: unknown;
+  readonly data?: unknown;
+}
+
+/** Turns a validator's refusals into the reference's error: the deepest one speaks, wrappers around it do not. `root` is the path of the value. */
+export function validationError(refusals: readonly Refusal[], root: string): ApiError {
+  const refusal = deepest(refusals);
+  const param = joinPath(root, refusal.instancePath);
+  const { params } = refusal;
+  switch (refusal.keyword) {
+    case "additionalProperties":
+      return unknownParameter(member(param, String(params["additionalProperty"])), "");
+    case "required":
+      return missingMember(param, String(params["missingProperty"]), refusal.data);
+    case "type":
+    case "anyOf":
+    case "oneOf":
+      return typeError(param, refusal);
+    case "enum":
+    case "const":
+      return valueError(param, refusal);
+    case "discriminator":
+      return tagError(param, refusal);
+    default:
+      return boundsError(param, refusal);
+  }
+}
+
+/** Among refusals the deepest speaks; at one depth the most telling. */
+function deepest(refusals: readonly Refusal[]): Refusal {
+  const weight = (refusal: Refusal): number => depth(refusal.instancePath) * 4 + telling(refusal);
+  const best = refusals.toSorted((a, b) => weight(b) - weight(a))[0];
+  assert(best !== undefined, "a validator that refuses says why");
+  return best;
+}
+
+/** 0: a wrapper, or a branch for null. 1: the wrong type. 2: a wrapper that knows what was expected. 3: the right type, a wrong value. */
+function telling(refusal: Refusal): 0 | 1 | 2 | 3 {
+  switch (refusal.keyword) {
+    case "if":
+      return 0;
+    case "anyOf":
+    case "oneOf":
+      return expectedOf(refusal.parentSchema) === null ? 0 : 2;
+    case "type":
+      return paramOf(refusal, "type") === "null" ? 0 : 1;
+    case "enum":
+    case "const":
+      return typeof refusal.data === "string" ? 3 : 1;
+    default:
+      return 3;
+  }
+}
+
+function paramOf(refusal: Refusal, name: string): unknown {
+  return refusal.params[name];
+}
+
+function depth(instancePath: string): number {
+  return instancePath.split("/").length - 1;
+}
+
+/** `/1/content/0` under `input` is `input[1].content[0]`. */
+function joinPath(root: string, instancePath: string): string {
+  return instancePath
+    .split("/")
+    .slice(1)
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .reduce((path, step) => (/^\d+$/.test(step) ? `${path}[${step}]` : member(path, step)), root);
+}
+
+function member(path: string, name: string): string {
+  return path === "" ? name : `${path}.${name}`;
+}
+
+const INPUT_ELEMENT = /^(input|items)\[\d+\]$/;
+
+/** The reference knows efforts as numbers too, and words this one refusal differently. */
+const EFFORT_OF_INTEGERS = "one of 'minimal', 'low', 'medium', or 'high'";
+
+function typeError(param: string, { parentSchema, data }: Refusal): ApiError {
+  if (param === "reasoning.effort" && Number.isInteger(data))
+    return invalidType(param, EFFORT_OF_INTEGERS, "an integer");
+  const expected = INPUT_ELEMENT.test(param) ? "an input item" : expectedWords(parentSchema);
+  return invalidType(param, expected, gotWords(data));
+}
+
+const ROLES = ["assistant", "system", "developer", "user"];
+
+/** An element of `input` without type or role is taken for a message with an empty role. */
+function missingMember(param: string, name: string, data: unknown): ApiError {
+  const hasNoRole = isRecord(data) && data["type"] == null && data["role"] === undefined;
+  if (INPUT_ELEMENT.test(param) && (name === "role" || hasNoRole)) return invalidValue(param, "", ROLES);
+  return missingParameter(member(param, name));
+}
+
+function valueError(param: string, refusal: Refusal): ApiError {
+  const allowed = refusal.keyword === "const" ? [paramOf(refusal, "allowedValue")] : paramOf(refusal, "allowedValues");
+  const values =
+    listedValues(refusal.parentSchema) ??
+    (Array.isArray(allowed) ? allowed : []).filter((value) => value !== null).map(String);
+  if (typeof refusal.data === "string") return invalidValue(param, refusal.data, values);
+  return invalidType(
+    param,
+    expectedOf(refusal.parentSchema) ?? `one of ${quotedList(values, "or")}`,
+    gotWords(refusal.data),
+  );
+}
+
+/** The values the reference names in its messages, where they are not all it accepts. */
+function listedValues(schema: unknown): readonly string[] | null {
+  const listed = isRecord(schema) ? schema["x-listed-values"] : null;
+  return Array.isArray(listed) ? listed.map(String) : null;
+}
+
+/** The tag of a union: elements of `input` are named as a whole, other tags by their path. */
+function tagError(param: string, refusal: Refusal): ApiError {
+  const tag = String(paramOf(refusal, "tag"));
+  const value = paramOf(refusal, "tagValue");
+  if (!isRecord(refusal.data)) return typeError(param, refusal);
+  if (value === undefined) return missingMember(param, tag, refusal.data);
+  const text = typeof value === "string" ? value : "";
+  const tags = allowedTags(refusal.parentSchema);
+  const listed = listedValues(refusal.parentSchema) ?? tags;
+  if (listed.includes(text)) return invalidValue(param, text, tags); // Known, but not in this place.
+  return invalidValue(INPUT_ELEMENT.test(param) ? param : member(param, tag), text, listed);
+}
+
+function allowedTags(schema: unknown): readonly string[] {
+  const tags = isRecord(schema) ? schema["x-tags"] : null;
+  return Array.isArray(tags) ? tags.map(String) : [];
+}
+
+function boundsError(param: string, refusal: Refusal): ApiError {
+  const { keyword, data } = refusal;
+  const limit = Number(paramOf(refusal, "limit"));
+  if (isSizeRule(keyword)) return sizeError(keyword, param, limit, sizeOf(data));
+  if (keyword === "minimum" || keyword === "maximum") {
+    const isInteger = isRecord(refusal.parentSchema) && types(refusal.parentSchema).includes("integer");
+    return rangeError(keyword, param, limit, String(data), isInteger);
+  }
+  if (keyword === "pattern") return patternError(param, String(paramOf(refusal, "pattern")));
+  return outOfBounds("invalid_value", param, "the value is not one that is accepted here.");
+}
+
+function sizeOf(value: unknown): number {
+  if (typeof value === "string" || Array.isArray(value)) return value.length;
+  return isRecord(value) ? Object.keys(value).length : 0;
+}
+
+const TYPE_WORDS: Readonly<Record<string, string>> = {
+  string: "a string",
+  boolean: "a boolean",
+  integer: "an integer",
+  number: "a decimal",
+  object: "an object",
+  array: "an array",
+};
+
+function expectedOf(schema: unknown): string | null {
+  const words = isRecord(schema) ? schema["x-expected"] : null;
+  return typeof words === "string" ? words : null;
+}
+
+function expectedWords(schema: unknown): string {
+  const said = expectedOf(schema);
+  if (said !== null) return said;
+  if (!isRecord(schema)) return "another type";
+  const values = schema["enum"];
+  if (Array.isArray(values)) return `one of ${quotedList(values.filter((value) => value !== null).map(String), "or")}`;
+  const words = types(schema).flatMap((type) => TYPE_WORDS[type] ?? []);
+  return words.length === 1 && words[0] !== undefined ? words[0] : `one of ${words.join(" or ")}`;
+}
+
+function types(schema: Record<string, unknown>): readonly string[] {
+  const type = schema["type"];
+  return (Array.isArray(type) ? type : [type]).filter((name): name is string => typeof name === "string");
+}
+
+/** What came in place of what was expected: "an array", "null". */
+export function gotWords(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  if (typeof value === "number") return Number.isInteger(value) ? "an integer" : "a decimal";
+  return TYPE_WORDS[typeof value] ?? "a value";
+}

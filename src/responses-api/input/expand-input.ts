@@ -1,0 +1,140 @@
+import type { InputItem, MessageInput, ToolOutputContentPart } from "../../../generated/responses-api/types.ts";
+import {
+  validateToolOutputContentPart,
+  validateTopLevelInputFile,
+  validateTopLevelInputImage,
+  validateTopLevelInputText,
+} from "../../../generated/responses-api/validators.js";
+import { assertNever } from "../../base/assert.ts";
+import { missingParameter } from "../errors/parameter-errors.ts";
+
+type InputOf<T extends string> = Extract<InputItem, { type: T }>;
+type TopLevelPart = InputOf<"input_text" | "input_image" | "input_audio" | "input_file">;
+type Part = Exclude<MessageInput["content"], string>[number];
+
+/** An element of `input` that the reference knows. */
+export type CanonicalItem = Exclude<InputItem, TopLevelPart | InputOf<"tool_result">>;
+
+/**
+ * `input` in the reference's own terms: a string is a user message; a run of top-level parts becomes one user message; a `tool_result`
+ * becomes the output of the call it answers. `callTypes` tells the type of each call known from earlier items, by call id; `list` is what errors call the list.
+ */
+export function expandInput(
+  input: string | readonly InputItem[],
+  callTypes: ReadonlyMap<string, string>,
+  list = "input",
+): CanonicalItem[] {
+  if (typeof input === "string") return input === "" ? [] : [userMessage([{ type: "input_text", text: input }])];
+  const expanded: CanonicalItem[] = [];
+  let parts: Part[] = [];
+  const flush = (): void => {
+    if (parts.length > 0) expanded.push(userMessage(parts));
+    parts = [];
+  };
+  for (const [index, item] of input.entries()) {
+    if (isTopLevelPart(item)) {
+      parts.push(partOf(item, `${list}[${index}]`));
+      continue;
+    }
+    flush();
+    expanded.push(item.type === "tool_result" ? outputOf(item, `${list}[${index}]`, input, callTypes) : item);
+  }
+  flush();
+  return expanded;
+}
+
+/** Whether a request uses elements of `input` that only we have. */
+export function usesExtensionItems(input: string | readonly InputItem[]): boolean {
+  return typeof input !== "string" && input.some((item) => isTopLevelPart(item) || item.type === "tool_result");
+}
+
+function userMessage(content: Part[]): CanonicalItem {
+  return { type: "message", role: "user", content };
+}
+
+function isTopLevelPart(item: InputItem): item is TopLevelPart {
+  return (
+    item.type === "input_text" ||
+    item.type === "input_image" ||
+    item.type === "input_audio" ||
+    item.type === "input_file"
+  );
+}
+
+function partOf(item: TopLevelPart, param: string): Part {
+  switch (item.type) {
+    case "input_text":
+      return { type: "input_text", text: item.text };
+    case "input_image": {
+      const url = item.image_url ?? dataUrl(item.data, item.mime_type ?? "image/png");
+      if (url === null && item.file_id == null) throw missingParameter(`${param}.image_url`);
+      return { type: "input_image", detail: item.detail ?? "auto", file_id: item.file_id ?? null, image_url: url };
+    }
+    case "input_audio":
+      return { type: "input_audio", input_audio: audioOf(item, param) };
+    case "input_file": {
+      const data = item.file_data ?? dataUrl(item.data, item.mime_type ?? "application/octet-stream");
+      if (data === null && item.file_id == null && item.file_url == null) throw missingParameter(`${param}.file_data`);
+      return {
+        type: "input_file",
+        file_data: data,
+        file_id: item.file_id ?? null,
+        file_url: item.file_url ?? null,
+        filename: item.filename ?? null,
+      };
+    }
+    default:
+      return assertNever(item);
+  }
+}
+
+function audioOf(item: InputOf<"input_audio">, param: string): Extract<Part, { type: "input_audio" }>["input_audio"] {
+  if (item.input_audio != null) return item.input_audio;
+  if (item.data == null) throw missingParameter(`${param}.data`);
+  return {
+    data: item.data,
+    format: item.format ?? "wav",
+    ...(item.sample_rate_hz == null ? {} : { sample_rate_hz: item.sample_rate_hz }),
+    ...(item.channels == null ? {} : { channels: item.channels }),
+    ...(item.language_hint == null ? {} : { language_hint: item.language_hint }),
+  };
+}
+
+function dataUrl(base64: string | null | undefined, mimeType: string): string | null {
+  return base64 == null ? null : `data:${mimeType};base64,${base64}`;
+}
+
+function outputOf(
+  result: InputOf<"tool_result">,
+  param: string,
+  input: readonly InputItem[],
+  callTypes: ReadonlyMap<string, string>,
+): CanonicalItem {
+  const sent = input.find(
+    (item) => "call_id" in item && item.call_id === result.call_id && item.type?.endsWith("_call"),
+  );
+  const callType = sent?.type ?? callTypes.get(result.call_id);
+  const output = resultOutput(result.output, `${param}.output`);
+  const type = callType === "custom_tool_call" ? "custom_tool_call_output" : "function_call_output";
+  return { type, call_id: result.call_id, output };
+}
+
+/** Text as it is, parts as parts, and anything else as its JSON. */
+function resultOutput(output: InputOf<"tool_result">["output"], param: string): string | ToolOutputContentPart[] {
+  if (typeof output === "string") return output;
+  const parts = Array.isArray(output)
+    ? output.map((element: unknown, at) => resultPart(element, `${param}[${at}]`))
+    : [];
+  const known = parts.filter((part) => part !== null);
+  return known.length > 0 && known.length === parts.length ? known : JSON.stringify(output);
+}
+
+/** A part as the reference knows it, or as it may stand directly in `input`; null for anything else. */
+function resultPart(element: unknown, param: string): ToolOutputContentPart | null {
+  if (validateToolOutputContentPart(element)) return element;
+  const isPart =
+    validateTopLevelInputText(element) || validateTopLevelInputImage(element) || validateTopLevelInputFile(element);
+  if (!isPart) return null;
+  const part = partOf(element, param);
+  return validateToolOutputContentPart(part) ? part : null;
+}

@@ -1,0 +1,31 @@
+import type { InputItem, StoredItem } from "../../../generated/responses-api/types.ts";
+import { keyOfId, newId } from "../../base/ids.ts";
+import type { Owner } from "../../runs/ports.ts";
+import type { ConversationStore } from "../ports.ts";
+import { checkIdsOnce } from "./context-rules.ts";
+import { type InputSources, placeList } from "./place-list.ts";
+
+export interface AddItemsParts extends InputSources {
+  readonly conversations: ConversationStore;
+}
+
+/** Items as a client adds them to a conversation. */
+export interface AddedItems {
+  readonly conversationId: string;
+  readonly items: readonly InputItem[];
+}
+
+/** The items as the conversation keeps and lists them, normalised as those of `input`. Calls may be answered later, so nothing is asked of their order. */
+export async function placeConversationItems(
+  parts: AddItemsParts,
+  owner: Owner,
+  { conversationId, items }: AddedItems,
+): Promise<readonly StoredItem[]> {
+  const answersACall = items.some((item) => item.type === "tool_result");
+  const after = answersACall ? await parts.conversations.loadItems(owner, conversationId) : null;
+  const now = Math.floor(Date.now() / 1000);
+  const makeId = (prefix: string): string => newId(prefix, now, keyOfId(conversationId));
+  const placed = await placeList(parts, owner, { items, name: "items", after: after ?? [] }, makeId);
+  checkIdsOnce(placed, "items");
+  return placed;
+}

@@ -1,0 +1,158 @@
+import type { ItemReferenceInput, MessageInput, StoredItem } from "../../../generated/responses-api/types.ts";
+import { isRecord } from "../../base/records.ts";
+import { checkFileData } from "../checks/check-file-data.ts";
+import {
+  illFormedItemId,
+  invalidValue,
+  missingParameter,
+  unknownParameter,
+  unusableItem,
+} from "../errors/parameter-errors.ts";
+import { completedItem } from "./complete-item.ts";
+import type { CanonicalItem } from "./expand-input.ts";
+
+/** Makes the `counter`-th id of a prefix for this request. */
+export type MakeId = (prefix: string, counter: number) => string;
+
+type SentItem = Exclude<CanonicalItem, ItemReferenceInput>;
+type Part = Exclude<MessageInput["content"], string>[number];
+
+/** The item as it is stored and listed: with an id and a status, its content as parts, nothing null that has no meaning. `list` is what errors call the list it was sent in. */
+export function placeItem(item: SentItem, index: number, makeId: MakeId, list = "input"): StoredItem {
+  const param = `${list}[${index}]`;
+  const type = item.type ?? "message";
+  const id = keptId(item.id, param) ?? makeId(PREFIXES[type] ?? "item", index);
+  const members: Record<string, unknown> = isMessage(item) ? messageMembers(item, param) : withoutNulls(item, param);
+  if (ANSWERS_A_CALL.has(type) && members["call_id"] === undefined) throw missingParameter(`${param}.call_id`);
+  const status = type === "reasoning" ? {} : { status: "completed" };
+  const placed = completedItem({ ...members, id, type, ...(STATUSLESS.has(type) ? {} : status) });
+  if (placed === null) throw unusableItem(param, type);
+  return placed;
+}
+
+/** Their call ids are nullable in the reference's schema and needed all the same. */
+const ANSWERS_A_CALL: ReadonlySet<string> = new Set(["function_call_output", "custom_tool_call_output"]);
+
+function isMessage(item: SentItem): item is MessageInput {
+  return item.type === undefined || item.type === "message";
+}
+
+const ID_FORM = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Clients send items back with the ids they were given, by us or by another provider; any well-formed one is kept. */
+function keptId(id: string | null | undefined, param: string): string | null {
+  if (id == null || id === "") return null;
+  if (!ID_FORM.test(id)) throw illFormedItemId(`${param}.id`, id);
+  return id;
+}
+
+function messageMembers(item: MessageInput, param: string): Record<string, unknown> {
+  const { role, phase } = item;
+  if (phase !== undefined && role !== "assistant") throw unknownParameter(`${param}.phase`, "");
+  const sent = typeof item.content === "string" ? [textPart(role, item.content)] : item.content;
+  const content = sent.map((part, index) => storedPart(part, role, `${param}.content[${index}]`));
+  return { content, role, ...(phase == null ? {} : { phase }) };
+}
+
+function textPart(role: MessageInput["role"], text: string): Part {
+  return role === "assistant" ? { type: "output_text", text } : { type: "input_text", text };
+}
+
+const ASSISTANT_PARTS = ["output_text", "refusal"];
+const USER_PARTS = ["input_text", "input_image", "input_file", "scoped_content", "input_audio"];
+
+function storedPart(part: Part, role: MessageInput["role"], param: string): Record<string, unknown> {
+  const fitting = role === "assistant" ? ASSISTANT_PARTS : USER_PARTS;
+  if (!fitting.includes(part.type)) throw invalidValue(param, part.type, fitting);
+  return storedContent(part, param);
+}
+
+function storedContent(part: Part, param: string): Record<string, unknown> {
+  switch (part.type) {
+    case "output_text":
+      return { type: part.type, annotations: part.annotations ?? [], logprobs: part.logprobs ?? [], text: part.text };
+    case "input_image":
+      return {
+        detail: "auto",
+        ...withoutNulls(part),
+        file_id: part.file_id ?? null,
+        image_url: part.image_url ?? null,
+      };
+    case "input_file":
+      checkFileData(part.file_data, param);
+      return { ...withoutNulls(part), file_id: part.file_id ?? null };
+    default:
+      return withoutNulls(part);
+  }
+}
+
+function withoutNulls(value: object, param = ""): Record<string, unknown> {
+  const kept: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(value)) {
+    if (member === null || member === undefined) continue;
+    kept[name] =
+      name === "output" && Array.isArray(member)
+        ? member.map((part, index) => outputPart(part, `${param}.output[${index}]`))
+        : member;
+  }
+  return kept;
+}
+
+/** A tool's output may hold pictures and files; they are listed as they are in messages. */
+function outputPart(part: unknown, param: string): unknown {
+  if (!isRecord(part)) return part;
+  const kept = withoutNulls(part);
+  if (part["type"] === "input_image") {
+    return { detail: "auto", ...kept, file_id: part["file_id"] ?? null, image_url: part["image_url"] ?? null };
+  }
+  if (part["type"] !== "input_file") return kept;
+  checkFileData(part["file_data"], param);
+  return { ...kept, file_id: part["file_id"] ?? null };
+}
+
+/** The reference's id prefixes. The outputs of calls share the prefix of the calls. */
+const PREFIXES: Readonly<Record<string, string>> = {
+  message: "msg",
+  reasoning: "rs",
+  function_call: "fc",
+  function_call_output: "fc",
+  custom_tool_call: "ctc",
+  custom_tool_call_output: "ctco",
+  web_search_call: "ws",
+  file_search_call: "fs",
+  code_interpreter_call: "ci",
+  image_generation_call: "ig",
+  computer_call: "cu",
+  computer_call_output: "cuo",
+  mcp_list_tools: "mcpl",
+  mcp_call: "mcp",
+  mcp_approval_request: "mcpr",
+  mcp_approval_response: "mcpa",
+  local_shell_call: "lsh",
+  local_shell_call_output: "lsho",
+  shell_call: "sh",
+  shell_call_output: "sho",
+  apply_patch_call: "apc",
+  apply_patch_call_output: "apco",
+  tool_search_call: "tsc",
+  tool_search_output: "tso",
+  program: "cm",
+  program_output: "cmo",
+  compaction: "cmp",
+};
+
+/** Items that are listed without a status. */
+const STATUSLESS = new Set([
+  "reasoning",
+  "compaction",
+  "mcp_list_tools",
+  "mcp_approval_request",
+  "mcp_approval_response",
+  "additional_tools",
+  "program",
+  "agent_message",
+  "multi_agent_call",
+  "multi_agent_call_output",
+  "configuration_update",
+  "apply_patch_call_output",
+]);

@@ -1,0 +1,54 @@
+import type { InputItem, StoredItem } from "../../../generated/responses-api/types.ts";
+import { type IdStem, idFromStem } from "../../base/ids.ts";
+import type { Owner } from "../../runs/ports.ts";
+import { beginAtCompaction } from "../compaction/begin-at-compaction.ts";
+import { openCompaction } from "../compaction/compacted-context.ts";
+import type { Sealer } from "../seal.ts";
+import { checkContext } from "./context-rules.ts";
+import { type InputSources, placeList } from "./place-list.ts";
+
+/** The input of a request, with what went before it. */
+export interface ResolvedInput {
+  /** The items of this request as they are stored and listed. */
+  readonly items: readonly StoredItem[];
+  /** Earlier turns, then these items; begun at the latest compaction, if there is one. */
+  readonly context: readonly StoredItem[];
+  /** How many of the context's first items have no place in this request's input. */
+  readonly earlier: number;
+}
+
+/** Output items of one request are numbered from 0, its input items from here, so that their ids never meet. */
+const INPUT_COUNTER_FIRST = 0x10000000;
+
+/** Turns `input` into stored items and into the model's context. Throws the catalogue's errors for what no model can make sense of. */
+export async function resolveInput(
+  sources: InputSources & { readonly sealer: Sealer },
+  owner: Owner,
+  stem: IdStem,
+  input: string | readonly InputItem[],
+  history: readonly StoredItem[],
+): Promise<ResolvedInput> {
+  const makeId = (prefix: string, counter: number): string => idFromStem(prefix, stem, INPUT_COUNTER_FIRST + counter);
+  const items = await placeList(
+    sources,
+    owner,
+    { items: withoutTrigger(input), name: "input", after: history },
+    makeId,
+  );
+  const context = beginAtCompaction([...history, ...items], (sealed) =>
+    openCompaction(sealed, sources.sealer, ownerText(owner)),
+  );
+  checkContext(items, context);
+  const isCut = items.some(({ type }) => type === "compaction");
+  return { items, context, earlier: isCut ? context.length : context.length - items.length };
+}
+
+/** A `compaction_trigger` says what to do, and is no part of what was said. */
+function withoutTrigger(input: string | readonly InputItem[]): string | readonly InputItem[] {
+  return typeof input === "string" ? input : input.filter(({ type }) => type !== "compaction_trigger");
+}
+
+/** The text that seals are bound to. */
+export function ownerText(owner: Owner): string {
+  return `${owner.organization}/${owner.project}`;
+}

@@ -1,0 +1,44 @@
+import type { StoredItem } from "../../../generated/responses-api/types.ts";
+import type { Owner } from "../../runs/ports.ts";
+import { invalidEncryptedContent } from "../errors/state-errors.ts";
+import type { MediaReader } from "../ports.ts";
+import type { Sealer } from "../seal.ts";
+import { fitMedia } from "./fit-media.ts";
+import { ownerText } from "./resolve-input.ts";
+
+/** What items are opened and made fit with. */
+export interface ContextSources {
+  readonly sealer: Sealer;
+  readonly media: MediaReader;
+}
+
+export interface ContextScope {
+  readonly owner: Owner;
+  /** Aborts when the one who waits for the answer leaves. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The items as the model is shown them: what was sealed is opened, and pictures, files and recordings are such that it can take them.
+ * Stored items stay as they were sent. The first `earlier` items came with earlier requests.
+ */
+export async function shapeContext(
+  sources: ContextSources,
+  scope: ContextScope,
+  context: readonly StoredItem[],
+  earlier: number,
+): Promise<readonly StoredItem[]> {
+  const reader = ownerText(scope.owner);
+  const unsealed = context.map((item) => opened(item, sources.sealer, reader));
+  return fitMedia(sources.media, scope, unsealed, earlier);
+}
+
+/** Sealed reasoning gets its text back, unless it is shown anyway. */
+function opened(item: StoredItem, sealer: Sealer, owner: string): StoredItem {
+  if (item.type !== "reasoning" || item.encrypted_content == null) return item;
+  const text = sealer.open(item.encrypted_content, owner);
+  if (text === null) throw invalidEncryptedContent();
+  const { encrypted_content: _sealed, ...shown } = item;
+  if (text === "" || shown.content !== undefined) return shown;
+  return { ...shown, content: [{ type: "reasoning_text", text }] };
+}

@@ -1,0 +1,93 @@
+import { expect, test } from "vitest";
+import { createRecorder } from "./event-recorder.ts";
+import { LiveFeed } from "./live-feed.ts";
+import type { EventLog, RecordedEvent } from "./ports.ts";
+import { aResponse } from "./run.fixture.ts";
+import type { UnnumberedEvent } from "./wire-event.ts";
+
+const RESPONSE = aResponse({ status: "completed" });
+const END = { response: RESPONSE, outputItems: [] };
+const LAST: UnnumberedEvent = { type: "response.completed", response: RESPONSE };
+
+test("the end of a run is handed to the log while its last words are under way, and shown after them", async () => {
+  const log = new HeldLog();
+  const { recorder, shown } = recorderOf(log);
+  await recorder.record([delta("a")]);
+  await recorder.record([delta("b")]);
+  const closed = recorder.close([LAST], END);
+  expect(log.jobs).toEqual(["append 0", "close 1 2"]);
+  log.settle("close 1 2");
+  log.settle("append 0");
+  await closed;
+  expect(await shown()).toEqual([0, 1, 2]);
+});
+
+test("where the last words cannot be stored, an end takes the numbers that nobody has seen", async () => {
+  const log = new HeldLog();
+  const { recorder, shown } = recorderOf(log);
+  await recorder.record([delta("a")]);
+  log.settle("append 0");
+  await recorder.record([delta("b")]);
+  await recorder.record([delta("c")]);
+  const closed = recorder.close([LAST], END);
+  log.settle("append 1", new Error("the disk is full"));
+  log.settle("close 2 3", new Error("out of order"));
+  await expect(closed).rejects.toThrow("the disk is full");
+  recorder.abandon([LAST]);
+  expect(await shown()).toEqual([0, 1]);
+});
+
+/** Settles what is asked of it when it is told to. */
+class HeldLog implements EventLog {
+  readonly jobs: string[] = [];
+  readonly #held = new Map<string, PromiseWithResolvers<void>>();
+
+  settle(job: string, failure?: Error): void {
+    const held = this.#held.get(job);
+    if (failure === undefined) held?.resolve();
+    else held?.reject(failure);
+  }
+
+  append(_responseId: string, events: readonly RecordedEvent[]): Promise<void> {
+    return this.#hold("append", events);
+  }
+
+  close(_responseId: string, events: readonly RecordedEvent[]): Promise<void> {
+    return this.#hold("close", events);
+  }
+
+  async open(): Promise<void> {}
+  async advance(): Promise<void> {}
+  async *read(): AsyncGenerator<readonly RecordedEvent[]> {}
+
+  #hold(name: string, events: readonly RecordedEvent[]): Promise<void> {
+    const job = [name, ...events.map(({ number }) => number)].join(" ");
+    const held = Promise.withResolvers<void>();
+    this.jobs.push(job);
+    this.#held.set(job, held);
+    return held.promise;
+  }
+}
+
+function recorderOf(log: EventLog) {
+  const feed = new LiveFeed(true);
+  const reader = feed.subscribe();
+  const shown = async (): Promise<readonly number[]> => {
+    const numbers: number[] = [];
+    for (let batch = await reader.next(); batch !== null; batch = await reader.next())
+      numbers.push(...batch.map(({ number }) => number));
+    return numbers;
+  };
+  return { recorder: createRecorder({ responseId: RESPONSE.id, log, feed, nextNumber: 0 }), shown };
+}
+
+function delta(text: string): UnnumberedEvent {
+  return {
+    type: "response.output_text.delta",
+    content_index: 0,
+    delta: text,
+    item_id: "msg_1",
+    logprobs: [],
+    output_index: 0,
+  };
+}

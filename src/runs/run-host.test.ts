@@ -1,0 +1,127 @@
+import { expect, test } from "vitest";
+import { openTestStore, readAll } from "../store/store.fixture.ts";
+import { type EventLog, type ModelEvent, type Owner, RunLost } from "./ports.ts";
+import { aPlan, aResponse } from "./run.fixture.ts";
+import { RunHost, type RunOrder, RunsLeaving } from "./run-host.ts";
+
+const OWNER: Owner = { organization: "org", project: "proj" };
+const LIMITS = { runsMax: 10, backgroundRunsMax: 10, queueMax: 10, runMs: 60_000 };
+
+/** A turn that says nothing until it is aborted, and whether it was. */
+function silentModel() {
+  const asked = Promise.withResolvers<AbortSignal>();
+  async function* silence(signal: AbortSignal): AsyncGenerator<readonly ModelEvent[]> {
+    await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    yield* [];
+  }
+  const ask: RunOrder["ask"] = async (signal) => {
+    asked.resolve(signal);
+    return silence(signal);
+  };
+  return { ask, asked: asked.promise };
+}
+
+function orderFor(id: string, log: EventLog | null, changes: Partial<RunOrder> = {}): RunOrder {
+  const response = aResponse({ id, store: log !== null, background: true, status: "queued" });
+  return {
+    plan: aPlan({ response }),
+    opened: { owner: OWNER, response, inputItems: [] },
+    log,
+    ask: silentModel().ask,
+    now: () => 1_800_000_001,
+    onFault: () => {},
+    ...changes,
+  };
+}
+
+test("a run that is being stored while the host leaves is left with those that wait", async () => {
+  const { events } = await openTestStore();
+  const host = new RunHost({ ...LIMITS, backgroundRunsMax: 1 });
+  await host.enqueue(orderFor("resp_running", events));
+  const entering = host.enqueue(orderFor("resp_entering", events));
+  expect(await host.leaveQueue()).toEqual(["resp_entering"]);
+  await entering;
+  expect(host.list()).toEqual(["resp_running"]);
+  await expect(host.enqueue(orderFor("resp_late", events))).rejects.toThrow(RunsLeaving);
+  await host.releaseAll(host.list());
+});
+
+test("a model is left whose run is lost before it says anything", async () => {
+  const { events } = await openTestStore();
+  const log: EventLog = {
+    open: (run, first) => events.open(run, first),
+    append: (id, more) => events.append(id, more),
+    advance: () => Promise.reject(new RunLost("it is another's")),
+    close: (id, more, end) => events.close(id, more, end),
+    read: (id, after) => events.read(id, after),
+  };
+  const host = new RunHost(LIMITS);
+  const model = silentModel();
+  await host.enqueue(orderFor("resp_1", log, { ask: model.ask }));
+  const signal = await model.asked;
+  await host.idle();
+  expect(signal.aborted).toBe(true);
+  expect(host.load).toEqual({ foreground: 0, background: 0, queued: 0 });
+});
+
+test("a commit that fails once leaves no gap in the numbers", async () => {
+  const { events } = await openTestStore();
+  const log: EventLog = {
+    open: (run, first) => events.open(run, first),
+    append: (id, more) => events.append(id, more),
+    advance: () => Promise.reject(new Error("the disk was full for a moment")),
+    close: (id, more, end) => events.close(id, more, end),
+    read: (id, after) => events.read(id, after),
+  };
+  const host = new RunHost(LIMITS);
+  await host.enqueue(orderFor("resp_1", log));
+  await host.idle();
+  const stored = await readAll(events, "resp_1");
+  expect(stored.map(({ event }) => event.type)).toEqual([
+    "response.created",
+    "response.queued",
+    "error",
+    "response.failed",
+  ]);
+});
+
+test("a run in which our own code breaks gives its place back, and is left for others to end", async () => {
+  const { events, ledger } = await openTestStore();
+  const host = new RunHost(LIMITS);
+  const faults: unknown[] = [];
+  const onFault = (fault: unknown): unknown => faults.push(fault);
+  const onEnd = (): never => {
+    throw new TypeError("broken");
+  };
+  const ask: RunOrder["ask"] = () => Promise.reject(new Error("no model"));
+  await host.enqueue(orderFor("resp_1", events, { ask, onEnd, onFault }));
+  await host.idle();
+  expect(faults.map(String)).toEqual(["Error: no model", "TypeError: broken"]);
+  expect(host.load.background).toBe(0);
+  expect(await ledger.claimAbandoned(10, (id) => host.has(id))).toHaveLength(1);
+});
+
+test("a request that is stopped while its model is asked ends as its stop says, even if the model just gives up", async () => {
+  const { events } = await openTestStore();
+  const host = new RunHost({ ...LIMITS, runMs: 30 });
+  const ask: RunOrder["ask"] = (signal) =>
+    new Promise((_, reject) => {
+      signal.addEventListener("abort", () => reject(new Error("aborted")), { once: true });
+    });
+  const response = aResponse({ id: "resp_1" });
+  const order = orderFor("resp_1", events, { ask, plan: aPlan({ response }) });
+  const run = await host.start({ ...order, opened: { ...order.opened, response } }, new AbortController().signal);
+  await run.ended;
+  expect((await readAll(events, "resp_1")).at(-1)?.json).toContain("took longer than");
+});
+
+test("what has only to be ended waits for nobody's turn", async () => {
+  const { events } = await openTestStore();
+  const host = new RunHost({ ...LIMITS, backgroundRunsMax: 1 });
+  await host.enqueue(orderFor("resp_running", events));
+  const { opened } = orderFor("resp_left", events);
+  await events.open(opened, []);
+  await host.resume(orderFor("resp_left", events), [], false);
+  expect((await readAll(events, "resp_left")).at(-1)?.event.type).toBe("response.failed");
+  await host.releaseAll(host.list());
+});

@@ -1,0 +1,148 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFailed, onTestFinished } from "vitest";
+
+const MAIN = join(import.meta.dirname, "../src/main.ts");
+const API_KEY = "sk-callers-own-key-0123456789abcdef";
+
+/** The real command in a process of its own, on free ports. */
+export interface ChildServer {
+  /** Without a slash at its end, and without `/v1`. */
+  readonly url: string;
+  /** Of the organization `acme` and its project `web`, unless the test sets `API_KEYS`. */
+  readonly apiKey: string;
+  readonly pid: number;
+  /** Everything that it printed so far; its log is among it. */
+  said(): string;
+  /** The lines of its log so far. */
+  lines(): readonly Readonly<Record<string, unknown>>[];
+  /** What it printed on stderr so far. */
+  complaints(): string;
+  /** Calls it with its key, unless `init` has another. */
+  readonly fetch: (path: string, init?: RequestInit) => Promise<Response>;
+  readonly post: (path: string, body: unknown, headers?: Readonly<Record<string, string>>) => Promise<Response>;
+  /** Asks it to stop; resolves to its exit code when it is gone. */
+  stop(signal?: "SIGTERM" | "SIGINT"): Promise<number | null>;
+  /** Kills it without warning; resolves when it is gone. */
+  kill(): Promise<void>;
+  /** Stops its clock, so to speak: it hears and does nothing until `resume`. */
+  pause(): void;
+  resume(): void;
+}
+
+export interface ChildServerOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** The text of a scenario file for the built-in engine. */
+  readonly scenario?: string;
+  /** Options of Node itself. */
+  readonly flags?: readonly string[];
+}
+
+/** Starts it on a data folder of its own, unless `env` names one that outlives it. It ends with the test at the latest. */
+export async function startChildServer(options: ChildServerOptions = {}): Promise<ChildServer> {
+  const folder = await mkdtemp(join(tmpdir(), "antiphon-child-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const scenario = join(folder, "scenario.yaml");
+  if (options.scenario !== undefined) await writeFile(scenario, options.scenario);
+  const child = spawn(process.execPath, [...(options.flags ?? []), MAIN], {
+    cwd: folder,
+    env: {
+      PATH: process.env["PATH"],
+      NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
+      API_KEYS: `${API_KEY}=acme/web`,
+      DATA_DIR: join(folder, "data"),
+      FIND_LOCAL_DAEMON: "false",
+      LOG_LEVEL: "fatal",
+      PORT: "0",
+      STT_PORT: "0",
+      SPEECH_ENGINE: "none",
+      ...(options.scenario === undefined ? {} : { SCENARIO_FILE: scenario }),
+      ...options.env,
+    },
+  });
+  const end = endOf(child);
+  onTestFinished(() => end("SIGKILL"));
+  const heard = hear(child);
+  onTestFailed(() => console.error(heard.complaints()));
+  const url = await greetingOf(child, heard.said);
+  return {
+    url,
+    apiKey: API_KEY,
+    pid: child.pid ?? 0,
+    ...heard,
+    ...callsOf(url),
+    stop: async (signal = "SIGTERM") => {
+      await end(signal);
+      return child.exitCode;
+    },
+    kill: () => end("SIGKILL"),
+    pause: () => void child.kill("SIGSTOP"),
+    resume: () => void child.kill("SIGCONT"),
+  };
+}
+
+/** Sends a signal, unless it has ended already, and waits for its end. */
+function endOf(child: ChildProcessWithoutNullStreams): (signal: NodeJS.Signals) => Promise<void> {
+  const closed = once(child, "close"); // It has exited, and everything it said is here.
+  return async (signal) => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    await closed;
+  };
+}
+
+function hear(child: ChildProcessWithoutNullStreams): Pick<ChildServer, "said" | "lines" | "complaints"> {
+  let [said, complaints] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text) => (said += String(text)));
+  child.stderr.setEncoding("utf8").on("data", (text) => {
+    said += String(text);
+    complaints += String(text);
+  });
+  const isLine = (line: string): boolean => line.startsWith("{") && line.endsWith("}");
+  return {
+    said: () => said,
+    lines: () =>
+      said
+        .split("\n")
+        .filter(isLine)
+        .map((line) => JSON.parse(line)),
+    complaints: () => complaints,
+  };
+}
+
+async function greetingOf(child: ChildProcessWithoutNullStreams, said: () => string): Promise<string> {
+  const exited = once(child, "exit");
+  for (;;) {
+    const url = /Responses API\s+(http:\S+)\/v1/.exec(said())?.[1];
+    if (url !== undefined) return url;
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the server did not start: ${said()}`);
+    await Promise.race([once(child.stdout, "data"), exited]);
+  }
+}
+
+function callsOf(url: string): Pick<ChildServer, "fetch" | "post"> {
+  const call = (path: string, init: RequestInit = {}): Promise<Response> => {
+    const headers = new Headers(init.headers);
+    if (!headers.has("authorization")) headers.set("authorization", `Bearer ${API_KEY}`);
+    return fetch(url + path, { ...init, headers });
+  };
+  return {
+    fetch: call,
+    post: (path, body, headers = {}) =>
+      call(path, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: JSON.stringify(body),
+      }),
+  };
+}
+
+/** What a process of this machine holds in memory now, or at most ever had, in bytes; Linux tells. */
+export async function memoryOf(pid: number): Promise<{ readonly residentBytes: number; readonly peakBytes: number }> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8");
+  const bytesOf = (name: string): number =>
+    Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1] ?? 0) * 1024;
+  return { residentBytes: bytesOf("VmRSS"), peakBytes: bytesOf("VmHWM") };
+}

@@ -1,0 +1,78 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { onTestFinished } from "vitest";
+import type { Response as ResponseBody } from "../../generated/responses-api/types.ts";
+import {
+  lastChunk,
+  type ReceivedCall,
+  serveChat,
+  sse,
+  textChunk,
+} from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { type ChildServer, startChildServer } from "../child-server.ts";
+import { readResponse } from "../responses/read-stream.ts";
+
+/** A model server that answers at once, but the input `wait` only when it is let go, and the input `silence` never. */
+export async function serveModel() {
+  const gate = Promise.withResolvers<void>();
+  const model = await serveChat(async (response, call: ReceivedCall) => {
+    if (call.body.includes("silence")) return;
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(sse(textChunk("Well ")));
+    if (call.body.includes("wait")) await gate.promise;
+    response.end(sse(textChunk("done"), lastChunk("stop"), "[DONE]"));
+  });
+  return {
+    url: `${model.origin}/v1`,
+    letGo: gate.resolve,
+    calls: () => model.calls.length,
+    closed: () => model.calls.at(-1)?.closed,
+  };
+}
+
+/** A folder that several servers of one test live in, one after the other or together. */
+export async function dataFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "antiphon-lives-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Starts a server on such a folder; it ends with the test at the latest. */
+export function start(
+  dataDir: string,
+  modelUrl: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ChildServer> {
+  return startChildServer({
+    env: { NODE_ENV: "production", DATA_DIR: dataDir, MODEL_BASE_URL: modelUrl, ...env },
+  });
+}
+
+export async function enqueue(server: ChildServer, input: string): Promise<string> {
+  const reply = await server.post("/v1/responses", { model: "m", input, background: true });
+  return (await readResponse(reply)).id;
+}
+
+export async function until(server: ChildServer, id: string, ...statuses: readonly string[]): Promise<ResponseBody> {
+  for (;;) {
+    const response = await readResponse(await server.fetch(`/v1/responses/${id}`));
+    if (statuses.includes(response.status)) return response;
+    await sleep(50);
+  }
+}
+
+/** Runs a statement on the database of the servers of a folder; gives back its rows. */
+export function query(folder: string, sql: string): readonly Readonly<Record<string, unknown>>[] {
+  const database = new DatabaseSync(join(folder, "antiphon.db"), { timeout: 5_000 });
+  const rows = database.prepare(sql).all();
+  database.close();
+  return rows;
+}
+
+/** As if the server that was started first had been away for longer than its lease. */
+export function expireLease(folder: string): void {
+  query(folder, "update workers set expires_at = 0 where id = (select min(id) from workers)");
+}

@@ -1,0 +1,36 @@
+import { createServer, type RequestListener } from "node:http";
+import { onTestFinished } from "vitest";
+
+/** A server of the test's own making, on a real port. */
+export interface HttpServer {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly port: number;
+  /** What was asked for, oldest first. */
+  readonly paths: readonly string[];
+}
+
+/** Answers as the test wants until the test ends. */
+export async function serveHttp(answer: RequestListener): Promise<HttpServer> {
+  const paths: string[] = [];
+  const server = createServer((request, response) => {
+    paths.push(request.url ?? "");
+    answer(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the server has no port");
+  return { url: `http://127.0.0.1:${address.port}`, port: address.port, paths };
+}
+
+/** Answers every call with these bytes. */
+export function sends(bytes: Buffer | string, headers: Readonly<Record<string, string>> = {}): RequestListener {
+  return (_request, response) => {
+    response.writeHead(200, headers);
+    response.end(bytes);
+  };
+}

@@ -1,0 +1,17 @@
+import { expect } from "vitest";
+import type { ItemList } from "../../generated/responses-api/types.ts";
+import { validateItemList } from "../../generated/responses-api/validators.js";
+
+/** The list of items that a reply holds, in the envelope and the order of keys that the reference has. */
+export async function readItemList(reply: Response): Promise<ItemList> {
+  const body: unknown = await reply.json();
+  expect(reply.status, JSON.stringify(body)).toBe(200);
+  if (!validateItemList(body)) throw new Error(`not a list of items: ${JSON.stringify(body)}`);
+  expect(Object.keys(body)).toEqual(["object", "data", "first_id", "has_more", "last_id"]);
+  expect(body).toMatchObject({
+    object: "list",
+    first_id: body.data[0]?.id ?? null,
+    last_id: body.data.at(-1)?.id ?? null,
+  });
+  return body;
+}

@@ -1,0 +1,85 @@
+import { connect } from "node:net";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { serveBehind } from "../responses/behind-upstream.ts";
+import { readResponse } from "../responses/read-stream.ts";
+import { verifies } from "../verifies.ts";
+import { pollUntil } from "./poll.ts";
+import { serveSlowModel } from "./slow-model.ts";
+
+function change(server: { readonly dataDir: string }, sql: string): void {
+  const database = new DatabaseSync(join(server.dataDir, "antiphon.db"));
+  database.exec(sql);
+  database.close();
+}
+
+function* endlessPages(): Generator<string> {
+  const page = sse(...Array.from({ length: 100 }, () => textChunk("x".repeat(1_000))));
+  for (;;) yield page;
+}
+
+test("a request whose model does not accept it in time is told so, and frees its place", async () => {
+  verifies("limits.runs.time-is-kept");
+  const { create } = await serveBehind(() => {}, { RUN_TIMEOUT_MS: "200", RUNS_MAX: "1" });
+  for (const members of [{}, { stream: true }, { store: false }]) {
+    const text = await (await create(members)).text();
+    expect(text).toMatch(/"status": ?"failed"/);
+    expect(text).toContain("took longer than");
+  }
+});
+
+test("a run whose client has stopped reading has its time all the same", async () => {
+  verifies("limits.runs.time-is-kept");
+  const { server, create } = await serveBehind(
+    (response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      void pipeline(Readable.from(endlessPages()), response).catch(() => null);
+    },
+    { RUN_TIMEOUT_MS: "1500", RUNS_MAX: "1" },
+  );
+  const { hostname, port } = new URL(server.url);
+  const socket = connect(Number(port), hostname).pause();
+  const body = JSON.stringify({ model: "m", input: "Hi", stream: true, store: false });
+  socket.write(
+    `POST /v1/responses HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${server.apiKey}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
+  await sleep(1_000);
+  expect((await create()).status).toBe(503);
+  await sleep(1_500);
+  const controller = new AbortController();
+  const other = await create({ stream: true }, controller.signal);
+  expect(other.status).toBe(200);
+  controller.abort();
+  socket.destroy();
+});
+
+test("a model whose answer cannot be stored is not left talking", async () => {
+  const { server, create, call } = await serveSlowModel();
+  change(server, "create trigger full before insert on responses begin select raise(abort, 'full'); end");
+  const reply = create();
+  const model = await call(0);
+  expect((await reply).status).toBe(500);
+  await model.aborted;
+});
+
+test("a response whose end could not be stored does not stay in progress", async () => {
+  verifies("state.lease.unmade-runs-end");
+  const { server, create, call } = await serveSlowModel();
+  change(
+    server,
+    "create trigger full before update on responses when new.status = 'completed' begin select raise(abort, 'full'); end",
+  );
+  for (const [index, members] of [{}, { background: true }].entries()) {
+    const reply = create(members);
+    const model = await call(index);
+    model.say("Well");
+    model.finish();
+    const { id } = await readResponse(await reply);
+    expect(await pollUntil(server, id, "failed")).toMatchObject({ error: { code: "server_error" } });
+  }
+});
