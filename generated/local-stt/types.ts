@@ -522,10 +522,10 @@ export interface components {
             /** @constant */
             type: "error";
             /**
-             * @description What went wrong, for programs to match on.
+             * @description What went wrong, for programs to match on. New codes may be added; a client treats one it does not know as a failed stream.
              * @enum {string}
              */
-            code: "idle_timeout" | "internal_error" | "invalid_message" | "rate_limited" | "unsupported_format";
+            code: "client_too_slow" | "idle_timeout" | "internal_error" | "invalid_message" | "rate_limited" | "unsupported_format";
             /** @description One sentence for a person. */
             message: string;
         };

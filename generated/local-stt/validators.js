@@ -3528,7 +3528,7 @@ return errors === 0;
 }
 
 export const validateCloudErrorMessage = validate96;
-const schema54 = {"type":"object","additionalProperties":false,"required":["type","code","message"],"properties":{"type":{"type":"string","const":"error"},"code":{"type":"string","enum":["idle_timeout","internal_error","invalid_message","rate_limited","unsupported_format"]},"message":{"type":"string","minLength":1}}};
+const schema54 = {"type":"object","additionalProperties":false,"required":["type","code","message"],"properties":{"type":{"type":"string","const":"error"},"code":{"type":"string","enum":["client_too_slow","idle_timeout","internal_error","invalid_message","rate_limited","unsupported_format"]},"message":{"type":"string","minLength":1}}};
 
 function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -3574,7 +3574,7 @@ if(typeof data1 !== "string"){
 validate96.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema54.properties.code.type,parentSchema:schema54.properties.code,data:data1}];
 return false;
 }
-if(!(((((data1 === "idle_timeout") || (data1 === "internal_error")) || (data1 === "invalid_message")) || (data1 === "rate_limited")) || (data1 === "unsupported_format"))){
+if(!((((((data1 === "client_too_slow") || (data1 === "idle_timeout")) || (data1 === "internal_error")) || (data1 === "invalid_message")) || (data1 === "rate_limited")) || (data1 === "unsupported_format"))){
 validate96.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/enum",keyword:"enum",params:{allowedValues: schema54.properties.code.enum},message:"must be equal to one of the allowed values",schema:schema54.properties.code.enum,parentSchema:schema54.properties.code,data:data1}];
 return false;
 }

@@ -7,6 +7,8 @@ export const codegenFolder = fileURLToPath(new URL("./", import.meta.url));
 export interface StreamSpec {
   readonly spec: string;
   readonly output: string;
+  /** Prefix of the generated client of its channels, and the file of that; left out: there is none. */
+  readonly client?: { readonly name: string; readonly output: string };
 }
 
 /** One interface: where it is written down, and what is made from it. */
@@ -35,7 +37,11 @@ export const contracts: readonly Contract[] = [
     openapi: "specs/local-stt/openapi.yaml",
     streams: [
       { spec: "specs/local-stt/stream.yaml", output: "messages.ts" },
-      { spec: "specs/cloud-stt/stream.yaml", output: "cloud-messages.ts" },
+      {
+        spec: "specs/cloud-stt/stream.yaml",
+        output: "cloud-messages.ts",
+        client: { name: "CloudStt", output: "cloud-client.ts" },
+      },
     ],
     fieldNames: null,
   },

@@ -67,9 +67,7 @@ async function messagesFile(
   workFolder: string,
 ): Promise<readonly Output[]> {
   const spec = contract.streams[index];
-  return spec === undefined
-    ? []
-    : [{ path: spec.output, text: await generateMessages(stream, schemas, spec, workFolder) }];
+  return spec === undefined ? [] : generateMessages(stream, schemas, spec, workFolder);
 }
 
 async function operationFiles(

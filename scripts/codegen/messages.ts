@@ -2,24 +2,32 @@ import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import type { Bundle, Schemas } from "./bundle.ts";
 import { codegenFolder, header, type StreamSpec } from "./contracts.ts";
+import type { Output } from "./outputs.ts";
 import { runTool } from "./run-tool.ts";
 import { streamSkeleton } from "./stream-skeleton.ts";
 
-/** The unions of a document of streams, by @asyncapi/generator with the template of templates/asyncapi. */
+/** The unions of a document of streams, and the client of its channels, by @asyncapi/generator with the template of templates/asyncapi. */
 export async function generateMessages(
   bundle: Bundle,
   schemas: Schemas,
   stream: StreamSpec,
   parentFolder: string,
-): Promise<string> {
+): Promise<readonly Output[]> {
   const workFolder = join(parentFolder, `${stream.output}-work`);
   const at = (name: string) => join(workFolder, name);
   await cp(join(codegenFolder, "templates/asyncapi"), at("template"), { recursive: true }); // The generator writes into it.
-  await writeFile(at("document.json"), JSON.stringify(streamSkeleton(bundle, schemas)));
+  await writeFile(at("document.json"), JSON.stringify(streamSkeleton(bundle, schemas, stream)));
   const env = { ...process.env, NODE_PATH: await modulePath(workFolder) };
   const script = join(codegenFolder, "asyncapi-generator.js");
   await runTool(process.execPath, [script, at("template"), at("document.json"), at("output")], { env });
-  return `${header(stream.spec)}${(await readFile(at("output/messages.ts"), "utf8")).trimEnd()}\n`;
+  const made = async (path: string, file: string): Promise<Output> => ({
+    path,
+    text: `${header(stream.spec)}${(await readFile(at(`output/${file}`), "utf8")).trimEnd()}\n`,
+  });
+  return Promise.all([
+    made(stream.output, "messages.ts"),
+    ...(stream.client === undefined ? [] : [made(stream.client.output, "client.ts")]),
+  ]);
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Bundle, Schemas } from "./bundle.ts";
+import type { StreamSpec } from "./contracts.ts";
 import { isObject, type JsonObject, listAt, objectAt, textAt } from "./json.ts";
 import { constantTag } from "./tags.ts";
 import { refName } from "./ts-type.ts";
@@ -7,14 +8,19 @@ import { refName } from "./ts-type.ts";
  * The document of streams as the AsyncAPI generator sees it: each message with the name of its schema in place of the schema.
  * The parser would otherwise spread out every schema at each place of its use, and lose the names that the template prints.
  */
-export function streamSkeleton({ document }: Bundle, schemas: Schemas): JsonObject {
+export function streamSkeleton(
+  { document }: Bundle,
+  schemas: Schemas,
+  { output, client }: Pick<StreamSpec, "output" | "client">,
+): JsonObject {
   const components = objectAt(document, "components");
   const messages = objectAt(components, "messages");
   const bare = Object.entries(messages).map(([id, message]) => [
     id,
     bareMessage(id, isObject(message) ? message : {}, schemas),
   ]);
-  return { ...document, components: { ...components, messages: Object.fromEntries(bare) } };
+  const info = { ...objectAt(document, "info"), "x-messages-file": output, "x-client-name": client?.name ?? null };
+  return { ...document, info, components: { ...components, messages: Object.fromEntries(bare) } };
 }
 
 function bareMessage(id: string, message: JsonObject, schemas: Schemas): JsonObject {

@@ -1,15 +1,87 @@
 import { File, Text } from "@asyncapi/generator-react-sdk";
 
-/** Prints names only: the union that each operation carries, the tags of its members, and which events are padded or renamed. */
+/**
+ * Prints names only: the union that each operation carries, the tags of its members, and which events are padded or renamed. Where a client is wanted,
+ * its class comes in a file of its own.
+ */
 export default function ({ asyncapi }) {
   const operations = asyncapi.allOperations().all();
   const parts = [importOf(operations), ...operations.map(operationText), ...obfuscatedText(operations), ...renamedText(operations)];
-  return (
+  const client = clientText(asyncapi);
+  return [
     <File name="messages.ts">
       <Text>{parts.join("\n\n")}</Text>
-    </File>
-  );
+    </File>,
+    ...(client === null ? [] : [<File name="client.ts"><Text>{client}</Text></File>]),
+  ];
 }
+
+function clientText(asyncapi) {
+  const said = (name) => asyncapi.info().extensions().get(name)?.value() ?? null;
+  const name = said("x-client-name");
+  if (name === null) return null;
+  const channels = asyncapi.allChannels().all().map(channelOf);
+  const types = channels.flatMap(({ sent, heard }) => [sent, heard]).sort();
+  return [
+    `import type { ${types.join(", ")} } from "./${said("x-messages-file")}";`,
+    ``,
+    `/** One method for each channel. It only says where to connect and what to send; \`open\` does the rest. */`,
+    `export class ${name}Client {`,
+    `  readonly #open: OpenChannel;`,
+    ``,
+    `  constructor(open: OpenChannel) {`,
+    `    this.#open = open;`,
+    `  }`,
+    ...channels.flatMap(methodText),
+    `}`,
+    ``,
+    CHANNEL_TYPES,
+  ].join("\n");
+}
+
+function methodText({ id, address, title, keyHeader, sent, heard }) {
+  const request = `{ address: ${JSON.stringify(address)}, keyHeader: ${JSON.stringify(keyHeader)}, messages }`;
+  return [
+    ``,
+    `  /** \`${address}\` ${title}. The stream ends with its connection. */`,
+    `  ${id}(messages: AsyncIterable<${sent}>, options?: ChannelOptions): Promise<MessageStream<${heard}>> {`,
+    `    return this.#open(${request}, options);`,
+    `  }`,
+  ];
+}
+
+/** The service receives what a client sends. */
+function channelOf(channel) {
+  const operations = channel.operations().all();
+  const typeOf = (action) => capitalized(operations.find((operation) => operation.action() === action).id());
+  const headers = channel.bindings().get("ws").value().headers.properties;
+  const [keyHeader] = Object.entries(headers).find(([, header]) => header["x-secret"] === true);
+  const title = channel.json("title");
+  return { id: channel.id(), address: channel.address(), title, keyHeader, sent: typeOf("receive"), heard: typeOf("send") };
+}
+
+const CHANNEL_TYPES = `/** Opens a channel, sends the messages on it, and resolves to what comes back once it is open. */
+export interface OpenChannel {
+  <Message>(request: ChannelRequest, options?: ChannelOptions): Promise<MessageStream<Message>>;
+}
+
+export interface ChannelRequest {
+  /** Path of the channel at its server. */
+  readonly address: string;
+  /** Name of the header that carries the caller's key. */
+  readonly keyHeader: string;
+  readonly messages: AsyncIterable<unknown>;
+}
+
+export interface ChannelOptions {
+  /** Ends the wait for the channel, and the stream, at once. */
+  readonly signal?: AbortSignal;
+}
+
+/** Messages as they come. Leaving the loop, or \`abort\`, closes the connection. */
+export interface MessageStream<Message> extends AsyncIterable<Message> {
+  abort(reason?: unknown): void;
+}`;
 
 function importOf(operations) {
   const names = [...new Set(operations.flatMap((operation) => messagesOf(operation).map(({ schema }) => schema)))].sort();
@@ -21,9 +93,9 @@ function operationText(operation) {
   const id = operation.id();
   return [
     `/** ${operation.summary()}. */`,
-    `export type ${id[0].toUpperCase()}${id.slice(1)} =\n${messages.map(({ schema }) => `  | ${schema}`).join("\n")};`,
+    `export type ${capitalized(id)} =\n${messages.map(({ schema }) => `  | ${schema}`).join("\n")};`,
     ``,
-    `/** The tag of each member of ${id[0].toUpperCase()}${id.slice(1)}. */`,
+    `/** The tag of each member of ${capitalized(id)}. */`,
     `export const ${id}Types = ${listText(messages.map(({ tag }) => tag))};`,
   ].join("\n");
 }
@@ -46,6 +118,10 @@ function messagesOf(operation) {
     const said = (name) => message.extensions().get(name)?.value();
     return { schema: said("x-schema"), tag: said("x-tag"), obfuscated: said("x-obfuscated") === true, renames: said("x-renames") ?? [] };
   });
+}
+
+function capitalized(name) {
+  return name[0].toUpperCase() + name.slice(1);
 }
 
 function listText(values) {
