@@ -46,6 +46,13 @@ export const SETTINGS = {
     defaultText: "a key made at the first start, in DATA_DIR/api-key",
     text: "Keys that may call the Responses API, separated by commas. key=organization/project says for whom one acts.",
   },
+  corsOrigins: {
+    name: "CORS_ORIGINS",
+    section: "Servers",
+    kind: "list",
+    default: ["loopback"],
+    text: "Web pages that may call the Responses API from a browser, with a key like anybody else: their origins, such as https://app.example.com, separated by commas; loopback for the pages of this machine, the chat lab among them; * for every page; none.",
+  },
   drainMs: {
     name: "DRAIN_MS",
     section: "Servers",

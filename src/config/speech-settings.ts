@@ -138,4 +138,11 @@ export const SPEECH_SETTINGS = {
     default: [],
     text: "Web pages elsewhere that may use the speech-to-text server, such as https://app.example.com, separated by commas. Pages of this machine always may.",
   },
+  chatLabServers: {
+    name: "CHAT_LAB_SERVERS",
+    section: "Speech",
+    kind: "list",
+    default: [],
+    text: "Servers elsewhere that the page of the speech-to-text server may send to, such as https://api.example.com, separated by commas. To those of this machine it always may.",
+  },
 } as const satisfies Readonly<Record<string, Setting>>;

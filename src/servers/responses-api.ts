@@ -29,6 +29,7 @@ import { beginParts, type InterfaceParts, NOT_YET, responsesApiHandlers } from "
 import { openSealKeys } from "./seal-keys.ts";
 import { type ApiKeys, openApiKeys } from "./secrets-on-disk.ts";
 import { sweepExpired } from "./sweeping.ts";
+import { webPages } from "./web-pages.ts";
 import { websocketMode } from "./websocket-mode.ts";
 
 export interface ResponsesApiServer extends RunningServer {
@@ -146,6 +147,7 @@ function application(parts: InterfaceParts, keys: ApiKeys, config: Config, log: 
       keepAliveMs: config.sseKeepAliveMs,
       prettyJson: true,
       quietOperations: new Set(["getHealth", "getMetrics", "getReadiness"]),
+      allowsOrigin: webPages(config.corsOrigins),
       standingHeaders: (elapsedMs) => ({ "openai-version": "2020-10-01", "openai-processing-ms": String(elapsedMs) }),
     },
   });

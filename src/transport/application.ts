@@ -5,6 +5,7 @@ import { type Admission, admitCaller } from "./admission.ts";
 import { answerError } from "./answer-error.ts";
 import { type Assets, assetServer } from "./assets.ts";
 import type { Contract } from "./contract.ts";
+import { isPreflight, preflightHeaders } from "./cross-origin.ts";
 import { type Exchange, openExchange } from "./exchange.ts";
 import type { Faults } from "./faults.ts";
 import type { HandlerTable } from "./handler.ts";
@@ -13,6 +14,7 @@ import { type ExchangeHolder, mountOperations, type OperationRouter } from "./mo
 import { TRANSPORT_DEFAULTS, type TransportOptions } from "./options.ts";
 import type { RequestObserver } from "./request-observer.ts";
 import { acceptUpgrades, type Upgrade, type UpgradeListener } from "./websocket.ts";
+import { writeWhole } from "./write-whole.ts";
 
 export interface ApplicationParts<P> {
   readonly contract: Contract;
@@ -75,7 +77,8 @@ async function answered<P>(
   try {
     if (lacksHost(exchange)) throw parts.faults.malformedRequest(400);
     admitCaller(exchange.caller, parts.admission, inFlight, parts.faults);
-    await next();
+    if (isPreflight(exchange.caller, options)) await writeWhole(exchange, 204, preflightHeaders(exchange.caller), null);
+    else await next();
   } catch (error) {
     await answerError(exchange, error, parts.faults, options.prettyJson);
   }

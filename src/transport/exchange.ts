@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { newRequestId } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Caller } from "./caller.ts";
+import { crossOriginHeaders } from "./cross-origin.ts";
 import type { ReplyHeaders } from "./handler.ts";
 import type { InFlight } from "./in-flight.ts";
 import type { TransportOptions } from "./options.ts";
@@ -69,6 +70,7 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     callerHeaders: {},
     standingHeaders: () => ({
       "x-request-id": exchange.requestId,
+      ...crossOriginHeaders(request.headers.origin, parts.options),
       ...parts.options.standingHeaders(elapsedSince(startedAt)),
       ...exchange.callerHeaders,
       ...(parts.inFlight.leaving ? { connection: "close" } : {}),

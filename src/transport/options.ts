@@ -22,6 +22,8 @@ export interface TransportOptions {
   readonly quietOperations: ReadonlySet<string>;
   /** Headers that every reply carries besides the request id. */
   readonly standingHeaders: (elapsedMs: number) => Readonly<Record<string, string>>;
+  /** Whether browsers may let web pages of this origin read replies. No cookie is ever looked at, so a page needs a key like anybody else. */
+  readonly allowsOrigin: (origin: string) => boolean;
 }
 
 export const TRANSPORT_DEFAULTS: TransportOptions = {
@@ -36,4 +38,5 @@ export const TRANSPORT_DEFAULTS: TransportOptions = {
   prettyJson: false,
   quietOperations: new Set(),
   standingHeaders: () => ({}),
+  allowsOrigin: () => false,
 };
