@@ -1,6 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
 import { isRecord } from "../../src/base/records.ts";
@@ -15,7 +12,6 @@ import {
 } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { type LocalSttServerOptions, startLocalSttServer } from "../local-stt-server.ts";
 import { tones } from "../speech/tones.ts";
-import { startTestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { program, startToneServer } from "./tone-server.ts";
 
@@ -315,70 +311,6 @@ describe("/demo/chat", () => {
       200,
       [{ type: "chat.delta" }, { type: "error", code: "provider_unreachable" }],
     ]);
-  });
-});
-
-describe("a provider that is a process of its own", () => {
-  /** Repeats the text between the marks with a capital and a full stop. */
-  const PROVIDER = `
-    import { createServer } from "node:http";
-    const server = createServer(async (request, response) => {
-      let body = "";
-      for await (const piece of request) body += piece;
-      const user = JSON.parse(body).messages.at(-1).content;
-      const text = /^<(.+)>\\n([^]*)\\n<\\/\\1>$/.exec(user)?.[2] ?? user;
-      const content = text[0].toUpperCase() + text.slice(1) + ".";
-      response.writeHead(200, { "content-type": "text/event-stream" });
-      for (const choice of [{ delta: { content } }, { delta: {}, finish_reason: "stop" }])
-        response.write("data: " + JSON.stringify({ model: "process", choices: [choice] }) + "\\n\\n");
-      response.end("data: [DONE]\\n\\n");
-    });
-    server.listen(0, "127.0.0.1", () => console.log(server.address().port));
-  `;
-
-  test("formats, and when it dies the raw text comes back", async () => {
-    verifies(
-      "stt.format.provider-formats",
-      "stt.format.provider-failure-keeps-text",
-      "stt.demo.daemon-not-running-is-500",
-    );
-    const child = spawn(process.execPath, ["--input-type=module", "-e", PROVIDER], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    onTestFinished(() => void child.kill("SIGKILL"));
-    const [port] = await once(createInterface({ input: child.stdout }), "line");
-    const server = await startServer({ env: formatterAt(`http://127.0.0.1:${port}/v1`) });
-    expect((await post(server.url, "/format", { text: "good morning" })).body).toMatchObject({
-      text: "Good morning.",
-      formatted: true,
-    });
-    child.kill("SIGKILL");
-    await once(child, "exit");
-    expect((await post(server.url, "/format", { text: "good morning" })).body).toMatchObject({
-      text: "good morning",
-      formatted: false,
-    });
-    expect((await post(server.url, "/demo/chat", { messages: [{ role: "user", content: "hi" }] })).status).toBe(500);
-  });
-
-  test("may be our own Responses API", async () => {
-    verifies("stt.format.provider-formats");
-    const scenario =
-      "scenarios:\n  - when: { input_contains: good morning }\n    events:\n      - text: Good morning.\n";
-    const responsesApi = await startTestServer({ scenario });
-    onTestFinished(() => responsesApi.close());
-    const env = { FORMATTER_BASE_URL: `${responsesApi.url}/v1/responses`, FORMATTER_API_KEY: responsesApi.apiKey };
-    const server = await startServer({ env });
-    expect((await post(server.url, "/format", { text: "good morning" })).body).toEqual({
-      text: "Good morning.",
-      raw_text: "good morning",
-      formatted: true,
-    });
-    expect(
-      (await post(server.url, "/demo/chat", { messages: [{ role: "user", content: "good morning" }] })).body,
-    ).toMatchObject({
-      message: { role: "assistant", content: "Good morning." },
-    });
   });
 });
 
