@@ -75,6 +75,7 @@ const BROKEN: Readonly<Record<string, Sources>> = {
     "src/local-stt/a.ts": 'import type { A } from "../../generated/responses-api/types.ts";',
     "generated/responses-api/types.ts": "",
   },
+  "cloud-stt-stands-on-local-stt": { "src/cloud-stt/a.ts": 'import "../store/a.ts";', "src/store/a.ts": "" },
   "client-stands-alone": { "src/client/index.ts": 'import "../base/ids.ts";', "src/base/ids.ts": "" },
   "generated-stands-alone": { "generated/local-stt/a.ts": 'import "../../src/base/ids.ts";', "src/base/ids.ts": "" },
   "interfaces-do-not-mix": {

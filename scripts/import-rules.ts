@@ -57,8 +57,9 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     "src/runs/(index|ports)[.]ts$",
     GENERATED_A,
   ]),
-  folder("rate-limits-implement-ports", "rate-limits/ sees only its port.", "rate-limits", [
+  folder("rate-limits-implement-ports", "rate-limits/ sees only its ports.", "rate-limits", [
     "src/responses-api/ports[.]ts$",
+    "src/cloud-stt/ports[.]ts$",
   ]),
   folder("tokenizers-are-a-leaf", "tokenizers/ counts texts and pictures and knows not what for.", "tokenizers", []),
   folder("telemetry-watches-ports", "telemetry/ sees the ports that others watch themselves by.", "telemetry", [
@@ -98,6 +99,11 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     "src/audio-formats/",
     "src/formatting/",
     "src/speech/",
+    GENERATED_B,
+  ]),
+  folder("cloud-stt-stands-on-local-stt", "cloud-stt/ is another door to the streams of local-stt/.", "cloud-stt", [
+    "src/audio/",
+    "src/local-stt/",
     GENERATED_B,
   ]),
   {

@@ -12,6 +12,7 @@ import { startLocalStt } from "./servers/local-stt.ts";
 import { type ResponsesApiServer, startResponsesApi } from "./servers/responses-api.ts";
 import { rotateSealKey } from "./servers/seal-keys.ts";
 import { showSpeechProgress } from "./servers/speech-progress.ts";
+import { type SttCloudServer, startSttCloud } from "./servers/stt-cloud.ts";
 import { openLog } from "./telemetry/log.ts";
 
 const FAILURE_EXIT_CODE = 1;
@@ -24,6 +25,7 @@ const [first = "", ...others] = process.argv.slice(2);
 if (first === "keys") await runKeysCommand(others, readEnvironment(), OUTPUTS).catch(giveUp);
 else if (readCommandLine(process.argv.slice(2)).wantsHelp) console.log(helpText());
 else if (first === "rotate-seal-key") await rotate().catch(giveUp);
+else if (first === "stt-cloud") await serveCloud().catch(giveUp);
 else await serve().catch(giveUp);
 
 async function rotate(): Promise<void> {
@@ -62,6 +64,28 @@ async function serve(): Promise<void> {
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void stop());
 }
 
+/** Serves the cloud stream until told to stop. */
+async function serveCloud(): Promise<void> {
+  const config = loadConfig(readEnvironment(), others);
+  const log = openLog({ level: config.logLevel, secrets: secretsOf(config) });
+  const speech = openSpeech(config, log.child({ part: "speech" }));
+  const server = await startSttCloud(config, log.child({ interface: "cloud-stt" }), speech.engine).catch(
+    async (error: unknown) => {
+      await speech.close();
+      throw error;
+    },
+  );
+  console.log(`Cloud stream       ${server.url.replace("http", "ws")}/stt/v1/stream`);
+  greetWithKey(server);
+  if (process.stderr.isTTY) showSpeechProgress(speech.engine, process.stderr);
+  const stop = async (): Promise<void> => {
+    await server.close();
+    await speech.close();
+    log.flush();
+  };
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void stop());
+}
+
 /** What an operator can mend is said in a sentence; anything else keeps its stack. */
 function giveUp(error: unknown): never {
   if (error instanceof ConfigError) {
@@ -75,12 +99,16 @@ function giveUp(error: unknown): never {
 
 function listenFault(error: unknown): string | null {
   if (!(error instanceof Error && "syscall" in error && error.syscall === "listen")) return null;
-  return `Cannot serve: ${error.message}. HOST, PORT and STT_PORT choose other addresses.`;
+  return `Cannot serve: ${error.message}. ${first === "stt-cloud" ? "STT_CLOUD_HOST and STT_CLOUD_PORT" : "HOST, PORT and STT_PORT"} choose other addresses.`;
 }
 
-function greet({ url, model, keys }: ResponsesApiServer, sttUrl: string): void {
-  console.log(`Responses API      ${url}/v1   reference: ${url}/docs`);
+function greet(server: ResponsesApiServer, sttUrl: string): void {
+  console.log(`Responses API      ${server.url}/v1   reference: ${server.url}/docs`);
   console.log(`Speech to text     ${sttUrl}`);
-  console.log(`Answers come from  ${model.description}`);
+  console.log(`Answers come from  ${server.model.description}`);
+  greetWithKey(server);
+}
+
+function greetWithKey({ keys }: Pick<ResponsesApiServer | SttCloudServer, "keys">): void {
   if (keys.made !== null) console.log(`API key            ${keys.made}   (shown this once; kept in ${keys.file})`);
 }

@@ -7,6 +7,7 @@ export type Section =
   | "Input"
   | "Voices"
   | "Speech"
+  | "Cloud stream"
   | "Formatting"
   | "Storage"
   | "Limits"

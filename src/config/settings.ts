@@ -1,3 +1,4 @@
+import { CLOUD_SETTINGS } from "./cloud-settings.ts";
 import { FORMATTING_SETTINGS } from "./formatting-settings.ts";
 import { INPUT_SETTINGS } from "./input-settings.ts";
 import { MODEL_SETTINGS } from "./model-settings.ts";
@@ -87,6 +88,8 @@ export const SETTINGS = {
   ...VOICE_SETTINGS,
 
   ...SPEECH_SETTINGS,
+
+  ...CLOUD_SETTINGS,
 
   ...FORMATTING_SETTINGS,
 

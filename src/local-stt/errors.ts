@@ -79,8 +79,8 @@ export function clientTooSlow(): ApiError {
   return fault(408, "client_too_slow", "The replies were not read.");
 }
 
-export function tooManyStreams(streamsMax: number): ApiError {
-  const message = `There are ${streamsMax} streams already. STT_STREAMS_MAX sets the limit.`;
+export function tooManyStreams(streamsMax: number, setting: string): ApiError {
+  const message = `There are ${streamsMax} streams already. ${setting} sets the limit.`;
   return fault(503, "too_many_streams", message, { "Retry-After": "5" });
 }
 

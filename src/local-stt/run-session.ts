@@ -6,11 +6,10 @@ import type { Logger } from "../base/logger.ts";
 import { type SpeechEngine, SpeechError } from "../speech/speech-engine.ts";
 import { clientTooSlow, streamIdle } from "./errors.ts";
 import { Outbox } from "./outbox.ts";
-import { readMessage } from "./read-message.ts";
 import { speechFault } from "./speech-faults.ts";
 import type { SpeechObserver } from "./speech-observer.ts";
-import { streamFault } from "./stream-fault.ts";
 import type { StreamPlaces } from "./stream-places.ts";
+import { jsonLines, type StreamProtocol } from "./stream-protocol.ts";
 import { type SessionCommand, SttSession } from "./stt-session.ts";
 
 export interface SessionParts {
@@ -21,14 +20,18 @@ export interface SessionParts {
   readonly idleMs: number;
 }
 
-/** One stream as its transport knows it. */
-export interface StreamRequest {
-  readonly transport: "ndjson" | "websocket";
-  readonly interim: boolean;
+/** One stream as its server knows it. */
+export interface StreamCall {
   readonly requestId: string;
   readonly log: Logger;
   /** Aborts when the client leaves. */
   readonly signal: AbortSignal;
+}
+
+/** The same of a stt-jsonl-v1 stream. */
+export interface StreamRequest extends StreamCall {
+  readonly transport: "ndjson" | "websocket";
+  readonly interim: boolean;
 }
 
 /** After how long an engine that had no room is asked again. */
@@ -36,22 +39,42 @@ const BUSY_RETRY_MS = 250;
 /** Nobody ever waits for a guess. */
 const NEVER = new AbortController().signal;
 
-/** Begins a stt-jsonl-v1 stream; what is to be sent comes out of the iteration, which throws the `ApiError` that ends it. Throws where no stream can be opened. */
+/** Begins a stt-jsonl-v1 stream, as `runStream` does. A broken line is told to the log in the words of the specification. */
 export function runSession(
   parts: SessionParts,
   messages: AsyncIterable<unknown>,
   request: StreamRequest,
 ): AsyncIterable<SttServerMessage> {
-  return new SessionDriver(parts, messages[Symbol.asyncIterator](), request).begin();
+  const { transport, interim, log, requestId } = request;
+  const onEnd = (error: ApiError | null): void => {
+    if (error?.code === "invalid_message" && transport === "ndjson")
+      log.warn({ requestId }, "ValueError: audio_base64 is required");
+  };
+  return runStream({ ...parts, protocol: jsonLines(interim), onEnd }, messages, request);
+}
+
+export interface ProtocolParts<Message> extends SessionParts {
+  readonly protocol: StreamProtocol<Message>;
+  /** Told when the session is over, which it is not where a client leaves. */
+  readonly onEnd?: (error: ApiError | null) => void;
+}
+
+/** Begins a stream; what is to be sent comes out of the iteration, which throws the `ApiError` that ends it. Throws where no stream can be opened. */
+export function runStream<Message extends object>(
+  parts: ProtocolParts<Message>,
+  messages: AsyncIterable<unknown>,
+  call: StreamCall,
+): AsyncIterable<Message> {
+  return new SessionDriver(parts, messages[Symbol.asyncIterator](), call).begin();
 }
 
 /** Gives a session what the world says, and does what it asks for. */
-class SessionDriver {
-  readonly #parts: SessionParts;
+class SessionDriver<Message extends object> {
+  readonly #parts: ProtocolParts<Message>;
   readonly #messages: AsyncIterator<unknown>;
-  readonly #request: StreamRequest;
+  readonly #request: StreamCall;
   readonly #session: SttSession;
-  readonly #outbox: Outbox<SttServerMessage>;
+  readonly #outbox: Outbox<Message>;
   readonly #stopping = new AbortController();
   readonly #giveBackPlace: () => void;
   readonly #closed: () => void;
@@ -64,17 +87,17 @@ class SessionDriver {
   /** Resolves whoever waits for the session to catch up. */
   #caughtUp: () => void = () => {};
 
-  constructor(parts: SessionParts, messages: AsyncIterator<unknown>, request: StreamRequest) {
+  constructor(parts: ProtocolParts<Message>, messages: AsyncIterator<unknown>, request: StreamCall) {
     this.#parts = parts;
     this.#messages = messages;
     this.#request = request;
-    this.#session = new SttSession({ interim: request.interim });
+    this.#session = new SttSession(parts.protocol);
     this.#outbox = new Outbox(() => this.#stop());
     this.#giveBackPlace = parts.places.take();
     this.#closed = parts.observer.streamOpened();
   }
 
-  begin(): AsyncIterable<SttServerMessage> {
+  begin(): AsyncIterable<Message> {
     const { signal } = this.#request;
     const leave = (): void => this.#end(signal.reason instanceof ApiError ? signal.reason : null);
     signal.addEventListener("abort", leave, { once: true });
@@ -102,28 +125,37 @@ class SessionDriver {
 
   #receive(message: SttClientMessage): void {
     const before = this.#session.receivedMs;
-    const asksForFinal = message.type !== "chunk" || message.last === true;
-    if (asksForFinal) this.#askedAt.push(performance.now());
-    this.#perform(this.#session.receive(message));
+    this.#ask(() => this.#session.receive(message));
     this.#parts.observer.audioReceived(this.#session.receivedMs - before);
+  }
+
+  /** Does what may ask for finals, and remembers since when they are waited for. */
+  #ask(step: () => readonly SessionCommand[]): void {
+    const before = this.#session.finalsAsked;
+    const commands = step();
+    for (let asked = before; asked < this.#session.finalsAsked; asked += 1) this.#askedAt.push(performance.now());
+    this.#perform(commands);
   }
 
   /** What reading threw: a broken message, silence, or the end of the connection. */
   #breakOff(error: unknown): void {
     if (this.#stopping.signal.aborted) return;
-    const fault = streamFault(error);
+    const fault = this.#parts.protocol.faultOf(error);
     if (fault === null) {
       this.#request.log.debug({ err: error, requestId: this.#request.requestId }, "a stream broke off");
       return this.#perform(this.#session.hangUp());
     }
-    this.#askedAt.push(performance.now());
-    this.#perform(this.#session.fail(fault));
+    this.#ask(() => this.#session.fail(fault));
   }
 
   /** Null where no more come. Throws where it is none, and where none comes for too long. */
   async #nextMessage(): Promise<SttClientMessage | null> {
-    const next = await this.#nextValue();
-    return next.done === true ? null : readMessage(next.value);
+    for (;;) {
+      const next = await this.#nextValue();
+      if (next.done === true) return null;
+      const message = this.#parts.protocol.read(next.value);
+      if (message !== null) return message;
+    }
   }
 
   async #nextValue(): Promise<IteratorResult<unknown, unknown>> {
@@ -160,8 +192,8 @@ class SessionDriver {
       case "drop_guess":
         return this.#guess.abort(new Error("nobody needs the guess any more"));
       case "close":
-        this.#tellLog(command.error);
-        return this.#end(command.error);
+        this.#parts.onEnd?.(command.error);
+        return this.#end(command.error === null ? null : this.#parts.protocol.endOf(command.error));
       case "hurry":
         return this.#hurry.abort();
       default:
@@ -172,7 +204,8 @@ class SessionDriver {
   #send(message: SttServerMessage): void {
     if (message.type === "transcript.final")
       this.#parts.observer.finalMade(performance.now() - (this.#askedAt.shift() ?? performance.now()));
-    this.#outbox.add(message);
+    const said = this.#parts.protocol.write(message);
+    if (said !== null) this.#outbox.add(said);
   }
 
   async #transcribe(part: number, samples: Int16Array, isAwaited: boolean): Promise<void> {
@@ -180,7 +213,7 @@ class SessionDriver {
     this.#hurry = new AbortController();
     if (isAwaited) this.#hurry.abort();
     try {
-      const text = await this.#ask(samples, this.#hurry.signal, signal);
+      const text = await this.#askEngine(samples, this.#hurry.signal, signal);
       this.#perform(this.#session.transcribed(part, text));
     } catch (error) {
       if (signal.aborted) return;
@@ -194,12 +227,12 @@ class SessionDriver {
     this.#guess = new AbortController();
     const { signal } = this.#guess;
     const either = AbortSignal.any([signal, this.#stopping.signal]);
-    const text = await this.#ask(samples, NEVER, either).catch(() => "");
+    const text = await this.#askEngine(samples, NEVER, either).catch(() => "");
     if (!either.aborted) this.#perform(this.#session.guessed(text));
   }
 
   /** Where the engine has no room now, it is asked until it has: the audio waits here meanwhile. */
-  async #ask(samples: Int16Array, hurried: AbortSignal, signal: AbortSignal): Promise<string> {
+  async #askEngine(samples: Int16Array, hurried: AbortSignal, signal: AbortSignal): Promise<string> {
     const request = { language: null, prompt: null, caller: this.#request.requestId, hurried, signal };
     for (;;) {
       try {
@@ -211,13 +244,6 @@ class SessionDriver {
         await sleep(BUSY_RETRY_MS, undefined, { signal });
       }
     }
-  }
-
-  /** In the words of the specification. */
-  #tellLog(error: ApiError | null): void {
-    const { transport, log, requestId } = this.#request;
-    if (error?.code === "invalid_message" && transport === "ndjson")
-      log.warn({ requestId }, "ValueError: audio_base64 is required");
   }
 
   #end(error: unknown): void {

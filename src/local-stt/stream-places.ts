@@ -6,11 +6,14 @@ import { speechFault } from "./speech-faults.ts";
 export class StreamPlaces {
   readonly #streamsMax: number;
   readonly #speech: Pick<SpeechEngine, "refusal">;
+  readonly #setting: string;
   #taken = 0;
 
-  constructor(streamsMax: number, speech: Pick<SpeechEngine, "refusal">) {
+  /** `setting` is the name of the one that sets `streamsMax`. */
+  constructor(streamsMax: number, speech: Pick<SpeechEngine, "refusal">, setting = "STT_STREAMS_MAX") {
     this.#streamsMax = streamsMax;
     this.#speech = speech;
+    this.#setting = setting;
   }
 
   get taken(): number {
@@ -21,7 +24,7 @@ export class StreamPlaces {
   check(): void {
     const refusal = this.#speech.refusal();
     if (refusal !== null) throw speechFault(refusal);
-    if (this.#taken >= this.#streamsMax) throw tooManyStreams(this.#streamsMax);
+    if (this.#taken >= this.#streamsMax) throw tooManyStreams(this.#streamsMax, this.#setting);
   }
 
   /** A place, to be given back by calling what is returned, as often as one likes. Throws like `check`. */

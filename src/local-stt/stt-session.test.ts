@@ -9,7 +9,7 @@ const FLUSH: SttClientMessage = { type: "flush" };
 const END: SttClientMessage = { type: "end" };
 
 /** Tones of a second for `o` and pauses of a second for `_`. */
-function speech(pattern: string): SttClientMessage {
+function speech(pattern: string): Extract<SttClientMessage, { type: "chunk" }> {
   const samples = [...pattern].flatMap((one) =>
     Array.from({ length: RATE }, (_, n) =>
       one === "o" ? Math.round(6000 * Math.sin((2 * Math.PI * 440 * n) / RATE)) : 0,
@@ -23,8 +23,8 @@ function speech(pattern: string): SttClientMessage {
 class Talk {
   readonly session: SttSession;
 
-  constructor(interim = false) {
-    this.session = new SttSession({ interim });
+  constructor(interim = false, finals: "asked" | "at_pauses" = "asked") {
+    this.session = new SttSession({ interim, finals });
   }
 
   open(): string[] {
@@ -128,6 +128,24 @@ describe("a session", () => {
     expect(talk.session.isBehind).toBe(true);
     for (let part = 0; talk.session.isBehind; part += 1) talk.hear(part, "word");
     expect(talk.say(speech("_"))).toEqual(["ack"]);
+  });
+
+  test("makes a final at each pause, and a last one of the rest, where finals are not asked for", () => {
+    const talk = new Talk(true, "at_pauses");
+    expect(talk.say(speech("o_"))).toEqual(["ack", "transcribe 0 now"]);
+    expect(talk.say(speech("_o_"))).toEqual([]);
+    expect(talk.session.finalsAsked).toBe(2);
+    expect(talk.hear(0, "one")).toEqual(["final 'one' of 'one'", "ack", "transcribe 1 now"]);
+    expect(talk.hear(1, "")).toEqual(["final '' of 'one'"]);
+    expect(talk.say(speech("o"))).toEqual(["ack", "guess"]);
+    expect(said(talk.session.guessed("tw"))).toEqual(["partial 'tw'"]);
+    expect(talk.say({ ...speech("_"), last: true })).toEqual(["ack", "transcribe 2 now"]);
+    expect(talk.hear(2, "two")).toEqual([
+      "final 'two' of 'one two'",
+      "final '' of 'one two'",
+      "stream.closed",
+      "close",
+    ]);
   });
 
   test("tells what is known before it is asked for, where that is wanted", () => {

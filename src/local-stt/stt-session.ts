@@ -23,6 +23,8 @@ export type SessionCommand =
 export interface SessionOptions {
   /** Whether what is known is told before it is asked for. */
   readonly interim: boolean;
+  /** When finals are made: where a client asks for one, or at each pause too. */
+  readonly finals: "asked" | "at_pauses";
 }
 
 /** What is still to be said, in the order of the messages that it answers. */
@@ -61,8 +63,9 @@ export class SttSession {
   #guess = "";
   /** The latest that was told. */
   #partial = "";
-  /** Where the audio of the latest requested final ends. */
+  /** Where the audio of the latest final that was asked for ends. */
   #coveredMs = 0;
+  #finalsAsked = 0;
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -82,6 +85,11 @@ export class SttSession {
   /** How much audio came, in milliseconds. */
   get receivedMs(): number {
     return this.#intake.receivedMs;
+  }
+
+  /** How many finals were asked for so far, by the client, by a pause or by an end; not all of them are made yet. */
+  get finalsAsked(): number {
+    return this.#finalsAsked;
   }
 
   open(): readonly SessionCommand[] {
@@ -154,8 +162,10 @@ export class SttSession {
     if (!isPcm16(chunk.encoding ?? null)) return this.fail(unsupportedEncoding(chunk.encoding ?? ""));
     const audio = readAudio(chunk.audio_base64);
     if (audio instanceof Error) return this.fail(audio);
-    this.#add(this.#intake.push(audio, chunk.sample_rate ?? null));
+    const segments = this.#intake.push(audio, chunk.sample_rate ?? null);
     this.#answers.push({ type: "ack", receivedBytes: this.#intake.receivedBytes });
+    if (this.#options.finals === "asked") this.#add(segments);
+    else for (const segment of segments) this.#askFinal([segment]);
     if (chunk.last === true) this.#end();
     return this.#proceed();
   }
@@ -167,7 +177,13 @@ export class SttSession {
   }
 
   #answerFinal(): void {
-    this.#add(this.#intake.cut());
+    this.#askFinal(this.#intake.cut());
+  }
+
+  /** These segments, and those before them that no final covers, get one. */
+  #askFinal(segments: readonly SpeechSegment[]): void {
+    this.#add(segments);
+    this.#finalsAsked += 1;
     this.#coveredMs = this.#intake.receivedMs;
     this.#answers.push({ type: "final", partsEnd: this.#transcripts.count + this.#openParts, endMs: this.#coveredMs });
   }

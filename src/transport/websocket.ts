@@ -33,7 +33,9 @@ export interface Conversation<P> {
   readonly room?: { readonly conversationsMax: number; readonly refuse: (conversationsMax: number) => ApiError };
   /** The query parameters that the handler reads, as the contract describes them; left out: none. */
   readonly query?: Readonly<Record<string, QueryParameter>>;
-  /** Throws the `ApiError` of a conversation that cannot be begun now. */
+  /** Rejects with the `ApiError` of a caller who may begin none now. */
+  readonly admitCaller?: (principal: P) => Promise<void>;
+  /** Throws the `ApiError` of a conversation that cannot be begun now. Nothing else happens between this and its beginning. */
   readonly admit?: () => void;
   /** What is still said when a conversation breaks; left out: the interface's `streamError`. */
   readonly lastWords?: (error: ApiError) => object;
@@ -112,6 +114,7 @@ class ConversationDoor<P> implements Door {
     const requestId = newRequestId();
     const principal = await this.#authenticate(request);
     const query = readQuery(this.#conversation.query ?? {}, splitUrl(request.url ?? "/")[1], faults);
+    if (this.#conversation.admitCaller !== undefined) await this.#conversation.admitCaller(principal);
     this.#checkRoom();
     this.#conversation.admit?.();
     const callerHeaders = this.#conversation.secured ? admission.headersFor?.(principal) : {};

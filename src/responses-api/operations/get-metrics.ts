@@ -1,6 +1,6 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import { hashApiKey } from "../../base/api-key.ts";
-import type { ApiContext, Peer } from "../context.ts";
+import type { Peer } from "../context.ts";
 import { metricsKeyWanted, metricsNotShown } from "../errors/metrics-errors.ts";
 import { unknownRoute } from "../errors/request-errors.ts";
 
@@ -16,7 +16,7 @@ export interface MetricsParts {
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /** `GET /metrics`: 404 where they are switched off, 401 without the key that they want, 403 for callers from elsewhere. */
-export function getMetrics(parts: MetricsParts): ResponsesApiHandlers<ApiContext>["getMetrics"] {
+export function getMetrics(parts: MetricsParts): ResponsesApiHandlers<{ readonly caller: Peer }>["getMetrics"] {
   return async (_request, { caller }) => {
     checkReader(parts, caller);
     return { status: 200, text: await parts.text(), contentType: CONTENT_TYPE };

@@ -1,0 +1,56 @@
+import type {
+  CloudFinalMessage,
+  CloudInterimMessage,
+  SttClientMessage,
+  SttServerMessage,
+} from "../../generated/local-stt/types.ts";
+import { validateCloudAudioMessage, validateCloudClientMessage } from "../../generated/local-stt/validators.js";
+import { ApiError } from "../base/api-error.ts";
+import { isRecord } from "../base/records.ts";
+import { brokenMessage } from "../local-stt/errors.ts";
+import type { StreamProtocol } from "../local-stt/stream-protocol.ts";
+import { streamEnd } from "./errors.ts";
+
+/** The cloud stream: finals come at pauses, and nothing but words is answered. The engine does not say how sure it is. */
+export const CLOUD_PROTOCOL: StreamProtocol<CloudInterimMessage | CloudFinalMessage> = {
+  interim: true,
+  finals: "at_pauses",
+  read: readCloudMessage,
+  write: writeAnswer,
+  faultOf,
+  endOf: streamEnd,
+};
+
+/** A heartbeat is null. Throws the `ApiError` that says how a message breaks the schema. */
+function readCloudMessage(value: unknown): SttClientMessage | null {
+  if (!validateCloudClientMessage(value)) throw brokenMessage(reasonOf(value));
+  if (value.type === "heartbeat") return null;
+  return { ...value, type: "chunk" };
+}
+
+function reasonOf(value: unknown): string {
+  if (!isRecord(value)) return "A message is a JSON object.";
+  const { type } = value;
+  if (type === "heartbeat") return "A heartbeat has no other members.";
+  if (type !== "audio") return "The type must be audio or heartbeat.";
+  if (typeof value["audio_base64"] !== "string") return "audio_base64 is required.";
+  validateCloudAudioMessage(value);
+  const place = validateCloudAudioMessage.errors?.[0]?.instancePath.slice(1) ?? "";
+  return place === "" ? "An audio message has members that are not known." : `${place} is not valid.`;
+}
+
+function writeAnswer(answer: SttServerMessage): CloudInterimMessage | CloudFinalMessage | null {
+  switch (answer.type) {
+    case "transcript.partial":
+      return { type: "interim", text: answer.text, confidence: null };
+    case "transcript.final":
+      return { type: "final", text: answer.text, confidence: null };
+    default:
+      return null;
+  }
+}
+
+function faultOf(error: unknown): ApiError | null {
+  if (!(error instanceof ApiError)) return null;
+  return error.code === "invalid_json" ? brokenMessage("The message is not valid JSON.") : error;
+}

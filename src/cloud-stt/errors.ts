@@ -1,0 +1,46 @@
+import type { CloudErrorMessage } from "../../generated/local-stt/types.ts";
+import { ApiError } from "../base/api-error.ts";
+import { brokenMessage } from "../local-stt/errors.ts";
+
+/** What the cloud stream says besides the errors of the local one. */
+function fault(status: number, code: string, message: string, headers: Record<string, string> = {}): ApiError {
+  return new ApiError({ status, type: code, code, message, headers });
+}
+
+export function missingKey(): ApiError {
+  return unauthorized("The header x-api-key is missing.");
+}
+
+export function wrongKey(): ApiError {
+  return unauthorized("The key in x-api-key is not known, or its time is over.");
+}
+
+function unauthorized(message: string): ApiError {
+  return fault(401, "invalid_api_key", message, { "WWW-Authenticate": 'ApiKey realm="speech to text"' });
+}
+
+/** At an upgrade, and on a stream whose key sends more than it may. */
+export function rateLimited(waitMs: number): ApiError {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  return fault(429, "rate_limited", `The key has reached its limit. Please try again in ${seconds} s.`, {
+    "Retry-After": String(seconds),
+  });
+}
+
+/** The error that ends a stream, with the status that its close code goes by. What only the local stream tells apart is a broken message here. */
+export function streamEnd(error: ApiError): ApiError {
+  return error.code === "chunk_too_large" ? brokenMessage(error.message) : error;
+}
+
+const CODES: Readonly<Record<string, CloudErrorMessage["code"]>> = {
+  client_too_slow: "client_too_slow",
+  idle_timeout: "idle_timeout",
+  invalid_message: "invalid_message",
+  rate_limited: "rate_limited",
+  unsupported_format: "unsupported_format",
+};
+
+/** The last message of a stream that such an error ends. */
+export function errorMessage(error: ApiError): CloudErrorMessage {
+  return { type: "error", code: CODES[error.code ?? ""] ?? "internal_error", message: error.message };
+}

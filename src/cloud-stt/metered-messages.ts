@@ -1,0 +1,49 @@
+import { BYTES_PER_SAMPLE } from "../audio/pcm.ts";
+import { isRecord } from "../base/records.ts";
+import { rateLimited } from "./errors.ts";
+
+/** The rate of a stream whose audio names none. */
+const DEFAULT_RATE_HZ = 16_000;
+/** Less is no rate that the contract knows, and would make a little sound last for hours. */
+const RATE_HZ_MIN = 8000;
+
+/** Resolves to the milliseconds to wait where that much sound is too much, else to null. */
+type TakeSound = (ms: number) => Promise<number | null>;
+
+/** Passes messages on, and counts the sound in them; `next` rejects with the `ApiError` of sound that is too much. */
+export class MeteredMessages implements AsyncIterableIterator<unknown, unknown> {
+  readonly #messages: AsyncIterator<unknown, unknown>;
+  readonly #take: TakeSound;
+  #rateHz = DEFAULT_RATE_HZ;
+
+  constructor(messages: AsyncIterable<unknown>, take: TakeSound) {
+    this.#messages = messages[Symbol.asyncIterator]();
+    this.#take = take;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<unknown, unknown>> {
+    const next = await this.#messages.next();
+    if (next.done === true) return next;
+    const ms = this.#soundMs(next.value);
+    const waitMs = ms === 0 ? null : await this.#take(ms);
+    if (waitMs !== null) throw rateLimited(waitMs);
+    return next;
+  }
+
+  async return(): Promise<IteratorResult<unknown, unknown>> {
+    return (await this.#messages.return?.()) ?? { done: true, value: undefined };
+  }
+
+  /** Goes by what is sent, before it is known whether it can be read. */
+  #soundMs(message: unknown): number {
+    if (!isRecord(message) || typeof message["audio_base64"] !== "string") return 0;
+    const { sample_rate: rateHz, audio_base64: base64 } = message;
+    if (typeof rateHz === "number" && rateHz >= RATE_HZ_MIN) this.#rateHz = rateHz;
+    const samples = (base64.length * 3) / 4 / BYTES_PER_SAMPLE;
+    return Math.floor((samples * 1000) / this.#rateHz);
+  }
+}

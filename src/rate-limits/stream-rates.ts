@@ -1,0 +1,53 @@
+import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import type { StreamRates } from "../cloud-stt/ports.ts";
+
+export interface StreamLimits {
+  readonly streamsPerMinute: number;
+  readonly soundSecondsPerMinute: number;
+  /** How long a key is refused that took more. */
+  readonly waitMs: number;
+}
+
+const WINDOW_SECONDS = 60;
+
+/** Limits of streams and their sound, counted in this process by the minute, which begins with what is taken first. */
+export class MemoryStreamRates implements StreamRates {
+  readonly #streams: RateLimiterMemory;
+  /** In milliseconds. */
+  readonly #sound: RateLimiterMemory;
+
+  constructor({ streamsPerMinute, soundSecondsPerMinute, waitMs }: StreamLimits) {
+    const common = { duration: WINDOW_SECONDS, blockDuration: waitMs / 1000 };
+    this.#streams = new RateLimiterMemory({ ...common, keyPrefix: "streams", points: streamsPerMinute });
+    this.#sound = new RateLimiterMemory({ ...common, keyPrefix: "sound", points: soundSecondsPerMinute * 1000 });
+  }
+
+  async takeStream(keyId: string): Promise<number | null> {
+    return (await waitOf(this.#sound, keyId)) ?? take(this.#streams, keyId, 1);
+  }
+
+  takeSound(keyId: string, ms: number): Promise<number | null> {
+    return take(this.#sound, keyId, ms);
+  }
+
+  async waitMs(keyId: string): Promise<number | null> {
+    return (await waitOf(this.#sound, keyId)) ?? waitOf(this.#streams, keyId);
+  }
+}
+
+/** The wait begins with the first that is too much, and later ones do not make it longer. */
+async function take(counter: RateLimiterMemory, keyId: string, amount: number): Promise<number | null> {
+  try {
+    await counter.consume(keyId, amount);
+    return null;
+  } catch (refusal) {
+    if (refusal instanceof RateLimiterRes) return refusal.msBeforeNext;
+    throw refusal;
+  }
+}
+
+async function waitOf(counter: RateLimiterMemory, keyId: string): Promise<number | null> {
+  const counted = await counter.get(keyId);
+  if (counted === null || counted.consumedPoints <= counter.points || counted.msBeforeNext <= 0) return null;
+  return counted.msBeforeNext;
+}

@@ -1,0 +1,136 @@
+import { localSttRoutes } from "../../generated/local-stt/operations.ts";
+import * as validators from "../../generated/local-stt/validators.js";
+import type { Logger } from "../base/logger.ts";
+import { type CloudCaller, createKeyCheck } from "../cloud-stt/authenticate-key.ts";
+import { type CloudParts, countStream, openCloudStream, refuseAsUpgrade } from "../cloud-stt/cloud-stream.ts";
+import { errorMessage } from "../cloud-stt/errors.ts";
+import { cloudSttFaults } from "../cloud-stt/faults.ts";
+import type { Config } from "../config/load-config.ts";
+import { upgradeRequired } from "../local-stt/errors.ts";
+import { getHealth } from "../local-stt/operations/get-health.ts";
+import { StreamPlaces } from "../local-stt/stream-places.ts";
+import { MemoryStreamRates } from "../rate-limits/stream-rates.ts";
+import { getMetrics } from "../responses-api/operations/get-metrics.ts";
+import type { SpeechEngine } from "../speech/speech-engine.ts";
+import { Meters } from "../telemetry/meters.ts";
+import { observeRequests } from "../telemetry/request-watch.ts";
+import { measureSpeech } from "../telemetry/speech-metrics.ts";
+import { type Application, createApplication } from "../transport/application.ts";
+import type { Handler, HandlerTable } from "../transport/handler.ts";
+import { listen, type RunningServer } from "../transport/server.ts";
+import type { Upgrade } from "../transport/websocket.ts";
+import { contractOf, type GeneratedContract } from "./contract.ts";
+import { openConfiguredStore } from "./open-configured-store.ts";
+import { type ApiKeys, openApiKeys } from "./secrets-on-disk.ts";
+
+const PATH = "/stt/v1/stream";
+
+export interface SttCloudServer extends RunningServer {
+  readonly keys: ApiKeys;
+}
+
+/** Serves the cloud stream with the keys of Interface A. `speech` belongs to the caller, who closes it afterwards. */
+export async function startSttCloud(config: Config, log: Logger, speech: SpeechEngine): Promise<SttCloudServer> {
+  const store = await openConfiguredStore(config);
+  try {
+    const configured = config.apiKeys.map((key) => key.reveal());
+    const keys = await openApiKeys(configured, store.keys, config.dataDir);
+    const { sttCloudHost: host, sttCloudPort: port, drainMs } = config;
+    const server = await listen(application(config, log, speech, keys), { host, port, drainMs });
+    let closing: Promise<void> | null = null;
+    const close = (): Promise<void> => (closing ??= server.close().then(() => store.close()));
+    return { ...server, keys, close };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+function application(config: Config, log: Logger, speech: SpeechEngine, keys: ApiKeys): Application {
+  const meters = new Meters();
+  const parts: CloudParts = {
+    sessions: {
+      speech,
+      places: new StreamPlaces(config.sttCloudStreamsMax, speech, "STT_CLOUD_STREAMS_MAX"),
+      observer: measureSpeech(meters, () => speech.restarts()),
+      idleMs: config.sttCloudIdleTimeoutMs,
+    },
+    rates: new MemoryStreamRates({
+      streamsPerMinute: config.sttCloudStreamsPerMinute,
+      soundSecondsPerMinute: config.sttCloudAudioSecondsPerMinute,
+      waitMs: config.sttCloudRateLimitWaitMs,
+    }),
+  };
+  return createApplication<CloudCaller>({
+    contract: contractOf({
+      routes: [...OPERATORS_ROUTES, PLAIN_ROUTE],
+      validators,
+      validateReplies: config.validateReplies,
+    }),
+    handlers: { ...operatorsHandlers(config, speech, meters), [PLAIN_ROUTE.operationId]: answerPlainly(parts) },
+    admission: {
+      authenticate: createKeyCheck(keys.finder),
+      logFieldsFor: ({ keyId }) => ({ keyId }),
+      anonymous: { keyId: "" },
+    },
+    faults: cloudSttFaults(log),
+    log,
+    observer: observeRequests(meters, null),
+    upgrades: [cloudStream(parts)],
+    options: { quietOperations: new Set(["getHealth", "getMetrics"]) },
+  });
+}
+
+function cloudStream(parts: CloudParts): Upgrade<CloudCaller> {
+  return {
+    path: PATH,
+    secured: true,
+    operationId: PLAIN_ROUTE.operationId,
+    admitCaller: (caller) => countStream(parts.rates, caller),
+    admit: () => parts.sessions.places.check(),
+    lastWords: errorMessage,
+    handle: (messages, { principal, requestId, log, signal }) =>
+      openCloudStream(parts, messages, principal, { requestId, log, signal }),
+  };
+}
+
+type Route = GeneratedContract["routes"][number];
+
+/** What only operators ask for: the same as of the local server. */
+const OPERATORS_ROUTES: readonly Route[] = localSttRoutes.filter(({ operationId }) =>
+  ["getHealth", "getMetrics"].includes(operationId),
+);
+
+function operatorsHandlers(config: Config, speech: SpeechEngine, meters: Meters): HandlerTable<CloudCaller> {
+  return {
+    getHealth: getHealth(speech, () => ({ status: "off", provider: null, model: null })),
+    getMetrics: getMetrics({
+      text: () => meters.text(),
+      shownTo: config.metrics,
+      key: config.metricsKey?.reveal() ?? null,
+    }),
+  };
+}
+
+/** A plain request for the stream: many sockets do not tell why they were refused, so their clients ask again in this way. */
+const PLAIN_ROUTE: Route = {
+  operationId: "stream",
+  method: "get",
+  path: PATH,
+  secured: true,
+  query: {},
+  headers: [],
+  request: [],
+  bodyRequired: false,
+  bodySchema: null,
+  replySchema: null,
+  eventSchema: null,
+  lineSchema: null,
+};
+
+function answerPlainly(parts: CloudParts): Handler<CloudCaller> {
+  return async (_request, { principal }) => {
+    await refuseAsUpgrade(parts, principal);
+    throw upgradeRequired(PATH);
+  };
+}

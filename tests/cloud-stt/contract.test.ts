@@ -1,0 +1,237 @@
+import { once } from "node:events";
+import { describe, expect, test } from "vitest";
+import { silentLogger } from "../../src/base/logger.ts";
+import { createNoSpeech } from "../../src/speech/no-speech.ts";
+import { sound, tones } from "../speech/tones.ts";
+import { verifies } from "../verifies.ts";
+import { API_KEY, OTHER_KEY, startCloudServer } from "./cloud-server.ts";
+import { audio, HEARTBEAT, openRawStream, refusedUpgrade, words } from "./raw-stream.ts";
+import { program, sharedToneSpeech } from "./tone-speech.ts";
+
+const LAST = { last: true };
+
+describe.skipIf(program === null)("a cloud stream", () => {
+  const speech = sharedToneSpeech();
+
+  test("gives a final at each pause and after the last piece, then closes with 1000", async () => {
+    verifies("cloud.stream.entry-point", "cloud.stream.finals-at-pauses", "contract.outgoing.valid-against-schemas");
+    const server = await startCloudServer({ speech: speech() });
+    const stream = await openRawStream(server.url);
+    stream.say(audio(sound("three", 300, "one", 1000)));
+    expect(await stream.hear()).toEqual({ type: "final", text: "three one", confidence: null });
+    stream.say(HEARTBEAT, audio(sound("four", 1000)));
+    expect(await stream.hear()).toEqual({ type: "final", text: "four", confidence: null });
+    stream.say(audio(tones("two"), { encoding: "pcm16", sample_rate: 16_000, ...LAST }));
+    expect(await stream.hearAll()).toEqual([{ type: "final", text: "two", confidence: null }]);
+    expect(await stream.closed()).toBe(1000);
+  });
+
+  test("tells interims while somebody speaks, each replaced by the next", async () => {
+    verifies("cloud.stream.interim-and-final");
+    const server = await startCloudServer({ speech: speech() });
+    const stream = await openRawStream(server.url);
+    stream.say(audio(sound("five", 200, "six", 200)));
+    expect(await stream.hear()).toMatchObject({ type: "interim", text: expect.stringContaining("five") });
+    stream.say(audio(sound(1000), LAST));
+    const heard = await stream.hearAll();
+    expect(heard.filter(({ type }) => type !== "interim")[0]).toMatchObject({ type: "final", text: "five six" });
+  });
+
+  test("answers silence, and nothing at all, with an empty final", async () => {
+    verifies("cloud.stream.empty-final");
+    const server = await startCloudServer({ speech: speech() });
+    for (const last of [audio(sound(1500), LAST), audio(new Uint8Array(0), LAST)]) {
+      const stream = await openRawStream(server.url);
+      stream.say(last);
+      expect(await stream.hearAll()).toEqual([{ type: "final", text: "", confidence: null }]);
+      expect(await stream.closed()).toBe(1000);
+    }
+  });
+
+  test("without audio and heartbeats is ended, after what it owes, with idle_timeout and 1001", async () => {
+    verifies("cloud.stream.idle-drop");
+    const server = await startCloudServer({ speech: speech(), env: { STT_CLOUD_IDLE_TIMEOUT_MS: "500" } });
+    const stream = await openRawStream(server.url);
+    stream.say(audio(tones("nine")));
+    const heard = (await stream.hearAll()).filter(({ type }) => type !== "interim");
+    expect(heard).toEqual([
+      { type: "final", text: "nine", confidence: null },
+      { type: "error", code: "idle_timeout", message: expect.any(String) },
+    ]);
+    expect(await stream.closed()).toBe(1001);
+  });
+
+  test("lives on heartbeats alone", async () => {
+    verifies("cloud.stream.heartbeat-keeps-open");
+    const server = await startCloudServer({ speech: speech(), env: { STT_CLOUD_IDLE_TIMEOUT_MS: "1500" } });
+    const stream = await openRawStream(server.url);
+    for (let beat = 0; beat < 12; beat += 1) {
+      stream.say(HEARTBEAT);
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+    stream.say(audio(tones("one"), LAST));
+    expect(words(await stream.hearAll())).toBe("one");
+  });
+
+  test.each([
+    ["no audio", { type: "audio" }, "audio_base64 is required."],
+    ["null for audio", { type: "audio", audio_base64: null }, "audio_base64 is required."],
+    ["no object", "[1]", "A message is a JSON object."],
+    ["no JSON", '{"type": "au', "The message is not valid JSON."],
+    ["an unknown type", { type: "chunk", audio_base64: "" }, "The type must be audio or heartbeat."],
+    ["a heartbeat that has more", { ...HEARTBEAT, at: 1 }, "A heartbeat has no other members."],
+    ["a member that is not known", audio(tones("one"), { language: "en" }), "An audio message has members"],
+    ["an impossible rate", audio(tones("one"), { sample_rate: 3 }), "sample_rate is not valid."],
+    ["what is not base64", { type: "audio", audio_base64: "no base64!" }, "audio_base64 is not base64"],
+    ["a piece that is too large", audio(new Uint8Array(1024 * 1024 + 2)), "A chunk holds at most"],
+    ["a piece that is far too large", audio(new Uint8Array(1024 * 1024 + 9)), "audio_base64 is not valid."],
+  ])("that sends %s gets what it is owed, invalid_message and 1008", async (_name, message, reason) => {
+    verifies("cloud.stream.broken-message");
+    const server = await startCloudServer({ speech: speech() });
+    const stream = await openRawStream(server.url);
+    stream.say(audio(tones("seven")), message, HEARTBEAT);
+    const heard = (await stream.hearAll()).filter(({ type }) => type !== "interim");
+    expect(heard).toEqual([
+      { type: "final", text: "seven", confidence: null },
+      { type: "error", code: "invalid_message", message: expect.stringContaining(reason) },
+    ]);
+    expect(await stream.closed()).toBe(1008);
+  });
+
+  test("that sends a binary frame gets invalid_message and 1008 too, and a frame beyond 2 MiB 1009", async () => {
+    verifies("cloud.stream.broken-message");
+    const server = await startCloudServer({ speech: speech() });
+    const binary = await openRawStream(server.url);
+    binary.socket.send(Buffer.alloc(640));
+    expect(await binary.hearAll()).toMatchObject([{ type: "error", code: "invalid_message" }]);
+    expect(await binary.closed()).toBe(1008);
+    const large = await openRawStream(server.url);
+    large.say(audio(new Uint8Array(2 * 1024 * 1024)));
+    expect(await large.closed()).toBe(1009);
+  });
+
+  test("of other audio than 16-bit PCM gets unsupported_format and 1008", async () => {
+    verifies("cloud.stream.unsupported-format");
+    const server = await startCloudServer({ speech: speech() });
+    const stream = await openRawStream(server.url);
+    stream.say(audio(tones("eight")), audio(tones("one"), { encoding: "opus" }));
+    const heard = (await stream.hearAll()).filter(({ type }) => type !== "interim");
+    expect(heard).toMatchObject([
+      { type: "final", text: "eight" },
+      { type: "error", code: "unsupported_format", message: expect.stringMatching(/^Unsupported format/) },
+    ]);
+    expect(await stream.closed()).toBe(1008);
+  });
+
+  test("whose key sends too much audio in a minute ends with rate_limited and 1008, and the key waits", async () => {
+    verifies("cloud.stream.audio-limit");
+    const server = await startCloudServer({ speech: speech(), env: { STT_CLOUD_AUDIO_SECONDS_PER_MINUTE: "2" } });
+    const stream = await openRawStream(server.url);
+    stream.say(audio(sound("two", 300, "five", 300)), audio(sound(1500)));
+    const heard = (await stream.hearAll()).filter(({ type }) => type !== "interim");
+    expect(heard.at(-1)).toMatchObject({ type: "error", code: "rate_limited" });
+    expect(words(heard)).toBe("two five");
+    expect(await stream.closed()).toBe(1008);
+    expect(await refusedUpgrade(server.url)).toMatchObject({ status: 429, headers: { "retry-after": "60" } });
+    (await openRawStream(server.url, OTHER_KEY)).socket.close();
+  });
+
+  test("is refused beyond the number that is allowed, and the others go on", async () => {
+    verifies("cloud.stream.streams-are-bounded");
+    const server = await startCloudServer({ speech: speech(), env: { STT_CLOUD_STREAMS_MAX: "1" } });
+    const stream = await openRawStream(server.url);
+    expect(await refusedUpgrade(server.url)).toMatchObject({
+      status: 503,
+      headers: { "retry-after": "5" },
+      body: { error: { code: "too_many_streams", message: expect.stringContaining("STT_CLOUD_STREAMS_MAX") } },
+    });
+    stream.say(audio(tones("six"), LAST));
+    expect(words(await stream.hearAll())).toBe("six");
+    await expect.poll(() => server.streamsOpen()).toBe(0);
+    (await openRawStream(server.url)).socket.close();
+  });
+
+  test("whose client leaves frees its place", async () => {
+    const server = await startCloudServer({ speech: speech(), env: { STT_CLOUD_STREAMS_MAX: "1" } });
+    for (let round = 0; round < 3; round += 1) {
+      const stream = await openRawStream(server.url);
+      stream.say(audio(sound("one", 1000, "two", 1000)));
+      stream.socket.terminate();
+      await expect.poll(() => server.streamsOpen()).toBe(0);
+    }
+  });
+
+  test("leaves no key, sound or word in the log", async () => {
+    verifies("cloud.stream.nothing-kept");
+    const lines: string[] = [];
+    const hear = (fields: object, message: string): void => void lines.push(JSON.stringify([message, fields]));
+    const log = { ...silentLogger, trace: hear, debug: hear, info: hear, warn: hear, error: hear };
+    const server = await startCloudServer({ speech: speech(), log });
+    const stream = await openRawStream(server.url);
+    const piece = audio(tones("three", "one"), LAST);
+    stream.say(piece);
+    expect(words(await stream.hearAll())).toBe("three one");
+    await refusedUpgrade(server.url, "sk-wrong-0123456789");
+    await expect.poll(() => lines.some((line) => line.includes("a WebSocket closed"))).toBe(true);
+    expect(lines.some((line) => line.includes("a cloud stream was opened"))).toBe(true);
+    const said = lines.join("\n");
+    for (const secret of [API_KEY, "sk-wrong-0123456789", "three", JSON.stringify(piece).slice(40, 90)])
+      expect(said).not.toContain(secret);
+  });
+});
+
+describe("the cloud server", () => {
+  const nobody = createNoSpeech("There is no engine");
+
+  test.each([
+    ["no key", null],
+    ["an empty key", "  "],
+    ["a wrong key", "sk-wrong"],
+    ["the hash of nothing", `Bearer ${API_KEY}`],
+  ])("answers an upgrade with %s, and a plain request, with 401", async (_name, key) => {
+    verifies("cloud.stream.bad-key-is-401", "cloud.stream.plain-request-tells-the-refusal");
+    const server = await startCloudServer({ speech: nobody });
+    const refused = { error: { code: "invalid_api_key", message: expect.any(String) } };
+    expect(await refusedUpgrade(server.url, key)).toMatchObject({
+      status: 401,
+      headers: { "www-authenticate": expect.any(String), "x-request-id": expect.any(String) },
+      body: refused,
+    });
+    const plain = await fetch(`${server.url}/stt/v1/stream`, { headers: key === null ? {} : { "x-api-key": key } });
+    expect([plain.status, await plain.json()]).toEqual([401, refused]);
+  });
+
+  test("refuses a key that opens too many streams until the wait is over, and no other key", async () => {
+    verifies("cloud.stream.rate-limit-waits-60-seconds", "cloud.stream.plain-request-tells-the-refusal");
+    const server = await startCloudServer({ speech: nobody, env: { STT_CLOUD_STREAMS_PER_MINUTE: "2" } });
+    const askPlainly = async (): Promise<number> => {
+      const headers = { "x-api-key": API_KEY };
+      return (await fetch(`${server.url}/stt/v1/stream`, { headers })).status;
+    };
+    expect(await askPlainly()).toBe(503); // Ready it is not; and asking counts for nothing.
+    for (const status of [503, 503, 429, 429]) expect((await refusedUpgrade(server.url)).status).toBe(status);
+    expect(await refusedUpgrade(server.url)).toMatchObject({
+      headers: { "retry-after": "60" },
+      body: { error: { code: "rate_limited" } },
+    });
+    expect(await askPlainly()).toBe(429);
+    expect((await refusedUpgrade(server.url, OTHER_KEY)).status).toBe(503);
+  });
+
+  test("tells of an engine that is not ready", async () => {
+    const server = await startCloudServer({ speech: nobody });
+    expect(await refusedUpgrade(server.url)).toMatchObject({ status: 503, body: { error: { code: "model_failed" } } });
+    const health = await fetch(`${server.url}/healthz`);
+    expect([health.status, await health.json()]).toMatchObject([200, { ok: false, formatting: { enabled: false } }]);
+  });
+
+  test("has nothing at other paths, and no metrics for others where that is wanted", async () => {
+    const server = await startCloudServer({ speech: nobody, env: { METRICS_KEY: "sk-metrics-key-0123456789" } });
+    const socket = new WebSocket(`${server.url.replace("http", "ws")}/ws/transcribe`);
+    await once(socket, "error");
+    const statuses = ["/ws/transcribe", "/transcribe", "/", "/metrics"].map(
+      async (path) => (await fetch(server.url + path)).status,
+    );
+    expect(await Promise.all(statuses)).toEqual([404, 404, 404, 401]);
+  });
+});

@@ -1,0 +1,21 @@
+import { afterAll, beforeAll } from "vitest";
+import type { SpeechEngine } from "../../src/speech/speech-engine.ts";
+import { settled } from "../local-stt-server.ts";
+import { openEngine, toneModelFile, whisperForTests } from "../speech/whisper-for-tests.ts";
+
+/** The real engine; null where this machine cannot build it. */
+export const program = await whisperForTests();
+
+/** One engine, whose words are tones, for all tests of a file. */
+export function sharedToneSpeech(): () => SpeechEngine {
+  let engine: (SpeechEngine & { close(): Promise<void> }) | null = null;
+  beforeAll(async () => {
+    engine = openEngine(program ?? "", await toneModelFile());
+    await settled(engine);
+  });
+  afterAll(() => engine?.close());
+  return () => {
+    if (engine === null) throw new Error("the engine is there once the tests begin");
+    return engine;
+  };
+}
