@@ -14,25 +14,30 @@ ARGS ?=
 INSTALLED := node_modules/.package-lock.json
 CODEGEN_INSTALLED := scripts/codegen/node_modules/.package-lock.json
 CODEX_INSTALLED := tests/clients/codex/node_modules/.package-lock.json
+# The page of the speech-to-text server, and what it is made from.
+PAGE := dist/chat-lab/index.html
+PAGE_SOURCES := scripts/build-page.ts $(wildcard web/chat-lab/* src/client/*.ts generated/*/client.ts)
 NPM_CI := npm ci --include=dev --loglevel=error --no-progress
 
-.PHONY: help setup speech-engine generate generate-check dev start test clients contract-test check bench real-model client-build
+.PHONY: help setup page speech-engine generate generate-check dev start test clients contract-test check bench real-model client-build
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(INSTALLED) ## install what the server and its tests need, Node 24 included
 
-start: $(INSTALLED) ## serve both interfaces; settings: make start ARGS=--help
+start: $(INSTALLED) $(PAGE) ## serve both interfaces; settings: make start ARGS=--help
 	node src/main.ts $(ARGS)
 
-dev: $(INSTALLED) ## serve both interfaces, and start again whenever a file changes
+dev: $(INSTALLED) $(PAGE) ## serve both interfaces, and start again whenever a file changes
 	node --watch src/main.ts $(ARGS)
+
+page: $(INSTALLED) $(PAGE) ## build the page of the speech-to-text server; make start does so by itself
 
 speech-engine: $(INSTALLED) ## build the speech engine that the tests use: once, two minutes on two cores
 	node scripts/speech-engine.ts
 
-test: $(INSTALLED) $(CODEX_INSTALLED) speech-engine ## run the tests
+test: $(INSTALLED) $(CODEX_INSTALLED) $(PAGE) speech-engine ## run the tests
 	vitest run --project tests $(ARGS)
 
 clients: $(INSTALLED) $(CODEX_INSTALLED) ## try the server with other projects' clients, and print what works
@@ -59,6 +64,10 @@ bench: $(INSTALLED) ## measure the server
 
 real-model: $(INSTALLED) ## stream through a real model server, compiled from PyPI, with a tiny random model
 	node scripts/real-model/main.ts
+
+$(PAGE): $(PAGE_SOURCES) | $(INSTALLED)
+	node scripts/build-page.ts
+	@touch $@
 
 $(INSTALLED): package-lock.json
 	$(NPM_CI)

@@ -27,7 +27,7 @@ export default defineConfig({
         test: {
           ...common,
           name: "tests",
-          include: ["{src,tests,scripts}/**/*.test.ts"],
+          include: ["{src,tests,scripts,web}/**/*.test.ts"],
           exclude: ["**/node_modules/**"],
         },
       },

@@ -50,7 +50,7 @@ function application(parts: LocalSttParts, config: Config, log: Logger): Applica
     faults: localSttFaults(log),
     log,
     observer: parts.requests,
-    assets: demoPage(),
+    assets: demoPage(config, log),
     upgrades: [speechOverWebSocket(parts)],
     options: {
       quietOperations: new Set(["getHealth", "getMetrics"]),

@@ -3,10 +3,12 @@ import type { Exchange } from "./exchange.ts";
 import { writeWhole } from "./write-whole.ts";
 
 /** A fixed page; a file is read once, at the start. */
-export type Asset = { readonly contentType: string; readonly headers?: Readonly<Record<string, string>> } & (
-  | { readonly bytes: Uint8Array | string }
-  | { readonly file: string | URL }
-);
+export type Asset = {
+  readonly contentType: string;
+  /** 200 unless told. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+} & ({ readonly bytes: Uint8Array | string } | { readonly file: string | URL });
 
 /** By path. */
 export type Assets = Readonly<Record<string, Asset>>;
@@ -19,7 +21,7 @@ export function assetServer(assets: Assets): (exchange: Exchange) => Promise<boo
     if (page === undefined || !["GET", "HEAD"].includes(exchange.request.method ?? "")) return false;
     await writeWhole(
       exchange,
-      200,
+      page.status ?? 200,
       { "content-type": page.contentType, "cache-control": "no-cache", ...page.headers },
       page.content,
     );

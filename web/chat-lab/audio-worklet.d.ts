@@ -1,0 +1,13 @@
+/** What is global where sound is processed; TypeScript's own declarations leave it out. */
+declare const sampleRate: number;
+
+declare abstract class AudioWorkletProcessor {
+  readonly port: MessagePort;
+  abstract process(
+    inputs: readonly (readonly Float32Array[])[],
+    outputs: readonly (readonly Float32Array[])[],
+    parameters: Readonly<Record<string, Float32Array>>,
+  ): boolean;
+}
+
+declare function registerProcessor(name: string, processor: new () => AudioWorkletProcessor): void;

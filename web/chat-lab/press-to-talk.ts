@@ -1,0 +1,53 @@
+/** Presses that are shorter switch; longer ones last as long as they are held. */
+const HOLD_MS = 400;
+const TALK_KEY = "F2";
+
+export interface Talk {
+  isOn(): boolean;
+  start(): void;
+  stop(): void;
+}
+
+/** One way for all presses, be they of a finger, a mouse, the space bar on the button, or F2 anywhere. */
+export function listenForPresses(button: HTMLButtonElement, talk: Talk): void {
+  let pressedAt: number | null = null;
+
+  const press = (): void => {
+    if (button.disabled || pressedAt !== null) return;
+    if (talk.isOn()) return talk.stop();
+    pressedAt = performance.now();
+    talk.start();
+  };
+  const release = (): void => {
+    const isHeld = pressedAt !== null && performance.now() - pressedAt >= HOLD_MS;
+    pressedAt = null;
+    if (isHeld) talk.stop();
+  };
+
+  button.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    button.setPointerCapture(event.pointerId);
+    press();
+  });
+  for (const name of ["pointerup", "pointercancel"] as const) button.addEventListener(name, release);
+  button.addEventListener("click", (event) => {
+    if (event.detail !== 0) return; // A pointer, which was heard already.
+    if (talk.isOn()) talk.stop();
+    else talk.start();
+  });
+  document.addEventListener("keydown", (event) => {
+    if (!isTalkKey(event, button)) return;
+    event.preventDefault();
+    if (!event.repeat) press();
+  });
+  document.addEventListener("keyup", (event) => {
+    if (!isTalkKey(event, button)) return;
+    event.preventDefault();
+    release();
+  });
+  window.addEventListener("blur", release);
+}
+
+function isTalkKey({ key, target }: KeyboardEvent, button: HTMLButtonElement): boolean {
+  return key === TALK_KEY || (target === button && (key === " " || key === "Enter"));
+}

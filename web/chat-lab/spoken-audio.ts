@@ -1,0 +1,103 @@
+import type { LocalStt } from "../../src/client/index.ts";
+
+/** Beyond this nothing more is kept: four minutes at 48,000 samples a second. */
+export const KEPT_BYTES_MAX = 24 * 1024 * 1024;
+
+/**
+ * What was said and is not in a final transcript yet. When a stream breaks, the next one is given all of it again, so no word is lost with a connection.
+ * Answers come in the order of what they answer, so a final covers exactly the pieces that were acknowledged before it.
+ */
+export class SpokenAudio {
+  readonly #sampleRate: number;
+  #pieces: Int16Array[] = [];
+  #keptBytes = 0;
+  #stream = 0;
+  #sent = 0;
+  #acknowledged = 0;
+  #wantsFinal = false;
+  #isOver = false;
+  #wake: () => void = () => {};
+
+  constructor(sampleRate: number) {
+    this.#sampleRate = sampleRate;
+  }
+
+  /** Samples of one channel. False: there is no room for them. */
+  add(samples: Int16Array): boolean {
+    if (this.#keptBytes + samples.byteLength > KEPT_BYTES_MAX) return false;
+    this.#pieces.push(samples);
+    this.#keptBytes += samples.byteLength;
+    this.#wake();
+    return true;
+  }
+
+  /** How long all of it is that no final covers. */
+  get openMs(): number {
+    return (this.#keptBytes / 2 / this.#sampleRate) * 1000;
+  }
+
+  /** Asks for the words so far. */
+  askForFinal(): void {
+    this.#wantsFinal = true;
+    this.#wake();
+  }
+
+  /** Nothing more is said. */
+  end(): void {
+    this.#isOver = true;
+    this.#wake();
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  acknowledge(): void {
+    this.#acknowledged += 1;
+  }
+
+  /** A final has come. */
+  settle(): void {
+    const settled = this.#pieces.splice(0, this.#acknowledged);
+    this.#keptBytes -= settled.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    this.#sent -= settled.length;
+    this.#acknowledged = 0;
+  }
+
+  /** The messages of a new stream, from the oldest piece that is still open. An older stream is given nothing more. */
+  async *messages(): AsyncGenerator<LocalStt.SttClientMessage, void> {
+    this.#stream += 1;
+    this.#sent = 0;
+    this.#acknowledged = 0;
+    this.#wantsFinal = false;
+    const stream = this.#stream;
+    while (stream === this.#stream) {
+      const piece = this.#pieces[this.#sent];
+      if (piece !== undefined) {
+        this.#sent += 1;
+        yield { type: "chunk", audio_base64: base64(piece), sample_rate: this.#sampleRate };
+      } else if (this.#isOver) {
+        yield { type: "end" };
+        return;
+      } else if (this.#wantsFinal) {
+        this.#wantsFinal = false;
+        yield { type: "flush" };
+      } else {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      }
+    }
+  }
+}
+
+/** The longest argument list that every browser takes. */
+const CODES_MAX = 0x80_00;
+
+function base64({ buffer, byteOffset, byteLength }: Int16Array): string {
+  const bytes = new Uint8Array(buffer, byteOffset, byteLength);
+  let text = "";
+  for (let place = 0; place < bytes.length; place += CODES_MAX)
+    text += String.fromCodePoint(...bytes.subarray(place, place + CODES_MAX));
+  return btoa(text);
+}
