@@ -120,7 +120,7 @@ export interface KnownKey {
 }
 
 export interface KeyFinder {
-  /** By `hashApiKey`. Null: no key has this hash, or it was revoked. */
+  /** By `hashApiKey`. Null: no key has this hash, or it was revoked, or its time is over. */
   findByHash(hash: string): Promise<KnownKey | null>;
 }
 

@@ -9,11 +9,12 @@ import { ownersOf, ownerText, readOwner } from "./key-owners.ts";
 import { openConfiguredStore } from "./open-configured-store.ts";
 import { newKey } from "./secrets-on-disk.ts";
 
-export const KEYS_USAGE = `Usage: antiphon keys create --name NAME [--owner ORGANIZATION/PROJECT]... [--requests-per-minute N] [--tokens-per-minute N]
+export const KEYS_USAGE = `Usage: antiphon keys create --name NAME [--owner ORGANIZATION/PROJECT]... [--requests-per-minute N] [--tokens-per-minute N] [--expires-in TIME]
        antiphon keys list
        antiphon keys revoke ID
 
 create prints a new key, which is shown this once. With several owners the first is the one it acts for unless a request names another.
+TIME is a whole number with its unit, such as 12h or 90d; without it the key works until it is revoked.
 --data-dir and --database-file say where the keys are, as the settings of these names do.`;
 
 /** Said to people, in place of a stack. */
@@ -64,9 +65,11 @@ function create(operands: readonly string[], values: Values): ReturnType<Action>
     requests: limit(values, "requests"),
     tokens: limit(values, "tokens"),
   };
+  const lifeSeconds = lifetime(values["expires-in"]);
   return async (keys, say) => {
     const key = newApiKey();
-    say.note(describe(await keys.addKey(newKey(key, name, { ...owners, limits }))));
+    const expiresAt = lifeSeconds === null ? null : Math.floor(Date.now() / 1000) + lifeSeconds;
+    say.note(describe(await keys.addKey(newKey(key, name, { ...owners, limits, expiresAt }))));
     say.print(key);
   };
 }
@@ -95,6 +98,7 @@ function describe(key: ApiKey): string {
     `acts for ${key.owners.map(ownerText).join(", ")}`,
     `${requests ?? "default"} requests and ${tokens ?? "default"} tokens a minute`,
     `made ${isoTime(key.createdAt)}`,
+    ...(key.expiresAt === null ? [] : [`expires ${isoTime(key.expiresAt)}`]),
     ...(key.revokedAt === null ? [] : [`revoked ${isoTime(key.revokedAt)}`]),
   ].join("  ");
 }
@@ -115,6 +119,22 @@ function limit(values: Values, bucket: RateBucket): number | null {
   const value = /^\d{1,12}$/.test(text) ? Number(text) : 0;
   if (value === 0) throw misused(`--${bucket}-per-minute '${text}' is no whole number above 0.`);
   return value;
+}
+
+const UNITS_SECONDS: ReadonlyMap<string, number> = new Map([
+  ["s", 1],
+  ["m", 60],
+  ["h", 3600],
+  ["d", 86_400],
+]);
+
+/** In seconds; null where none was written. */
+function lifetime(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const [, count = "", unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const seconds = Number(count) * (UNITS_SECONDS.get(unit) ?? 0);
+  if (seconds === 0) throw misused(`--expires-in '${text}' is no whole number above 0 with its unit: s, m, h or d.`);
+  return seconds;
 }
 
 function configOf(environment: Environment, values: Values): Config {
@@ -142,6 +162,7 @@ const OPTIONS = {
   owner: { type: "string", multiple: true },
   "requests-per-minute": { type: "string" },
   "tokens-per-minute": { type: "string" },
+  "expires-in": { type: "string" },
   "data-dir": { type: "string" },
   "database-file": { type: "string" },
 } as const;

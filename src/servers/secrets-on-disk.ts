@@ -31,10 +31,18 @@ export async function openApiKeys(configured: readonly string[], store: KeyStore
   return { finder, made, file };
 }
 
-/** What is stored of a fresh key, for nobody in particular and without limits of its own unless `more` says so. */
+/** What is stored of a fresh key, for nobody in particular and without limits and end of its own unless `more` says so. */
 export function newKey(key: string, name: string, more: Partial<NewKey> = {}): NewKey {
   const limits = { requests: null, tokens: null };
-  return { hash: hashApiKey(key), name, lastFour: key.slice(-SHOWN_LAST), ...ownersOf([]), limits, ...more };
+  return {
+    hash: hashApiKey(key),
+    name,
+    lastFour: key.slice(-SHOWN_LAST),
+    ...ownersOf([]),
+    limits,
+    expiresAt: null,
+    ...more,
+  };
 }
 
 /** By hash. A key that is written more than once may act for each owner that it is written with. */

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { verifies } from "../../tests/verifies.ts";
 import { hashApiKey, newApiKey } from "../base/api-key.ts";
 import { openTestStore } from "./store.fixture.ts";
 import { aKey, OTHERS, OURS } from "./stored-shapes.fixture.ts";
@@ -23,6 +24,17 @@ test("a key keeps its owners in their order, its limits and its last four charac
   await keys.addKey({ ...key, owners: [other, OURS] });
   const found = await keys.findByHash("hash");
   expect(found).toMatchObject({ owners: [other, OURS], isRouted: true, limits, lastFour: "wxyz" });
+});
+
+test("a key is found until its time is over", async () => {
+  verifies("auth.keys.expire");
+  const { keys } = await openTestStore();
+  const nowSeconds = Math.floor(Date.now() / 1000);
+  await keys.addKey({ ...aKey("lasting", OURS), expiresAt: nowSeconds + 3600 });
+  await keys.addKey({ ...aKey("over", OURS), expiresAt: nowSeconds });
+  expect(await keys.findByHash("lasting")).toMatchObject({ expiresAt: nowSeconds + 3600 });
+  expect(await keys.findByHash("over")).toBeNull();
+  expect(await keys.listKeys()).toHaveLength(2);
 });
 
 test("a revoked key is found no more, and is still listed", async () => {

@@ -10,14 +10,18 @@ export interface ApiKey extends KnownKey {
   readonly name: string;
   /** The end of the key, by which people tell keys apart. */
   readonly lastFour: string;
-  /** Unix seconds, like `revokedAt`. */
+  /** Unix seconds, like the next two. */
   readonly createdAt: number;
+  /** From when on the key may not call any more; null: its time is not limited. */
+  readonly expiresAt: number | null;
   /** Null while the key may call. */
   readonly revokedAt: number | null;
 }
 
 /** `hash` is that of `hashApiKey`. */
-export type NewKey = Pick<ApiKey, "name" | "lastFour" | "owners" | "isRouted" | "limits"> & { readonly hash: string };
+export type NewKey = Pick<ApiKey, "name" | "lastFour" | "owners" | "isRouted" | "limits" | "expiresAt"> & {
+  readonly hash: string;
+};
 
 /** Who may call. Keys are known by their hash; the keys themselves are stored nowhere. */
 export interface KeyStore extends KeyFinder {
@@ -50,6 +54,7 @@ export class StoredKeys implements KeyStore {
       requests_per_minute: key.limits.requests,
       tokens_per_minute: key.limits.tokens,
       created_at: createdAt,
+      expires_at: key.expiresAt,
       revoked_at: null,
     };
     await this.#db.insertInto("api_keys").values(row).execute();
@@ -62,6 +67,9 @@ export class StoredKeys implements KeyStore {
       .selectAll()
       .where("hash", "=", hash)
       .where("revoked_at", "is", null)
+      .where((expression) =>
+        expression.or([expression("expires_at", "is", null), expression("expires_at", ">", now())]),
+      )
       .executeTakeFirst();
     return row === undefined ? null : apiKey(row);
   }
@@ -99,6 +107,7 @@ function apiKey(row: Selectable<ApiKeysTable>): ApiKey {
     name: row.name,
     lastFour: row.last_four,
     createdAt: row.created_at,
+    expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
   };
 }

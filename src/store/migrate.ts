@@ -6,6 +6,7 @@ import { conversations } from "./migrations/0003-conversations.ts";
 import { files } from "./migrations/0004-files.ts";
 import { keysAndExpiry } from "./migrations/0005-keys-and-expiry.ts";
 import { runRestarts } from "./migrations/0006-run-restarts.ts";
+import { keyEnds } from "./migrations/0007-key-ends.ts";
 import type { Database } from "./schema.ts";
 
 /** Every migration there ever was, by name; they run in the order of their names and are never edited once released. */
@@ -16,6 +17,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0004-files": files,
   "0005-keys-and-expiry": keysAndExpiry,
   "0006-run-restarts": runRestarts,
+  "0007-key-ends": keyEnds,
 };
 
 /** Brings the tables up to date, all of it or nothing. Throws if the database is newer than this program. */

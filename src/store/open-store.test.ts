@@ -85,6 +85,7 @@ const COLUMNS: {
     last_four: "text",
     requests_per_minute: "integer?",
     tokens_per_minute: "integer?",
+    expires_at: "integer?",
     revoked_at: "integer?",
   },
 };

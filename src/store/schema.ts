@@ -87,6 +87,8 @@ export interface ApiKeysTable {
   readonly requests_per_minute: number | null;
   readonly tokens_per_minute: number | null;
   readonly created_at: number;
+  /** Null: never. */
+  readonly expires_at: number | null;
   readonly revoked_at: number | null;
 }
 

@@ -33,5 +33,5 @@ export function anItem(id: string, text = ""): StoredItem & OutputItem {
 
 export function aKey(hash: string, owner: Owner): NewKey {
   const limits = { requests: null, tokens: null };
-  return { hash, name: "laptop", lastFour: "4444", owners: [owner], isRouted: false, limits };
+  return { hash, name: "laptop", lastFour: "4444", owners: [owner], isRouted: false, limits, expiresAt: null };
 }

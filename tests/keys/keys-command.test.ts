@@ -55,6 +55,18 @@ describe("the command keys", () => {
     expect(await runKeys(server.dataDir, "revoke", id)).toMatchObject({ code: 1, out: "" });
   });
 
+  test("makes a key that ends by itself, where that is wanted", async () => {
+    verifies("auth.keys.expire");
+    const [brief, lasting] = [
+      await makeKey(server.dataDir, "--expires-in", "2s"),
+      await makeKey(server.dataDir, "--expires-in", "90d"),
+    ];
+    expect(await statusWith(lasting)).toBe(200);
+    await expect.poll(() => statusWith(brief), { interval: 200 }).toBe(401);
+    expect(await statusWith(lasting)).toBe(200);
+    expect((await listed()).filter((line) => line.includes("  expires "))).toHaveLength(2);
+  });
+
   test("leaves no key in any file", async () => {
     verifies("auth.keys.only-hashes-are-kept");
     const key = await makeKey(server.dataDir, "--owner", "acme/web", "--requests-per-minute", "5");
@@ -69,6 +81,7 @@ describe("the command keys", () => {
     ["no name", ["create"], "--name wants"],
     ["an owner that is none", ["create", "--name", "x", "--owner", "acme"], "--owner 'acme' is not"],
     ["a limit of nothing", ["create", "--name", "x", "--tokens-per-minute", "0"], "--tokens-per-minute '0' is no"],
+    ["an end that is none", ["create", "--name", "x", "--expires-in", "soon"], "--expires-in 'soon' is no whole"],
     ["a flag that is none", ["create", "--name", "x", "--owners", "a/b"], "--owners"],
     ["an action that is none", ["rotate"], "'rotate' is none of create, list, revoke."],
     ["no id to revoke", ["revoke"], "revoke wants the id of one key"],
