@@ -1,6 +1,7 @@
 import { measureMemory } from "./memory.ts";
 import { measurePacedStreams } from "./paced.ts";
 import { measureState } from "./state.ts";
+import { measureSpeech } from "./stt/speech.ts";
 import { measureFirstEvent, measureThroughput } from "./throughput.ts";
 
 /** What the server costs beside calling the same upstream directly, in one run. Figures are ratios and medians; nothing here is a test. */
@@ -10,6 +11,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   paced: measurePacedStreams,
   memory: measureMemory,
   state: measureState,
+  stt: measureSpeech,
 };
 
 const asked = process.argv.slice(2);

@@ -84,6 +84,12 @@ export async function builtServer({ folder, onProgress }: BuildOptions, signal: 
   return built;
 }
 
+/** The folder of whisper.cpp's source, and how it is configured on this machine. Rejects with `BuildError`. */
+export async function engineSource(): Promise<{ readonly source: string; readonly flags: readonly string[] }> {
+  const [{ folder }, machine] = await Promise.all([findSource(), thisMachine()]);
+  return { source: folder, flags: buildFlags(machine) };
+}
+
 /** Whether a program that was brought along is one of whisper.cpp's servers. Rejects with `BuildError`. */
 export async function checkServer(program: string, signal: AbortSignal): Promise<void> {
   let said = "";

@@ -1,0 +1,53 @@
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { WebSocket } from "ws";
+import { pcmBytes } from "../../../src/audio/pcm.ts";
+import { isRecord } from "../../../src/base/records.ts";
+import { BYTES_PER_MS } from "./spoken-sound.ts";
+
+const CHUNK_MS = 100;
+/** What is said last is sent as fast as it is spoken. */
+const REAL_TIME_MS = 5000;
+
+export interface Streamed {
+  /** From sending `end` to the final transcript. */
+  readonly waitMs: number;
+  readonly text: string;
+}
+
+/**
+ * Streams sound over WebSocket in chunks of 100 ms, and ends with the last word. All but the last five seconds are sent `pace` times as fast as they are
+ * spoken, so that nobody waits five minutes: a server that could not keep up with that would have more left to do at the end than a live one, never less.
+ */
+export async function streamSound(url: string, samples: Int16Array, pace: number): Promise<Streamed> {
+  const socket = new WebSocket(`${url.replace("http", "ws")}/ws/transcribe`);
+  const { promise: final, resolve, reject } = Promise.withResolvers<{ text: string; atMs: number }>();
+  socket.on("message", (bytes: Buffer) => {
+    const message: unknown = JSON.parse(bytes.toString());
+    if (!isRecord(message)) return;
+    if (message["type"] === "transcript.final")
+      resolve({ text: String(message["full_text"]), atMs: performance.now() });
+    if (message["type"] === "error") reject(new Error(`the stream failed: ${String(message["message"])}`));
+  });
+  socket.on("error", reject);
+  const closed = once(socket, "close").then(() => reject(new Error("the stream closed before its words came")));
+  await once(socket, "open");
+  await sendPaced(socket, pcmBytes(samples), pace);
+  const endMs = performance.now();
+  socket.send(JSON.stringify({ type: "end" }));
+  const { text, atMs } = await final;
+  await closed;
+  return { waitMs: atMs - endMs, text };
+}
+
+async function sendPaced(socket: WebSocket, bytes: Uint8Array, pace: number): Promise<void> {
+  const chunkBytes = CHUNK_MS * BYTES_PER_MS;
+  const realFrom = bytes.length - REAL_TIME_MS * BYTES_PER_MS;
+  let dueMs = performance.now();
+  for (let place = 0; place < bytes.length; place += chunkBytes) {
+    dueMs += place >= realFrom ? CHUNK_MS : CHUNK_MS / pace; // A chunk is there once its sound is over.
+    await sleep(Math.max(0, dueMs - performance.now()));
+    const audio = Buffer.from(bytes.subarray(place, place + chunkBytes)).toString("base64");
+    socket.send(JSON.stringify({ type: "chunk", audio_base64: audio }));
+  }
+}

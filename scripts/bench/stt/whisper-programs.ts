@@ -1,0 +1,93 @@
+import { execFile, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { engineSource } from "../../../src/speech/whisper/build-server.ts";
+import type { Measured } from "./measured.ts";
+
+const run = promisify(execFile);
+
+export interface WhisperPrograms {
+  /** Transcribes one file and ends. */
+  readonly cli: string;
+  readonly server: string;
+}
+
+/** Both programs out of one build, with the flags that the speech engine is built with. */
+export async function buildPrograms(folder: string): Promise<WhisperPrograms> {
+  const { source, flags } = await engineSource();
+  await mkdir(folder, { recursive: true });
+  await run("cmake", ["-S", source, "-B", folder, ...flags], { maxBuffer: 1 << 26 });
+  await run("cmake", ["--build", folder, "--target", "whisper-cli", "whisper-server", "--parallel", "2"], {
+    maxBuffer: 1 << 26,
+  });
+  return { cli: join(folder, "bin/whisper-cli"), server: join(folder, "bin/whisper-server") };
+}
+
+/** One search, as our server does it; all else as the programs have it by themselves. */
+function options(model: string, threads: number): string[] {
+  return ["--model", model, "--threads", String(threads), "--beam-size", "1", "--best-of", "1"];
+}
+
+/** A process for one recording: from its start to its words. */
+export async function askCli(cli: string, model: string, threads: number, wavPath: string): Promise<Measured> {
+  const cpuBefore = childrenCpuMs();
+  const startedMs = performance.now();
+  const { stdout } = await run(cli, [...options(model, threads), "--file", wavPath], { maxBuffer: 1 << 26 });
+  const waitMs = performance.now() - startedMs;
+  if (!stdout.includes("-->")) throw new Error(`whisper-cli gave no text: ${stdout}`);
+  return { waitMs, cpuMs: childrenCpuMs() - cpuBefore };
+}
+
+/** Processor time of all children that have ended, in milliseconds. Linux only. */
+function childrenCpuMs(): number {
+  const stat = readFileSync("/proc/self/stat", "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[13]) + Number(fields[14])) * 10;
+}
+
+/** The stock server with the model loaded. */
+export interface StockServer {
+  readonly pid: number;
+  /** From sending a whole recording to its words. */
+  ask(wav: Uint8Array): Promise<number>;
+  stop(): void;
+}
+
+const START_MS_MAX = 60_000;
+
+export async function startStockServer(
+  program: string,
+  { model, threads, port }: { readonly model: string; readonly threads: number; readonly port: number },
+): Promise<StockServer> {
+  const child = spawn(program, [...options(model, threads), "--host", "127.0.0.1", "--port", String(port)], {
+    stdio: "ignore",
+  });
+  const url = `http://127.0.0.1:${port}`;
+  const deadline = performance.now() + START_MS_MAX;
+  const isUp = (): Promise<boolean> =>
+    fetch(`${url}/health`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  while (!(await isUp())) {
+    if (child.exitCode !== null || performance.now() > deadline) throw new Error("whisper-server did not start");
+    await sleep(100);
+  }
+  return {
+    pid: child.pid ?? 0,
+    stop: () => void child.kill("SIGKILL"),
+    ask: async (wav) => {
+      const form = new FormData();
+      form.set("file", new Blob([Uint8Array.from(wav)]), "sound.wav");
+      form.set("response_format", "json");
+      const startedMs = performance.now();
+      const reply = await fetch(`${url}/inference`, { method: "POST", body: form });
+      const text = await reply.text();
+      if (!reply.ok || text.length < 20) throw new Error(`whisper-server answered ${reply.status}: ${text}`);
+      return performance.now() - startedMs;
+    },
+  };
+}
