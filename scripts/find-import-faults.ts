@@ -16,7 +16,7 @@ export interface ImportGraph {
 
 type RuleOf<Kind extends ImportRule["kind"]> = Extract<ImportRule, { kind: Kind }>;
 
-const OURS = /^(src|generated|tests|contract-tests|scripts)\//;
+const OURS = /^(src|generated|tests|contract-tests|scripts|web)\//;
 
 /** Everything that breaks a rule, in the order of the rules. */
 export function findImportFaults(graph: ImportGraph): ImportFault[] {

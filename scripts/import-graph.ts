@@ -31,7 +31,17 @@ type Place = { readonly start: number };
 type Follow = (specifier: string, place: Place, isType: boolean) => void;
 type Report = (name: string, place: Place) => void;
 
-const OBJECTS_WATCHED: ReadonlySet<string> = new Set(["process", "Date", "Math", "crypto", "performance"]);
+const OBJECTS_WATCHED: ReadonlySet<string> = new Set([
+  "process",
+  "Date",
+  "Math",
+  "crypto",
+  "performance",
+  "navigator",
+  "window",
+  "globalThis",
+]);
+const CONNECTIONS_WATCHED = /^(EventSource|WebSocket|XMLHttpRequest)$/;
 const FUNCTIONS_WATCHED = /^(fetch|queueMicrotask|setImmediate|setInterval|setTimeout)$/;
 
 /** What one file imports, types included, and which watched globals it uses. */
@@ -92,7 +102,9 @@ function useVisitor(report: Report): VisitorObject {
       if (callee !== null && FUNCTIONS_WATCHED.test(callee)) report(callee, node);
     },
     NewExpression: (node) => {
-      if (nameOf(node.callee) === "Date" && node.arguments.length === 0) report("new Date", node);
+      const name = nameOf(node.callee);
+      if (name === "Date" && node.arguments.length === 0) report("new Date", node);
+      if (name !== null && CONNECTIONS_WATCHED.test(name)) report(`new ${name}`, node);
     },
   };
 }

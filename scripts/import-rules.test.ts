@@ -77,6 +77,13 @@ const BROKEN: Readonly<Record<string, Sources>> = {
   },
   "cloud-stt-stands-on-local-stt": { "src/cloud-stt/a.ts": 'import "../store/a.ts";', "src/store/a.ts": "" },
   "client-stands-alone": { "src/client/index.ts": 'import "../base/ids.ts";', "src/base/ids.ts": "" },
+  "page-stands-on-the-client": {
+    "web/chat-lab/a.ts": 'import type { Config } from "../../src/config/load-config.ts";',
+    "src/config/load-config.ts": "",
+  },
+  "page-needs-no-packages": { "web/chat-lab/a.ts": 'import "koa";' },
+  "page-speaks-through-the-client": { "web/chat-lab/a.ts": 'const socket = new WebSocket("ws://127.0.0.1");' },
+  "page-is-a-leaf": { "tests/a.test.ts": 'import "../web/chat-lab/a.ts";', "web/chat-lab/a.ts": "" },
   "generated-stands-alone": { "generated/local-stt/a.ts": 'import "../../src/base/ids.ts";', "src/base/ids.ts": "" },
   "interfaces-do-not-mix": {
     "generated/local-stt/types.ts": 'export type { A } from "../responses-api/types.ts";',

@@ -114,6 +114,22 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     to: /^(src\/client|generated)\//,
   },
   {
+    name: "page-stands-on-the-client",
+    sentence: "web/chat-lab/ is sent to browsers: it sees the published client, and nothing of the server.",
+    kind: "may-import-only",
+    from: product("web/"),
+    to: /^(web\/chat-lab\/|src\/client\/index[.]ts$)/,
+  },
+  never("page-needs-no-packages", "web/chat-lab/ is written with what browsers have.", product("web/"), /^npm:/),
+  {
+    name: "page-speaks-through-the-client",
+    sentence: "web/chat-lab/ speaks to servers through the generated client only.",
+    kind: "never-uses",
+    from: product("web/"),
+    use: /^((window|globalThis)[.])?fetch$|^new (EventSource|WebSocket|XMLHttpRequest)$|^navigator[.]sendBeacon$/,
+  },
+  never("page-is-a-leaf", "Nothing stands on the page.", /^(?!web\/)/, /^web\//),
+  {
     name: "generated-stands-alone",
     sentence: "generated/ is data about a contract.",
     kind: "may-import-only",

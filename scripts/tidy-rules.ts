@@ -14,7 +14,7 @@ export interface TidyRule {
 }
 
 const CODE = /[.](ts|js|mjs)$/;
-const OWN_CODE = /^(src|tests|contract-tests|scripts)\/.*[.]ts$/;
+const OWN_CODE = /^(src|tests|contract-tests|scripts|web)\/.*[.]ts$/;
 const TIDY = /^scripts\/tidy/;
 
 export const TIDY_RULES: readonly TidyRule[] = [
@@ -89,7 +89,7 @@ export const TIDY_RULES: readonly TidyRule[] = [
 ];
 
 const PLACEHOLDER = /\/x$/;
-const NAMED_PATH = /`((?:src|specs|generated|tests|contract-tests|scripts|docs)\/[\w./-]*)`/g;
+const NAMED_PATH = /`((?:src|specs|generated|tests|contract-tests|scripts|docs|web)\/[\w./-]*)`/g;
 
 /** Paths in backticks; those with a placeholder or a star are no claim that something is there. */
 function missingPaths({ path, text }: TextFile, paths: ReadonlySet<string>): string[] {
