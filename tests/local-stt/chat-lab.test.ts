@@ -1,141 +1,326 @@
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text as readText } from "node:stream/consumers";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { afterAll, describe, expect, onTestFinished, test } from "vitest";
-import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
-import { lastChunk, serveChat, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { ToneWord } from "../../scripts/fixture-model/tone-words.ts";
+import { encoded, wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
+import { silentLogger } from "../../src/base/logger.ts";
+import { loadConfig } from "../../src/config/load-config.ts";
+import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { startLocalStt } from "../../src/servers/local-stt.ts";
+import { type EngineStatus, type SpeechEngine, SpeechError } from "../../src/speech/speech-engine.ts";
+import type { LocalSttServer } from "../local-stt-server.ts";
 import { sound } from "../speech/tones.ts";
+import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
-import { program, startToneServer } from "./tone-server.ts";
+import { accessibilityFaults, CHROMIUM, drop, keep, openPage, textsOf } from "./chat-lab-page.ts";
+import { openToneServer, program } from "./tone-server.ts";
 
-const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-const CHROMIUM =
-  [process.env["CHROMIUM_PATH"] ?? "", ...PLACES].find((path) => path !== "" && existsSync(path)) ?? null;
 if (CHROMIUM === null)
   console.warn("Tests of the chat lab are left out: there is no Chromium. CHROMIUM_PATH names one.");
 
-const SCREENSHOTS = join(import.meta.dirname, "../../.cache/screenshots");
-const folder = await mkdtemp(join(tmpdir(), "antiphon-lab-"));
-const SPOKEN = join(folder, "spoken.wav");
-const UPLOADED = join(folder, "uploaded.wav");
-await writeFile(SPOKEN, wavFile(sound(700, "three", 300, "one", 300, "four", 60_000), 16_000));
-await writeFile(UPLOADED, wavFile(sound(300, "nine", 300, "five", 300), 16_000));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const SCENARIO = `
+scenarios:
+  - when: { input_contains: again }
+    events:
+      - text: And that again.
+  - when: { input_contains: three }
+    events:
+      - text: These are the first digits of a well known number.
+`;
 
-/** A browser whose microphone hears the spoken words, once. */
-async function openBrowser(): Promise<Browser> {
-  const browser = await chromium.launch({
+let folder: string;
+let browser: Browser;
+let provider: Server;
+let speech: LocalSttServer;
+let responses: TestServer;
+
+describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
+  beforeAll(async () => {
+    execFileSync("make", ["--silent", "--old-file=node_modules/.package-lock.json", "page"]);
+    folder = await mkdtemp(join(tmpdir(), "antiphon-lab-"));
+    await writeFile(join(folder, "spoken.wav"), wavFile(sound(700, "three", 300, "one", 300, "four", 60_000), 16_000));
+    provider = await serveProvider();
+    [browser, speech, responses] = await Promise.all([
+      openBrowser(),
+      openToneServer({ env: formatterEnv() }),
+      startTestServer({ scenario: SCENARIO }),
+    ]);
+  });
+
+  afterAll(async () => {
+    await Promise.all([browser?.close(), speech?.close(), responses?.close()]);
+    provider?.closeAllConnections();
+    provider?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test("shows what the microphone hears, formats it, chats, and asks the Responses API", async () => {
+    verifies("stt.demo.page", "stt.demo.page-sends-to-the-responses-api", "transport.cors.listed-pages-only");
+    const page = await openPage(browser, speech.url);
+    await isReady(page);
+    const interims = await textsOf(page, "#interim");
+    await page.getByRole("button", { name: "Talk" }).click();
+    await expect.poll(() => Promise.resolve(interims.at(-1)), { timeout: 30_000 }).toBe("three one four");
+    await keep(page, "listening-wide-light");
+    await page.getByRole("button", { name: "Talk", pressed: true }).click();
+    await heard(page, "three one four");
+
+    await page.getByRole("button", { name: "Format", exact: true }).click();
+    await expect.poll(() => page.getByLabel("Formatted", { exact: true }).inputValue()).toBe("Three one four.");
+
+    const chat = page.getByRole("region", { name: "Chat" });
+    await chat.getByRole("button", { name: "Take the text" }).click();
+    await chat.getByRole("button", { name: "Send" }).click();
+    await expect.poll(() => chat.getByRole("log").textContent()).toContain("AnswerYou said: Three one four.");
+
+    await askResponsesApi(page);
+    await keep(page, "answered-wide-light");
+  });
+
+  test("is used by keyboard alone", async () => {
+    verifies("stt.demo.page-by-keys-alone");
+    const page = await openPage(browser, speech.url, { colorScheme: "dark" });
+    await isReady(page);
+    await page.keyboard.press("Tab");
+    expect(await focused(page)).toBe("Talk");
+    await page.keyboard.down("Space");
+    await expect.poll(() => page.locator("#interim").textContent(), { timeout: 30_000 }).toBe("three one four");
+    await keep(page, "listening-wide-dark");
+    await page.keyboard.up("Space");
+    await heard(page, "three one four");
+
+    await tabTo(page, "As it was heard");
+    await page.keyboard.press("Control+Enter");
+    await expect.poll(() => page.getByLabel("Formatted", { exact: true }).inputValue()).toBe("Three one four.");
+    await tabTo(page, "Message");
+    await page.keyboard.type("hello");
+    await page.keyboard.press("Enter");
+    await expect
+      .poll(() => page.getByRole("region", { name: "Chat" }).getByRole("log").textContent())
+      .toContain("You said: hello");
+
+    await page.keyboard.press("F2");
+    await expect.poll(() => page.getByRole("button", { name: "Talk", pressed: true }).count()).toBe(1);
+    await page.keyboard.press("Escape");
+    await expect.poll(() => page.getByRole("button", { name: "Talk", pressed: false }).count()).toBe(1);
+    await tabTo(page, "Keys");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.getByText("wherever you are on the page").isVisible()).toBe(true);
+  });
+
+  test("transcribes dropped recordings of all five formats, one after the other", async () => {
+    verifies("stt.demo.page-takes-dropped-files");
+    const page = await openPage(browser, speech.url);
+    await isReady(page);
+    await drop(page, recordings());
+    await heard(page, "one two three four five");
+    await drop(page, { "noise.txt": Buffer.from("certainly no sound") });
+    await expect.poll(() => page.locator("#speak-trouble").textContent()).toContain("noise.txt: Unsupported format");
+    await page
+      .getByLabel("Or drop recordings anywhere here")
+      .setInputFiles({ name: "a.wav", mimeType: "audio/wav", buffer: Buffer.from(recordings()["a.wav"] ?? []) });
+    await heard(page, "one two three four five one");
+  });
+
+  test("keeps every word when the server goes and comes back while somebody talks", async () => {
+    verifies("stt.demo.page-survives-a-restart");
+    const page = await openPage(browser, speech.url, { viewport: { width: 390, height: 844 }, colorScheme: "dark" });
+    await isReady(page);
+    await page.getByLabel("As it was heard").fill("nine");
+    await page.keyboard.down("F2");
+    await expect.poll(() => page.locator("#interim").textContent(), { timeout: 30_000 }).toContain("three");
+    await speech.close();
+    await expect.poll(() => page.locator("#state").textContent()).toBe("The server does not answer");
+    await expect.poll(() => page.locator("#connection").textContent()).toContain("What you say is kept");
+    await keep(page, "server-away-phone-dark");
+    await page.keyboard.up("F2");
+    speech = await openToneServer({ env: { ...formatterEnv(), STT_PORT: new URL(speech.url).port } });
+    await heard(page, "nine three one four");
+    await isReady(page);
+    expect(await page.locator("#connection").textContent()).toBe("");
+    await page.getByRole("button", { name: "Talk" }).click(); // And it can be talked to as before.
+    await expect.poll(() => page.locator("#interim").textContent(), { timeout: 30_000 }).toContain("three");
+    await page.keyboard.press("Escape");
+    await heard(page, /^nine three one four three/);
+  });
+
+  test("says what is wrong with a Responses API that it cannot reach, or may not", async () => {
+    verifies("stt.demo.page-is-confined");
+    const page = await openPage(browser, speech.url);
+    const panel = page.getByRole("region", { name: "Responses API" });
+    const ask = async (url: string): Promise<void> => {
+      await panel.getByLabel("Base URL").fill(url);
+      await panel.getByLabel("Key").fill("sk-wrong");
+      await panel.getByLabel("Model").fill("m");
+      await panel.getByLabel("Input").fill("three");
+      await panel.getByRole("button", { name: "Send" }).click();
+    };
+    const trouble = panel.getByRole("alert");
+    await ask("http://127.0.0.1:9/v1");
+    await expect.poll(() => trouble.textContent()).toContain("http://127.0.0.1:9 does not answer this page.");
+    expect(await panel.getByLabel("Input").inputValue()).toBe("three");
+    await ask("https://api.example.com/v1");
+    await expect.poll(() => trouble.textContent()).toContain("may not send to https://api.example.com.");
+    await ask(`${responses.url}/v1`);
+    await expect.poll(() => trouble.textContent()).toContain("Incorrect API key");
+  });
+
+  test("has no fault that axe-core finds, in light and dark, wide and narrow", async () => {
+    verifies("stt.demo.page-by-keys-alone");
+    const page = await openPage(browser, speech.url);
+    await isReady(page);
+    await page.getByText("Keys", { exact: true }).click();
+    for (const colorScheme of ["light", "dark"] as const)
+      for (const [size, width] of Object.entries({ wide: 1280, phone: 390 })) {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize({ width, height: 850 });
+        expect([colorScheme, size, await accessibilityFaults(page)]).toEqual([colorScheme, size, []]);
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+        await keep(page, `quiet-${size}-${colorScheme}`);
+      }
+  });
+
+  test("shows the download of the model, and lets nobody talk until it is done", async () => {
+    verifies("stt.demo.page-shows-the-download");
+    let status: EngineStatus = { state: "downloading", receivedBytes: 37_000_000, totalBytes: 148_000_000 };
+    const server = await startLocalStt(
+      loadConfig({ STT_PORT: "0", FIND_LOCAL_DAEMON: "false", DRAIN_MS: "100" }, []),
+      silentLogger,
+      engineOf(() => status),
+    );
+    onTestFinished(() => server.close());
+    const page = await openPage(browser, server.url);
+    const bar = page.getByRole("progressbar", { name: "Download of the speech model" });
+    await expect.poll(() => bar.getAttribute("value")).toBe("37000000");
+    expect(await bar.getAttribute("max")).toBe("148000000");
+    expect(await page.locator("#status").textContent()).toMatch(/being downloaded[\s\S]*37 of 148 MB/);
+    expect(await page.getByRole("button", { name: "Talk" }).isDisabled()).toBe(true);
+    await keep(page, "downloading-wide-light");
+    status = { state: "failed", reason: "The model cannot be read" };
+    await expect.poll(() => page.locator("#status").textContent()).toMatch(/not available[\s\S]*cannot be read/);
+    status = { state: "ready" };
+    await isReady(page);
+    expect([await bar.isVisible(), await page.getByRole("button", { name: "Talk" }).isEnabled()]).toEqual([
+      false,
+      true,
+    ]);
+  });
+});
+
+function openBrowser(): Promise<Browser> {
+  return chromium.launch({
     executablePath: CHROMIUM ?? "",
     args: [
       "--no-sandbox",
       "--use-fake-ui-for-media-stream",
       "--use-fake-device-for-media-stream",
-      `--use-file-for-fake-audio-capture=${SPOKEN}%noloop`,
+      `--use-file-for-fake-audio-capture=${join(folder, "spoken.wav")}%noloop`, // From its beginning, each time the microphone is opened.,
     ],
   });
-  onTestFinished(() => browser.close());
-  return browser;
 }
 
-async function openPage(url: string): Promise<{ readonly page: Page; readonly faults: string[] }> {
-  const browser = await openBrowser();
-  const page = await browser.newPage();
-  const faults: string[] = [];
-  page.on("pageerror", (error) => faults.push(error.message));
-  page.on("console", (message) => {
-    if (message.type() === "error" && !/Failed to load resource|WebSocket connection/.test(message.text()))
-      faults.push(message.text());
+async function isReady(page: Page): Promise<void> {
+  await expect.poll(() => page.locator("#state").textContent(), { timeout: 30_000 }).toBe("Ready");
+}
+
+async function heard(page: Page, text: string | RegExp): Promise<void> {
+  await expect.poll(() => page.getByLabel("As it was heard").inputValue(), { timeout: 30_000 }).toMatch(text);
+}
+
+/** Twice, so that the second question continues the first answer. */
+async function askResponsesApi(page: Page): Promise<void> {
+  const panel = page.getByRole("region", { name: "Responses API" });
+  const answers = await textsOf(page, "#responses-log");
+  await panel.getByLabel("Base URL").fill(`${responses.url}/v1`);
+  await panel.getByLabel("Key").fill(responses.apiKey);
+  await panel.getByLabel("Key").blur();
+  await expect.poll(() => panel.getByLabel("Model").inputValue()).toBe("antiphon-built-in");
+  await panel.getByRole("button", { name: "Take the text" }).click();
+  await panel.getByRole("button", { name: "Send" }).click();
+  await expect
+    .poll(() => panel.getByRole("log").textContent())
+    .toContain("AnswerThese are the first digits of a well known number.");
+  expect(answers.filter((text) => /AnswerThese/.test(text)).length).toBeGreaterThan(2); // It came piece by piece.
+  await panel.getByLabel("Input").fill("again");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => panel.getByRole("log").textContent()).toContain("And that again.");
+}
+
+/** The name of what has the focus, which has to be seen. */
+async function focused(page: Page): Promise<string> {
+  return page.evaluate(() => {
+    const element = document.activeElement;
+    if (!(element instanceof HTMLElement)) return "";
+    const isSeen = getComputedStyle(element).outlineStyle !== "none";
+    const label = "labels" in element && element.labels instanceof NodeList ? element.labels[0]?.textContent : null;
+    const name = element.ariaLabel ?? label ?? element.textContent ?? "";
+    return isSeen ? name.trim() : `${name.trim()} (without a mark)`;
   });
-  await page.goto(`${url}/demo`);
-  return { page, faults };
 }
 
-async function keep(page: Page, name: string): Promise<void> {
-  await mkdir(SCREENSHOTS, { recursive: true });
-  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let steps = 0; steps < 60; steps += 1) {
+    await page.keyboard.press("Tab");
+    if ((await focused(page)) === name) return;
+  }
+  throw new Error(`The focus never came to ${name}.`);
+}
+
+function formatterEnv(): Record<string, string> {
+  const address = provider.address();
+  const port = typeof address === "object" ? (address?.port ?? 0) : 0;
+  return {
+    FORMATTER_BASE_URL: `http://127.0.0.1:${port}/v1`,
+    FORMATTER_API_KEY: "any",
+    FORMATTER_MODEL: "small",
+  };
 }
 
 /** Formats by a capital and a full stop, and chats by repeating. */
-function serveProvider() {
-  return serveChat((response, { body }) => {
-    const messages: readonly { readonly content: string }[] = JSON.parse(body).messages;
-    const last = messages.at(-1)?.content ?? "";
-    const text = /^<(text-\w+)>\n([\s\S]*)\n<\/\1>$/.exec(last)?.[2];
-    const said = text === undefined ? `You said: ${last}` : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    response.end(sse(...(said.match(/.{1,4}/gs) ?? []).map(textChunk), lastChunk("stop"), "[DONE]"));
-  });
-}
-
-describe.skipIf(program === null || CHROMIUM === null)("the chat lab", { timeout: 90_000 }, () => {
-  test("hears the microphone, formats what it heard, and chats", async () => {
-    verifies("stt.demo.page");
-    const provider = await serveProvider();
-    const env = { FORMATTER_BASE_URL: `${provider.origin}/v1`, FORMATTER_API_KEY: "any", FORMATTER_MODEL: "small" };
-    const { url } = await startToneServer({ env });
-    const { page, faults } = await openPage(url);
-    await expect.poll(() => page.locator("#state").textContent(), { timeout: 15_000 }).toContain("Ready");
-    await page.getByRole("button", { name: "Start the microphone" }).click();
-    await expect.poll(() => page.locator("#partial").textContent(), { timeout: 30_000 }).toBe("three one four");
-    await keep(page, "while-speaking");
-    await page.getByRole("button", { name: "Stop the microphone" }).click();
-    await expect
-      .poll(() => page.getByLabel("As it was heard").inputValue(), { timeout: 15_000 })
-      .toBe("three one four");
-    await page.getByRole("button", { name: "Format" }).click();
-    await expect.poll(() => page.getByLabel("Formatted", { exact: true }).inputValue()).toBe("Three one four.");
-    await page.getByRole("button", { name: "Take the text" }).click();
-    await page.getByRole("button", { name: "Send" }).click();
-    await expect
-      .poll(() => page.getByLabel("The chat so far").textContent())
-      .toContain("Answer: You said: Three one four.");
-    await keep(page, "after-chatting");
-    expect(faults).toEqual([]);
-  });
-
-  test("takes recordings, is used by keys alone, and survives a restart of the server", async () => {
-    verifies("stt.demo.page");
-    const first = await startToneServer();
-    const { page, faults } = await openPage(first.url);
-    await expect.poll(() => page.locator("#file").isEnabled(), { timeout: 15_000 }).toBe(true);
-    await page.locator("#file").setInputFiles(UPLOADED);
-    await expect.poll(() => page.getByLabel("As it was heard").inputValue(), { timeout: 15_000 }).toBe("nine five");
-    await page.keyboard.down("F2");
-    await expect.poll(() => page.locator("#partial").textContent(), { timeout: 30_000 }).toBe("three one four");
-    await first.close();
-    await expect.poll(() => page.getByRole("alert").textContent(), { timeout: 15_000 }).not.toBe("");
-    await page.keyboard.up("F2");
-    expect(await page.getByLabel("As it was heard").inputValue()).toBe("nine five three one four");
-    await expect
-      .poll(() => page.locator("#state").textContent(), { timeout: 15_000 })
-      .toBe("The server does not answer.");
-    await startToneServer({ env: { STT_PORT: new URL(first.url).port } });
-    await expect.poll(() => page.locator("#state").textContent(), { timeout: 15_000 }).toContain("Ready");
-    await page.locator("#file").setInputFiles(UPLOADED);
-    await expect
-      .poll(() => page.getByLabel("As it was heard").inputValue(), { timeout: 15_000 })
-      .toContain("four nine five");
-    expect(faults).toEqual([]);
-  });
-
-  test("names every control, and shows what went wrong", async () => {
-    const { url } = await startToneServer();
-    const { page } = await openPage(url);
-    for (const control of await page.locator("button, input, textarea, meter, progress").all()) {
-      const name = await control.evaluate(
-        (node: HTMLInputElement) =>
-          (node.labels?.[0]?.textContent ?? "") + (node.textContent ?? "") + (node.ariaLabel ?? ""),
-      );
-      expect(name.trim()).not.toBe("");
-    }
-    await page.getByLabel("Message").fill("hello");
-    await page.keyboard.press("Enter");
-    await expect.poll(() => page.getByRole("alert").textContent()).toContain("No provider is set up");
-    expect((await page.request.get(url)).headers()).toMatchObject({
-      "content-security-policy": expect.stringContaining("frame-ancestors 'none'"),
-      "x-content-type-options": "nosniff",
+async function serveProvider(): Promise<Server> {
+  const server = createServer((request, response) => {
+    void readText(request).then((body) => {
+      const messages: readonly { readonly content: string }[] = JSON.parse(body).messages;
+      const last = messages.at(-1)?.content ?? "";
+      const text = /^<(text-\w+)>\n([\s\S]*)\n<\/\1>$/.exec(last)?.[2];
+      const said = text === undefined ? `You said: ${last}` : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.end(sse(...(said.match(/.{1,4}/gs) ?? []).map(textChunk), lastChunk("stop"), "[DONE]"));
     });
   });
-});
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return server;
+}
+
+/** One word in each format. */
+function recordings(): Record<string, Uint8Array> {
+  const wav = (word: ToneWord): Buffer => wavFile(sound(300, word, 300), 16_000);
+  return {
+    "a.wav": wav("one"),
+    "b.mp3": encoded(wav("two"), "-f", "mp3"),
+    "c.m4a": encoded(wav("three"), "-movflags", "frag_keyframe+empty_moov", "-f", "mp4"),
+    "d.flac": encoded(wav("four"), "-f", "flac"),
+    "e.webm": encoded(wav("five"), "-c:a", "libopus", "-f", "webm"),
+  };
+}
+
+/** An engine that says it is what the test wants it to be. */
+function engineOf(status: () => EngineStatus): SpeechEngine {
+  const refusal = new SpeechError("loading", "The speech model is being downloaded");
+  return {
+    name: "an engine that is not ready",
+    status,
+    watch: () => () => {},
+    facts: () => ({ engine: "none", engineVersion: null, model: "base.en", modelPath: null, modelSha256: null }),
+    restarts: () => 0,
+    refusal: () => refusal,
+    transcribe: () => Promise.reject(refusal),
+  };
+}

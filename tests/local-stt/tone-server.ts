@@ -7,6 +7,13 @@ export const program = await whisperForTests();
 
 /** The speech-to-text server with the real engine and the model whose words are tones; it ends with the test. */
 export async function startToneServer(options: LocalSttServerOptions = {}): Promise<LocalSttServer> {
+  const server = await openToneServer(options);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+/** The same; whoever opens it closes it. */
+export async function openToneServer(options: LocalSttServerOptions = {}): Promise<LocalSttServer> {
   const env = {
     SPEECH_ENGINE: "whisper",
     WHISPER_SERVER_PATH: program ?? "",
@@ -16,7 +23,6 @@ export async function startToneServer(options: LocalSttServerOptions = {}): Prom
     ...options.env,
   };
   const server = await startLocalSttServer({ ...options, env });
-  onTestFinished(() => server.close());
   await settled(server.speech);
   return server;
 }

@@ -67,12 +67,6 @@ document.addEventListener("keydown", ({ key, defaultPrevented }) => {
   for (const conversation of conversations) conversation.stop();
 });
 
-document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) => {
-  if (effectiveDirective !== "connect-src") return;
-  const sentence = `This page may not send to ${blockedURI}. CHAT_LAB_SERVERS lists the servers elsewhere that it may send to.`;
-  setText(byId("responses-trouble", HTMLElement), sentence);
-});
-
 function showPhase(phase: DictationPhase): void {
   setText(byId("talk-state", HTMLElement), TALK_STATES[phase]);
   talk.setAttribute("aria-pressed", String(phase === "opening" || phase === "listening"));

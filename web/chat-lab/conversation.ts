@@ -17,6 +17,7 @@ export interface ConversationParts {
 export class Conversation {
   readonly #parts: ConversationParts;
   readonly #log: HTMLElement;
+  readonly #list: HTMLElement;
   readonly #text: HTMLTextAreaElement;
   readonly #send: HTMLButtonElement;
   readonly #stop: HTMLButtonElement;
@@ -28,6 +29,7 @@ export class Conversation {
     this.#parts = parts;
     const { id } = parts;
     this.#log = byId(`${id}-log`, HTMLElement);
+    this.#list = byId(`${id}-list`, HTMLElement);
     this.#text = byId(`${id}-text`, HTMLTextAreaElement);
     this.#send = byId(`${id}-send`, HTMLButtonElement);
     this.#stop = byId(`${id}-stop`, HTMLButtonElement);
@@ -56,7 +58,7 @@ export class Conversation {
     byId(`${id}-clear`, HTMLButtonElement).addEventListener("click", () => {
       this.stop();
       forget();
-      this.#log.replaceChildren();
+      this.#list.replaceChildren();
       setText(this.#note, "");
       setText(this.#trouble, "");
       this.#text.focus();
@@ -124,7 +126,7 @@ export class Conversation {
     const said = document.createElement("p");
     said.textContent = text;
     item.append(name, said);
-    this.#log.append(item);
+    this.#list.append(item);
     this.#log.scrollTop = this.#log.scrollHeight;
     return said;
   }

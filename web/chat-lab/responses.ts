@@ -56,8 +56,18 @@ function noteOf({ response }: Extract<AnyStreamEvent, { type: "response.complete
   return cut === null ? `Answered by ${model}${tokens}.` : `Cut short (${cut.reason ?? "no reason given"})${tokens}.`;
 }
 
+/** Origins that the page's own policy keeps it from. */
+const forbidden = new Set<string>();
+
+document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) => {
+  if (effectiveDirective === "connect-src") forbidden.add(originOf(blockedURI));
+});
+
 function unreachable(baseUrl: string): string {
-  return `${originOf(baseUrl)} does not answer this page. Does it run, and does its CORS_ORIGINS list ${window.location.origin}?`;
+  const origin = originOf(baseUrl);
+  if (forbidden.has(origin))
+    return `This page may not send to ${origin}. CHAT_LAB_SERVERS lists the servers elsewhere that it may send to.`;
+  return `${origin} does not answer this page. Does it run, and does its CORS_ORIGINS list ${window.location.origin}?`;
 }
 
 function originOf(url: string): string {

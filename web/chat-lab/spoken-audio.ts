@@ -65,12 +65,14 @@ export class SpokenAudio {
   }
 
   /** The messages of a new stream, from the oldest piece that is still open. An older stream is given nothing more. */
-  async *messages(): AsyncGenerator<LocalStt.SttClientMessage, void> {
+  messages(): AsyncGenerator<LocalStt.SttClientMessage, void> {
     this.#stream += 1;
     this.#sent = 0;
     this.#acknowledged = 0;
-    this.#wantsFinal = false;
-    const stream = this.#stream;
+    return this.#messagesOf(this.#stream);
+  }
+
+  async *#messagesOf(stream: number): AsyncGenerator<LocalStt.SttClientMessage, void> {
     while (stream === this.#stream) {
       const piece = this.#pieces[this.#sent];
       if (piece !== undefined) {
