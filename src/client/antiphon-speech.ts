@@ -1,5 +1,6 @@
 import { LocalSttClient } from "../../generated/local-stt/client.ts";
 import { type ConnectionOptions, connectionOf } from "./connection.ts";
+import { isBrowser } from "./platform.ts";
 import { createSend } from "./send.ts";
 import type { OpenSocket } from "./socket-inbox.ts";
 import { sendStreamsBySocket } from "./socket-stream.ts";
@@ -22,9 +23,4 @@ export class AntiphonSpeech extends LocalSttClient {
       options;
     super(streamTransport === "websocket" ? sendStreamsBySocket(send, connection, openSocket) : send);
   }
-}
-
-/** Pages and workers have a location; servers have none. */
-function isBrowser(): boolean {
-  return "location" in globalThis;
 }

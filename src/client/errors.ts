@@ -113,6 +113,21 @@ export class RateLimitError extends APIError {
   override readonly name: string = "RateLimitError";
 }
 
+/** The cloud stream heard nothing for longer than it waits. */
+export class IdleTimeoutError extends APIError {
+  override readonly name: string = "IdleTimeoutError";
+}
+
+/** The cloud stream was sent a message that breaks its schema. */
+export class InvalidMessageError extends APIError {
+  override readonly name: string = "InvalidMessageError";
+}
+
+/** The cloud stream was sent other audio than 16-bit PCM. */
+export class UnsupportedFormatError extends APIError {
+  override readonly name: string = "UnsupportedFormatError";
+}
+
 /** 500 and above */
 export class InternalServerError extends APIError {
   override readonly name: string = "InternalServerError";

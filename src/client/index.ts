@@ -1,5 +1,8 @@
+export type { ChannelOptions, MessageStream } from "../../generated/local-stt/cloud-client.ts";
 export type * as LocalStt from "../../generated/local-stt/types.ts";
 export type {
+  CloudClientMessage,
+  CloudServerMessage,
   SttClientMessage,
   SttServerMessage,
   Transcription,
@@ -18,7 +21,9 @@ export type {
   ToolInput,
 } from "../../generated/responses-api/types.ts";
 export { Antiphon } from "./antiphon.ts";
+export { AntiphonCloudSpeech } from "./antiphon-cloud-speech.ts";
 export { AntiphonSpeech, type SpeechOptions } from "./antiphon-speech.ts";
+export type { CloudSpeechOptions } from "./cloud-service.ts";
 export type { ConnectionOptions, Fetch } from "./connection.ts";
 export {
   AntiphonError,
@@ -29,7 +34,9 @@ export {
   AuthenticationError,
   BadRequestError,
   ConflictError,
+  IdleTimeoutError,
   InternalServerError,
+  InvalidMessageError,
   InvalidReplyError,
   NotFoundError,
   NotImplementedError,
@@ -37,5 +44,8 @@ export {
   RateLimitError,
   StreamBrokenError,
   UnprocessableEntityError,
+  UnsupportedFormatError,
 } from "./errors.ts";
+export type { KeyedSocket, OpenKeyedSocket, UpgradeReply } from "./keyed-socket.ts";
+export { pcmMessages } from "./pcm-messages.ts";
 export type { OpenSocket, Socket } from "./socket-inbox.ts";

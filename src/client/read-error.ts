@@ -4,12 +4,15 @@ import {
   AuthenticationError,
   BadRequestError,
   ConflictError,
+  IdleTimeoutError,
   InternalServerError,
+  InvalidMessageError,
   NotFoundError,
   NotImplementedError,
   PermissionDeniedError,
   RateLimitError,
   UnprocessableEntityError,
+  UnsupportedFormatError,
 } from "./errors.ts";
 import { isRecord, numberAt, parseJson, textAt } from "./json-members.ts";
 
@@ -44,6 +47,22 @@ export function errorOfEvent(event: unknown, headers: Headers): APIError {
   const status = isRecord(event) ? numberAt(event, "status") : null;
   const message = described.message ?? "The server failed in the middle of the stream.";
   return new APIError({ ...described, message, status, requestId: headers.get("x-request-id"), headers });
+}
+
+const CLASS_BY_CODE: ReadonlyMap<string, new (fields: APIErrorFields) => APIError> = new Map([
+  ["idle_timeout", IdleTimeoutError],
+  ["internal_error", InternalServerError],
+  ["invalid_message", InvalidMessageError],
+  ["rate_limited", RateLimitError],
+  ["unsupported_format", UnsupportedFormatError],
+]);
+
+/** The typed error that an error message of the cloud stream stands for. */
+export function cloudErrorOf(event: unknown): APIError {
+  const described = describeError(event);
+  const message = described.message ?? "The service ended the stream.";
+  const ErrorClass = CLASS_BY_CODE.get(described.code ?? "") ?? APIError;
+  return new ErrorClass({ ...described, message, status: null, requestId: null, headers: new Headers() });
 }
 
 interface DescribedError {

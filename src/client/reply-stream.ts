@@ -10,6 +10,10 @@ export interface StreamKind {
   readonly lastTypes: readonly string[];
   /** Types of the events that are thrown. */
   readonly errorTypes: readonly string[];
+  /** Whether the end of the connection was that of the stream; left out: it never is. */
+  readonly endsInOrder?: () => boolean;
+  /** What is thrown for an event of those types; left out: an `APIError`. */
+  readonly errorOf?: (event: unknown) => Error;
 }
 
 /** Events as they come. They are read once; leaving the loop, or `abort`, closes the connection. */
@@ -61,7 +65,8 @@ async function* readEvents(
       watch.signal.throwIfAborted();
       const event = parseEvent(text);
       const type = textAt(event, "type");
-      if (type === null ? "error" in event : kind.errorTypes.includes(type)) throw errorOfEvent(event, headers);
+      if (type === null ? "error" in event : kind.errorTypes.includes(type))
+        throw kind.errorOf === undefined ? errorOfEvent(event, headers) : kind.errorOf(event);
       lastSequenceNumber = numberAt(event, "sequence_number") ?? lastSequenceNumber;
       yield event;
       if (type !== null && kind.lastTypes.includes(type)) return;
@@ -76,6 +81,7 @@ async function* readEvents(
     });
   }
   watch.signal.throwIfAborted();
+  if (kind.endsInOrder?.() === true) return;
   throw new StreamBrokenError("The stream ended without its terminal event.", { lastSequenceNumber, requestId });
 }
 

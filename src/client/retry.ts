@@ -24,7 +24,7 @@ export async function withRetries<Reply>(tryOnce: () => Promise<Reply>, limits: 
       const waitMs =
         retries < limits.retriesMax ? retryWaitMs(error, { retries, nowMs: Date.now(), chance: Math.random() }) : null;
       if (waitMs === null) throw error;
-      await wait(waitMs, limits.signal);
+      await waitFor(waitMs, limits.signal);
     }
   }
 }
@@ -54,7 +54,8 @@ function isTransient(error: unknown, serverSays: string | null): boolean {
   return TRANSIENT_STATUSES.includes(error.status) || error.status >= 500;
 }
 
-function askedWaitMs(headers: Headers, nowMs: number): number | null {
+/** What the server asked for in Retry-After; null: nothing. */
+export function askedWaitMs(headers: Headers, nowMs: number): number | null {
   const inMs = numberIn(headers.get("retry-after-ms"));
   if (inMs !== null) return inMs;
   const after = headers.get("retry-after");
@@ -68,7 +69,8 @@ function numberIn(text: string | null): number | null {
   return text !== null && /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : null;
 }
 
-function wait(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
+/** Rejects at once when the signal aborts. */
+export function waitFor(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const finish = () => {
       clearTimeout(timer);

@@ -10,7 +10,8 @@ export interface Socket {
   readonly bufferedAmount: number;
   send(text: string): void;
   close(code?: number): void;
-  addEventListener(type: "open" | "error" | "close", listener: () => void): void;
+  addEventListener(type: "open" | "error", listener: () => void): void;
+  addEventListener(type: "close", listener: (event: { readonly code: number }) => void): void;
   addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void;
 }
 
@@ -24,6 +25,7 @@ export class SocketInbox {
   readonly #watch: CallWatch;
   readonly #messages: string[] = [];
   #phase: InboxPhase = "opening";
+  #closeCode: number | null = null;
   #wake: () => void = () => undefined;
 
   constructor(socket: Socket, watch: CallWatch) {
@@ -33,11 +35,19 @@ export class SocketInbox {
     socket.addEventListener("open", () => this.#enter("open"));
     socket.addEventListener("message", ({ data }) => this.#take(data));
     socket.addEventListener("error", () => this.#enter("closed"));
-    socket.addEventListener("close", () => this.#enter("closed"));
+    socket.addEventListener("close", ({ code }) => {
+      this.#closeCode ??= code;
+      this.#enter("closed");
+    });
   }
 
   get isOpen(): boolean {
     return this.#phase === "open";
+  }
+
+  /** Whether the socket has closed without a fault. */
+  get wasClosedInOrder(): boolean {
+    return this.#closeCode === NORMAL_CLOSURE;
   }
 
   get unread(): number {

@@ -36,10 +36,15 @@ async function openStream(socket: Socket, messages: AsyncIterable<unknown>, watc
 
 async function sendMessages(socket: Socket, iterator: AsyncIterator<unknown>, inbox: SocketInbox): Promise<void> {
   for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
-    while (inbox.isOpen && (inbox.unread > UNREAD_MESSAGES_MAX || socket.bufferedAmount > BUFFERED_BYTES_MAX)) {
-      await new Promise((resolve) => setTimeout(resolve, ROOM_POLL_MS));
-    }
-    if (!inbox.isOpen) return letGo(iterator);
+    if (!(await hasRoom(socket, inbox))) return letGo(iterator);
     socket.send(JSON.stringify(next.value));
   }
+}
+
+/** Resolves to true once there is room for another message, and to false if the socket closes before. */
+export async function hasRoom(socket: Socket, inbox: SocketInbox): Promise<boolean> {
+  while (inbox.isOpen && (inbox.unread > UNREAD_MESSAGES_MAX || socket.bufferedAmount > BUFFERED_BYTES_MAX)) {
+    await new Promise((resolve) => setTimeout(resolve, ROOM_POLL_MS));
+  }
+  return inbox.isOpen;
 }
