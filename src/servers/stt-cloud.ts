@@ -88,6 +88,7 @@ function cloudStream(parts: CloudParts): Upgrade<CloudCaller> {
     operationId: PLAIN_ROUTE.operationId,
     admitCaller: (caller) => countStream(parts.rates, caller),
     admit: () => parts.sessions.places.check(),
+    endsByItself: true,
     lastWords: errorMessage,
     handle: (messages, { principal, requestId, log, signal }) =>
       openCloudStream(parts, messages, principal, { requestId, log, signal }),

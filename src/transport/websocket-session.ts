@@ -15,6 +15,8 @@ export interface SessionParts {
   readonly lastWords: (fault: ApiError, last: object | null) => readonly object[];
   /** Aborted once the server is stopping. */
   readonly draining: AbortSignal;
+  /** Whether the end of what is sent tells nothing of that. */
+  readonly endsByItself: boolean;
   readonly faults: Faults;
   readonly options: Pick<TransportOptions, "pingIntervalMs">;
   readonly log: Logger;
@@ -67,7 +69,7 @@ async function sendAll(socket: WebSocket, source: AsyncIterator<object>, parts: 
       await send(socket, message);
       last = message;
     }
-    return parts.draining.aborted ? CLOSE_GOING_AWAY : CLOSE_NORMAL;
+    return parts.draining.aborted && !parts.endsByItself ? CLOSE_GOING_AWAY : CLOSE_NORMAL;
   } catch (error) {
     const fault = sessionFault(error, parts);
     for (const message of parts.lastWords(fault, last)) await send(socket, message);

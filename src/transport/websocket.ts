@@ -37,6 +37,8 @@ export interface Conversation<P> {
   readonly admitCaller?: (principal: P) => Promise<void>;
   /** Throws the `ApiError` of a conversation that cannot be begun now. Nothing else happens between this and its beginning. */
   readonly admit?: () => void;
+  /** Whether its messages end when all is said and never because the server stops: they are then followed by 1000 also while it does. */
+  readonly endsByItself?: boolean;
   /** What is still said when a conversation breaks; left out: the interface's `streamError`. */
   readonly lastWords?: (error: ApiError) => object;
   /** For a message that is not JSON text the iteration of `messages` throws; `next` can be called again afterwards. */
@@ -131,7 +133,7 @@ class ConversationDoor<P> implements Door {
     known: Pick<ConversationContext<P>, "requestId" | "principal" | "query">,
   ): void {
     const { inFlight, log, faults, options } = this.#parts;
-    const { operationId, handle, lastWords } = this.#conversation;
+    const { operationId, handle, lastWords, endsByItself = false } = this.#conversation;
     this.#held += 1;
     const closed = this.#parts.observer?.beginConversation();
     webSocket.once("close", () => {
@@ -154,6 +156,7 @@ class ConversationDoor<P> implements Door {
     converse(webSocket, flight, (messages) => handle(messages, context), {
       requestId: known.requestId,
       draining: inFlight.whenDraining,
+      endsByItself,
       faults,
       options,
       log,
