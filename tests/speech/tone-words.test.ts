@@ -29,6 +29,12 @@ describe.skipIf(program === null)("the real engine with the model of tone words"
     expect(await hear(engine, new Int16Array(0))).toEqual({ text: "", segments: [], language: null });
   });
 
+  test("hears nothing of a longer sound that came before", async () => {
+    const engine = await startToneEngine(program ?? "");
+    await hear(engine, sound("one", 7500, "seven", 300, "eight", 500));
+    expect((await hear(engine, sound("two", 2500))).text).toBe("two");
+  });
+
   test("takes sounds that are shorter than the engine can hear", async () => {
     const engine = await startToneEngine(program ?? "");
     for (const samples of [1, 100, 1599])

@@ -159,11 +159,17 @@ function whyNotStarted(end: ProgramEnd, { modelPath }: EngineCommand): string {
   return `The speech engine does not start: ${whyEnded(end)}`;
 }
 
+/**
+ * With flash attention the engine rounds windows up to multiples of 256 positions, and fills the difference with what it kept of an earlier sound: whose
+ * words are heard again then.
+ */
+const WITHOUT_FLASH_ATTENTION = ["--no-flash-attn"] as const;
+
 function commandLine({ modelPath, threads }: EngineCommand, port: number, path: string): string[] {
   const listening = ["--host", HOST, "--port", String(port), "--request-path", path];
   const folders = ["--public", ".", "--tmp-dir", "."];
   const decoding = ["--model", modelPath, "--threads", String(threads), "--beam-size", "1", "--best-of", "1"];
-  return [...listening, ...folders, ...decoding, "--suppress-nst"];
+  return [...listening, ...folders, ...decoding, "--suppress-nst", ...WITHOUT_FLASH_ATTENTION];
 }
 
 /**
