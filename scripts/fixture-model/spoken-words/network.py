@@ -1,0 +1,158 @@
+"""Whisper's architecture, as small as it can be, computed as whisper.cpp computes it."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from mel import BINS
+
+# Places of special tokens in an English vocabulary; the engine knows them as constants.
+VOCABULARY = 51_864
+END_OF_TEXT = 50_256
+START = 50_257
+PREVIOUS = 50_360
+FIRST_TIMESTAMP = 50_363
+# Tokens 0 to 255 are the bytes; the words follow.
+FIRST_WORD = 256
+# How many positions before and after a moment the encoder looks at first.
+WAY = 12
+
+
+@dataclass
+class Sizes:
+    words: int
+    state: int = 96
+    heads: int = 4
+    encoder_layers: int = 3
+    decoder_layers: int = 3  # whisper.cpp takes two for a distilled model, which it treats otherwise
+    audio_positions: int = 512
+    text_positions: int = 96
+
+
+class Attention(nn.Module):
+    def __init__(self, state: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.query = nn.Linear(state, state)
+        self.key = nn.Linear(state, state, bias=False)
+        self.value = nn.Linear(state, state)
+        self.out = nn.Linear(state, state)
+
+    def forward(self, x: Tensor, source: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
+        """The result, and where a mask is given or the source is another, the logarithm of what was looked at: [batch, heads, x, source]."""
+        query, key, value = (self._split(part) for part in (self.query(x), self.key(source), self.value(source)))
+        if x is source and mask is None:
+            return self.out(self._joined(F.scaled_dot_product_attention(query, key, value))), None
+        scores = query @ key.transpose(-1, -2) / math.sqrt(query.shape[-1])
+        shares = F.log_softmax(scores if mask is None else scores + mask, dim=-1)
+        return self.out(self._joined(shares.exp() @ value)), shares
+
+    def _split(self, x: Tensor) -> Tensor:
+        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+
+    def _joined(self, x: Tensor) -> Tensor:
+        return x.transpose(1, 2).flatten(2)
+
+
+class Block(nn.Module):
+    def __init__(self, sizes: Sizes, has_source: bool) -> None:
+        super().__init__()
+        state = sizes.state
+        self.attn_ln = nn.LayerNorm(state)
+        self.attn = Attention(state, sizes.heads)
+        if has_source:
+            self.cross_attn_ln = nn.LayerNorm(state)
+            self.cross_attn = Attention(state, sizes.heads)
+        self.mlp_ln = nn.LayerNorm(state)
+        self.mlp = nn.Sequential(nn.Linear(state, 4 * state), nn.GELU(approximate="tanh"), nn.Linear(4 * state, state))
+
+    def forward(self, x: Tensor, source: Tensor | None = None, mask: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
+        normal = self.attn_ln(x)
+        x = x + self.attn(normal, normal, mask)[0]
+        shares = None
+        if source is not None:
+            found, shares = self.cross_attn(self.cross_attn_ln(x), source)
+            x = x + found
+        return x + self.mlp(self.mlp_ln(x)), shares
+
+
+class Network(nn.Module):
+    """Tokens have two names: places in the file's vocabulary, of which nearly all stay zero, and here numbers of those that are used (see `tokens`)."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__()
+        self.sizes = sizes
+        state = sizes.state
+        self.conv1 = nn.Conv1d(BINS, state, 3, padding=1)
+        self.conv2 = nn.Conv1d(state, state, 3, stride=2, padding=1)
+        self.register_buffer("audio_positions", sinusoids(sizes.audio_positions, state))
+        self.encoder = nn.ModuleList(Block(sizes, has_source=False) for _ in range(sizes.encoder_layers))
+        self.ln_post = nn.LayerNorm(state)
+        self.token_embedding = nn.Parameter(torch.randn(len(tokens(sizes)), state) * 0.05)
+        self.text_positions = nn.Parameter(torch.randn(sizes.text_positions, state) * 0.02)
+        self.decoder = nn.ModuleList(Block(sizes, has_source=True) for _ in range(sizes.decoder_layers))
+        self.decoder_ln = nn.LayerNorm(state)
+        # Not in the file: what tells the encoder, while it learns, which word sounds at each moment.
+        self.moment = nn.Linear(state, sizes.words + 1)
+        self._look_around()
+
+    def encode(self, mels: Tensor) -> Tensor:
+        """Of [batch, frames, BINS] two frames to a position."""
+        x = F.gelu(self.conv1(mels.transpose(1, 2)), approximate="tanh")
+        x = F.gelu(self.conv2(x), approximate="tanh").transpose(1, 2)
+        x = x + self.audio_positions[: x.shape[1]]
+        for block in self.encoder:
+            x, _ = block(x)
+        return self.ln_post(x)
+
+    def decode(self, said: Tensor, source: Tensor) -> tuple[Tensor, list[Tensor]]:
+        """The logits after each token, and what each layer looked at. The number after the last is any token that is not used."""
+        length = said.shape[1]
+        rows = torch.cat([self.token_embedding, torch.zeros(1, self.sizes.state)])
+        x = rows[said] + self.text_positions[:length]
+        mask = torch.full((length, length), -torch.inf).triu(1)
+        looks = []
+        for block in self.decoder:
+            x, shares = block(x, source, mask)
+            looks.append(shares)
+        return self.decoder_ln(x) @ self.token_embedding.T, looks
+
+    def _look_around(self) -> None:
+        """Each head of the encoder begins by looking some way before or after, so that it need not find out first that sound near by matters."""
+        sizes = self.sizes
+        size = sizes.state // sizes.heads
+        ways = torch.linspace(-WAY, WAY, sizes.heads)
+        half = sizes.state // 2
+        with torch.no_grad():
+            for layer, block in enumerate(self.encoder):
+                query, key = torch.zeros(sizes.state, sizes.state), torch.zeros(sizes.state, sizes.state)
+                for head in range(sizes.heads):
+                    way = ways[head] / 2 ** layer
+                    for place in range(size // 2):
+                        wave = head + place * sizes.heads
+                        angle = way * frequencies(sizes.state)[wave]
+                        row = head * size + 2 * place
+                        key[row, wave] = key[row + 1, half + wave] = 1
+                        query[row, wave], query[row, half + wave] = math.cos(angle), math.sin(angle)
+                        query[row + 1, wave], query[row + 1, half + wave] = -math.sin(angle), math.cos(angle)
+                block.attn.query.weight.copy_(1.5 * query + 0.02 * torch.randn_like(query))
+                block.attn.key.weight.copy_(1.5 * key + 0.02 * torch.randn_like(key))
+
+
+def tokens(sizes: Sizes) -> list[int]:
+    """Places in the vocabulary of the tokens that are used: the words, and those that begin and end a text."""
+    return [*range(FIRST_WORD, FIRST_WORD + sizes.words), END_OF_TEXT, START, PREVIOUS, FIRST_TIMESTAMP]
+
+
+def frequencies(state: int) -> Tensor:
+    """Of the waves by which positions are told apart. The slowest is shorter than Whisper's, as the longest sound is."""
+    count = state // 2
+    return torch.exp(-math.log(300) * torch.arange(count) / (count - 1))
+
+
+def sinusoids(length: int, state: int) -> Tensor:
+    angles = torch.arange(length)[:, None] * frequencies(state)[None, :]
+    return torch.cat([angles.sin(), angles.cos()], dim=1)
