@@ -12,7 +12,7 @@ async function start(env: Readonly<Record<string, string>> = {}): Promise<TestSe
 }
 
 /** What a page of this origin would be let read: of a stream, of an error, and of the answer to its preflight. */
-async function readable({ url, fetch: call }: TestServer, origin: string): Promise<boolean[]> {
+async function readable(server: TestServer, origin: string): Promise<boolean[]> {
   const body = JSON.stringify({ model: "antiphon-built-in", input: "Say hi", stream: true });
   const post = { method: "POST", body, headers: { origin, "content-type": "application/json" } };
   const preflight = {
@@ -21,9 +21,9 @@ async function readable({ url, fetch: call }: TestServer, origin: string): Promi
     "access-control-request-headers": "authorization",
   };
   const replies = [
-    await call("/v1/responses", post),
-    await fetch(`${url}/v1/responses`, post),
-    await fetch(`${url}/v1/responses`, { method: "OPTIONS", headers: preflight }),
+    await server.fetch("/v1/responses", post),
+    await fetch(`${server.url}/v1/responses`, post),
+    await fetch(`${server.url}/v1/responses`, { method: "OPTIONS", headers: preflight }),
   ];
   for (const reply of replies) await reply.text();
   expect(replies.map(({ status }) => status).slice(0, 2)).toEqual([200, 401]);

@@ -50,7 +50,7 @@ test("plain JavaScript imports antiphon/client and calls a server", async () => 
 });
 
 const CONSUMER = `
-import { Antiphon, AntiphonSpeech, APIError, type AnyStreamEvent, type LocalStt, type ResponsesApi } from "antiphon/client";
+import { Antiphon, AntiphonCloudSpeech, AntiphonSpeech, APIError, pcmMessages, type AnyStreamEvent, type LocalStt, type ResponsesApi } from "antiphon/client";
 
 const client = new Antiphon({ baseUrl: "https://api.example.com/v1", apiKey: "sk-1" });
 const plain: ResponsesApi.Response = await client.createResponse({ model: "m", input: "hi" });
@@ -63,6 +63,8 @@ for await (const event of stream) {
 }
 const speech = new AntiphonSpeech({ streamTransport: "websocket", openSocket: (url) => new WebSocket(url) });
 const words: LocalStt.Transcription = await speech.transcribe({ audio: new Blob([]) });
+const cloud = new AntiphonCloudSpeech({ apiKey: "sk-1", baseUrl: "https://stt.example.com" });
+for await (const message of await cloud.stream(pcmMessages([new Uint8Array(2)]))) if (message.type === "final") text += message.text;
 // @ts-expect-error -- There is no such member.
 await client.createResponse({ model: "m", inputs: "hi" });
 // @ts-expect-error -- A plain reply is no stream.
@@ -90,13 +92,13 @@ test.each([
   BUILD_TIMEOUT_MS,
 );
 
-test("the package holds the client, and nothing of the server", async () => {
+test("the package holds the client and the page, and nothing of the server", async () => {
   const files = await readdir(installed, { recursive: true, withFileTypes: true });
   const paths = files
     .filter((file) => file.isFile())
     .map(({ parentPath, name }) => join(parentPath, name).slice(installed.length + 1));
   const packedAlways = ["LICENSE", "README.md", "package.json", "src/main.ts"]; // npm packs what `bin` names.
-  expect(paths.filter((path) => !path.startsWith("dist/client/") && !packedAlways.includes(path))).toEqual([]);
+  expect(paths.filter((path) => !/^dist\/(chat-lab|client)\//.test(path) && !packedAlways.includes(path))).toEqual([]);
   expect(paths.filter((path) => /test|fixture|validators|readers|operations/.test(path))).toEqual([]);
 });
 

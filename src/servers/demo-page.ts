@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Logger } from "../base/logger.ts";
+import { ConfigError } from "../config/config-error.ts";
 import type { Config } from "../config/load-config.ts";
 import type { Asset, Assets } from "../transport/assets.ts";
 
@@ -67,7 +68,10 @@ function pageHeaders({ chatLabServers }: PageConfig): Readonly<Record<string, st
   };
 }
 
-/** Of what an operator wrote, what cannot be more than a source in the policy. */
+/** Never more than one source of the policy, whatever an operator wrote. */
 function originOf(server: string): string {
-  return URL.canParse(server) ? new URL(server).origin : "";
+  const origin = URL.canParse(server) ? new URL(server).origin : "";
+  if (!/^https?:\/\/[\w.*:[\]-]+$/.test(origin))
+    throw new ConfigError([`CHAT_LAB_SERVERS has '${server}', which is no http or https URL.`]);
+  return origin;
 }

@@ -25,6 +25,6 @@ export function preflightHeaders({ headers }: Caller): Record<string, string> {
   return {
     "access-control-allow-methods": METHODS,
     "access-control-max-age": PREFLIGHT_SECONDS,
-    ...(asked === undefined ? {} : { "access-control-allow-headers": String(asked) }),
+    ...(asked === undefined ? {} : { "access-control-allow-headers": asked }),
   };
 }

@@ -50,14 +50,15 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
   return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(" ")}`));
 }
 
-/** Every text that an element shows from now on, oldest first. */
-export async function textsOf(page: Page, selector: string): Promise<readonly string[]> {
+/** Every text that an element shows from now on, or every value of an attribute, oldest first. */
+export async function changesOf(page: Page, selector: string, attribute?: string): Promise<readonly string[]> {
   const texts: string[] = [];
+  const read = attribute === undefined ? "textContent" : `getAttribute("${attribute}")`;
   const tell = `tell_${selector.replaceAll(/\W/g, "")}`;
   await page.exposeFunction(tell, (text: string) => texts.push(text));
   await page.evaluate(`{
     const element = document.querySelector(${JSON.stringify(selector)});
-    new MutationObserver(() => ${tell}(element.textContent)).observe(element, { childList: true, characterData: true, subtree: true });
+    new MutationObserver(() => ${tell}(element.${read})).observe(element, { childList: true, attributes: true, characterData: true, subtree: true });
   }`);
   return texts;
 }

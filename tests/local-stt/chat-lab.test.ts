@@ -18,7 +18,7 @@ import type { LocalSttServer } from "../local-stt-server.ts";
 import { sound } from "../speech/tones.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
-import { accessibilityFaults, CHROMIUM, drop, keep, openPage, textsOf } from "./chat-lab-page.ts";
+import { accessibilityFaults, CHROMIUM, changesOf, drop, keep, openPage } from "./chat-lab-page.ts";
 import { openToneServer, program } from "./tone-server.ts";
 
 if (CHROMIUM === null)
@@ -64,9 +64,11 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
     verifies("stt.demo.page", "stt.demo.page-sends-to-the-responses-api", "transport.cors.listed-pages-only");
     const page = await openPage(browser, speech.url);
     await isReady(page);
-    const interims = await textsOf(page, "#interim");
+    const interims = await changesOf(page, "#interim");
+    const levels = await changesOf(page, "#level", "value");
     await page.getByRole("button", { name: "Talk" }).click();
     await expect.poll(() => Promise.resolve(interims.at(-1)), { timeout: 30_000 }).toBe("three one four");
+    expect(Math.max(...levels.map(Number))).toBeGreaterThan(0.5); // Tones of a fifth of the loudest.
     await keep(page, "listening-wide-light");
     await page.getByRole("button", { name: "Talk", pressed: true }).click();
     await heard(page, "three one four");
@@ -236,7 +238,7 @@ async function heard(page: Page, text: string | RegExp): Promise<void> {
 /** Twice, so that the second question continues the first answer. */
 async function askResponsesApi(page: Page): Promise<void> {
   const panel = page.getByRole("region", { name: "Responses API" });
-  const answers = await textsOf(page, "#responses-log");
+  const answers = await changesOf(page, "#responses-log");
   await panel.getByLabel("Base URL").fill(`${responses.url}/v1`);
   await panel.getByLabel("Key").fill(responses.apiKey);
   await panel.getByLabel("Key").blur();

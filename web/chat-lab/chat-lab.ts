@@ -8,8 +8,7 @@ import { Recordings } from "./recordings.ts";
 import { openResponses } from "./responses.ts";
 import { ServerStatus } from "./status.ts";
 
-const TALK_STATES: Readonly<Record<DictationPhase, string>> = {
-  off: "Press to switch the microphone on, or hold while you talk.",
+const TALK_STATES: Readonly<Record<Exclude<DictationPhase, "off">, string>> = {
   opening: "The microphone is being opened…",
   listening: "Listening. Press again to stop.",
   finishing: "The last words are being transcribed…",
@@ -46,6 +45,7 @@ const recordings = new Recordings({ speech, addText: (text) => texts.add(text), 
 const conversations = [openChat(speech, () => texts.result), openResponses(() => texts.result)];
 const status = new ServerStatus(speech, (isReady) => {
   talk.disabled = !isReady && dictation.phase === "off";
+  showTalkState();
   byId("file", HTMLInputElement).disabled = !isReady;
 });
 
@@ -68,11 +68,18 @@ document.addEventListener("keydown", ({ key, defaultPrevented }) => {
 });
 
 function showPhase(phase: DictationPhase): void {
-  setText(byId("talk-state", HTMLElement), TALK_STATES[phase]);
+  showTalkState();
   talk.setAttribute("aria-pressed", String(phase === "opening" || phase === "listening"));
   talk.dataset["phase"] = phase;
   byId("give-up", HTMLElement).hidden = phase !== "finishing";
   if (phase === "off" && texts.wantsFormatting) void texts.format();
+}
+
+function showTalkState(): void {
+  const whenOff = talk.disabled
+    ? "The microphone waits until speech can be transcribed."
+    : "Press to switch the microphone on, or hold while you talk.";
+  setText(byId("talk-state", HTMLElement), dictation.phase === "off" ? whenOff : TALK_STATES[dictation.phase]);
 }
 
 /** Tells those who do not see the text what was added to it. */

@@ -26,8 +26,6 @@ export interface DictationParts {
   readonly serverReady: (signal: AbortSignal) => Promise<void>;
 }
 
-/** A server that takes sound and says nothing for so long is gone. */
-const SILENT_MS = 60_000;
 const RETRY_MS = 500;
 /** Words settle at a pause of this length, if enough was said since they last did. */
 const PAUSE_MS = 700;
@@ -114,7 +112,7 @@ export class Dictation {
     if (heard.type !== "samples" || this.#audio === null || this.#audio.isOver) return;
     if (this.#audio.add(heard.samples)) return;
     this.#parts.view.failed(
-      "The server is away for too long, so the microphone was closed. What you said until now is kept.",
+      "The server has not kept up for minutes, so the microphone was closed. What you said until now is kept.",
     );
     this.stop();
   }
@@ -150,8 +148,7 @@ export class Dictation {
   }
 
   async #stream(audio: SpokenAudio, signal: AbortSignal): Promise<void> {
-    const options = { signal, timeoutMs: SILENT_MS };
-    const stream = await this.#parts.speech.streamTranscription(audio.messages(), { interim: true }, options);
+    const stream = await this.#parts.speech.streamTranscription(audio.messages(), { interim: true }, { signal });
     for await (const message of stream) this.#take(message, audio);
   }
 

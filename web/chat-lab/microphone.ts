@@ -34,7 +34,6 @@ export async function openMicrophone(hear: (heard: Heard) => void): Promise<Micr
       if (heard.type === "end") ended.resolve();
     });
     node.port.start();
-    context.createMediaStreamSource(stream).connect(node);
     await context.resume();
     const close = async (): Promise<void> => {
       node.port.postMessage("finish", []);
@@ -42,6 +41,7 @@ export async function openMicrophone(hear: (heard: Heard) => void): Promise<Micr
       await release(stream, context);
     };
     let closing: Promise<void> | null = null;
+    context.createMediaStreamSource(stream).connect(node); // Now, when whoever is told is ready for it.
     return { sampleRate: context.sampleRate, close: () => (closing ??= close()) };
   } catch (error) {
     await release(stream, context);
