@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { silentLogger } from "../../src/base/logger.ts";
 import { createNoSpeech } from "../../src/speech/no-speech.ts";
+import type { SpeechEngine } from "../../src/speech/speech-engine.ts";
 import { sound, tones } from "../speech/tones.ts";
 import { verifies } from "../verifies.ts";
 import { API_KEY, OTHER_KEY, startCloudServer } from "./cloud-server.ts";
@@ -151,6 +152,16 @@ describe.skipIf(program === null)("a cloud stream", () => {
     (await openRawStream(server.url)).socket.close();
   });
 
+  test("would be opened: a plain request is told so with 426", async () => {
+    verifies("cloud.stream.plain-request-tells-the-refusal");
+    const server = await startCloudServer({ speech: speech(), env: { STT_CLOUD_STREAMS_PER_MINUTE: "1" } });
+    for (let round = 0; round < 3; round += 1) {
+      const reply = await fetch(`${server.url}/stt/v1/stream`, { headers: { "x-api-key": API_KEY } });
+      expect([reply.status, reply.headers.get("upgrade")]).toEqual([426, "websocket"]);
+    }
+    (await openRawStream(server.url)).socket.close();
+  });
+
   test("whose client leaves frees its place", async () => {
     const server = await startCloudServer({ speech: speech(), env: { STT_CLOUD_STREAMS_MAX: "1" } });
     for (let round = 0; round < 3; round += 1) {
@@ -180,8 +191,34 @@ describe.skipIf(program === null)("a cloud stream", () => {
   });
 });
 
+/** Hears the same long speech in everything, at once. */
+function talkativeSpeech(): SpeechEngine {
+  const text = "word ".repeat(50_000);
+  return {
+    ...createNoSpeech(""),
+    status: () => ({ state: "ready" }),
+    refusal: () => null,
+    transcribe: async () => ({ text, segments: [], language: null }),
+  };
+}
+
 describe("the cloud server", () => {
   const nobody = createNoSpeech("There is no engine");
+
+  test("ends the stream of a client that reads nothing, before much waits for it", async () => {
+    verifies("cloud.stream.slow-reader-is-bounded");
+    const server = await startCloudServer({ speech: talkativeSpeech() });
+    const stream = await openRawStream(server.url);
+    stream.socket.pause();
+    const piece = audio(sound("one", 1000));
+    for (let sent = 0; sent < 500 && (await server.streamsOpen()) > 0; sent += 10)
+      stream.say(...Array.from({ length: 10 }, () => piece));
+    await expect.poll(() => server.streamsOpen()).toBe(0);
+    stream.socket.resume();
+    const heard = await stream.hearAll();
+    expect(heard.at(-1)).toMatchObject({ type: "error", code: "client_too_slow" });
+    expect(await stream.closed()).toBe(1001);
+  });
 
   test.each([
     ["no key", null],
