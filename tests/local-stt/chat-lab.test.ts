@@ -14,12 +14,13 @@ import { loadConfig } from "../../src/config/load-config.ts";
 import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { startLocalStt } from "../../src/servers/local-stt.ts";
 import { type EngineStatus, type SpeechEngine, SpeechError } from "../../src/speech/speech-engine.ts";
+import { startChildServer } from "../child-server.ts";
 import type { LocalSttServer } from "../local-stt-server.ts";
 import { sound } from "../speech/tones.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { accessibilityFaults, CHROMIUM, changesOf, drop, keep, openPage } from "./chat-lab-page.ts";
-import { openToneServer, program } from "./tone-server.ts";
+import { openToneServer, program, toneSettings } from "./tone-server.ts";
 
 if (CHROMIUM === null)
   console.warn("Tests of the chat lab are left out: there is no Chromium. CHROMIUM_PATH names one.");
@@ -64,6 +65,7 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
     verifies("stt.demo.page", "stt.demo.page-sends-to-the-responses-api", "transport.cors.listed-pages-only");
     const page = await openPage(browser, speech.url);
     await isReady(page);
+    await page.getByLabel("Format when I stop talking").check();
     const interims = await changesOf(page, "#interim");
     const levels = await changesOf(page, "#level", "value");
     await page.getByRole("button", { name: "Talk" }).click();
@@ -72,8 +74,6 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
     await keep(page, "listening-wide-light");
     await page.getByRole("button", { name: "Talk", pressed: true }).click();
     await heard(page, "three one four");
-
-    await page.getByRole("button", { name: "Format", exact: true }).click();
     await expect.poll(() => page.getByLabel("Formatted", { exact: true }).inputValue()).toBe("Three one four.");
 
     const chat = page.getByRole("region", { name: "Chat" });
@@ -130,19 +130,24 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
     await heard(page, "one two three four five one");
   });
 
-  test("keeps every word when the server goes and comes back while somebody talks", async () => {
+  test("keeps every word when the server is killed and started again while somebody talks", async () => {
     verifies("stt.demo.page-survives-a-restart");
-    const page = await openPage(browser, speech.url, { viewport: { width: 390, height: 844 }, colorScheme: "dark" });
+    const env = await toneSettings();
+    const first = await startChildServer({ env });
+    const greeting = /Speech to text +(http:\S+)\n/;
+    await expect.poll(() => first.said()).toMatch(greeting);
+    const url = greeting.exec(first.said())?.[1] ?? "";
+    const page = await openPage(browser, url, { viewport: { width: 390, height: 844 }, colorScheme: "dark" });
     await isReady(page);
     await page.getByLabel("As it was heard").fill("nine");
     await page.keyboard.down("F2");
     await expect.poll(() => page.locator("#interim").textContent(), { timeout: 30_000 }).toContain("three");
-    await speech.close();
+    await first.kill();
     await expect.poll(() => page.locator("#state").textContent()).toBe("The server does not answer");
     await expect.poll(() => page.locator("#connection").textContent()).toContain("What you say is kept");
     await keep(page, "server-away-phone-dark");
     await page.keyboard.up("F2");
-    speech = await openToneServer({ env: { ...formatterEnv(), STT_PORT: new URL(speech.url).port } });
+    await startChildServer({ env: { ...env, STT_PORT: new URL(url).port } });
     await heard(page, "nine three one four");
     await isReady(page);
     expect(await page.locator("#connection").textContent()).toBe("");
@@ -232,7 +237,9 @@ async function isReady(page: Page): Promise<void> {
 }
 
 async function heard(page: Page, text: string | RegExp): Promise<void> {
-  await expect.poll(() => page.getByLabel("As it was heard").inputValue(), { timeout: 30_000 }).toMatch(text);
+  await expect
+    .poll(() => page.getByLabel("As it was heard").inputValue(), { timeout: 30_000 })
+    .toMatch(typeof text === "string" ? new RegExp(`^${text}$`) : text);
 }
 
 /** Twice, so that the second question continues the first answer. */

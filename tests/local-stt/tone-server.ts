@@ -14,15 +14,18 @@ export async function startToneServer(options: LocalSttServerOptions = {}): Prom
 
 /** The same; whoever opens it closes it. */
 export async function openToneServer(options: LocalSttServerOptions = {}): Promise<LocalSttServer> {
-  const env = {
+  const server = await startLocalSttServer({ ...options, env: { ...(await toneSettings()), ...options.env } });
+  await settled(server.speech);
+  return server;
+}
+
+/** What makes any server one that hears tones. */
+export async function toneSettings(): Promise<Record<string, string>> {
+  return {
     SPEECH_ENGINE: "whisper",
     WHISPER_SERVER_PATH: program ?? "",
     WHISPER_MODEL_PATH: await toneModelFile(),
     WHISPER_THREADS: "1",
     FIND_LOCAL_DAEMON: "false",
-    ...options.env,
   };
-  const server = await startLocalSttServer({ ...options, env });
-  await settled(server.speech);
-  return server;
 }

@@ -12,14 +12,14 @@ export interface Talk {
 export function listenForPresses(button: HTMLButtonElement, talk: Talk): void {
   let pressedAt: number | null = null;
 
-  const press = (): void => {
+  const press = ({ timeStamp }: Event): void => {
     if (button.disabled || pressedAt !== null) return;
     if (talk.isOn()) return talk.stop();
-    pressedAt = performance.now();
+    pressedAt = timeStamp; // Of the hand: a page that was busy meanwhile makes no press longer.
     talk.start();
   };
-  const release = (): void => {
-    const isHeld = pressedAt !== null && performance.now() - pressedAt >= HOLD_MS;
+  const release = ({ timeStamp }: Event): void => {
+    const isHeld = pressedAt !== null && timeStamp - pressedAt >= HOLD_MS;
     pressedAt = null;
     if (isHeld) talk.stop();
   };
@@ -27,7 +27,7 @@ export function listenForPresses(button: HTMLButtonElement, talk: Talk): void {
   button.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
     button.setPointerCapture(event.pointerId);
-    press();
+    press(event);
   });
   for (const name of ["pointerup", "pointercancel"] as const) button.addEventListener(name, release);
   button.addEventListener("click", (event) => {
@@ -38,12 +38,12 @@ export function listenForPresses(button: HTMLButtonElement, talk: Talk): void {
   document.addEventListener("keydown", (event) => {
     if (!isTalkKey(event, button)) return;
     event.preventDefault();
-    if (!event.repeat) press();
+    if (!event.repeat) press(event);
   });
   document.addEventListener("keyup", (event) => {
     if (!isTalkKey(event, button)) return;
     event.preventDefault();
-    release();
+    release(event);
   });
   window.addEventListener("blur", release);
 }
