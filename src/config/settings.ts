@@ -45,7 +45,7 @@ export const SETTINGS = {
     kind: "secrets",
     default: [],
     defaultText: "a key made at the first start, in DATA_DIR/api-key",
-    text: "Keys that may call the Responses API, separated by commas. key=organization/project says for whom one acts.",
+    text: "Keys that may call the Responses API and the cloud stream, separated by commas. key=organization/project says for whom one acts.",
   },
   corsOrigins: {
     name: "CORS_ORIGINS",
