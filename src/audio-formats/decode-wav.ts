@@ -1,13 +1,18 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { Resampler } from "../audio/resampler.ts";
 import { WavError, WavReader } from "../audio/wav.ts";
 import { AudioError } from "./audio-error.ts";
 import { DECODED_RATE_HZ, type Recording } from "./recording.ts";
 
-/** Reads WAV files of all common kinds of samples, without any help. */
+/** What is read in one turn of the event loop: slow samples become sixteen times as many bytes and more. */
+const PIECE_BYTES = 16 * 1024;
+
+/** Reads WAV files of all common kinds of samples, without any help, and lets others have their turns meanwhile. */
 export async function* decodeWav(recording: Recording, signal: AbortSignal): AsyncGenerator<Int16Array> {
   const reader = new WavReader();
   let resampler: Resampler | null = null;
-  for await (const bytes of recording.read()) {
+  for await (const bytes of inPieces(recording.read())) {
+    await nextTurn();
     signal.throwIfAborted();
     const samples = readSome(reader, bytes);
     if (reader.format === null) continue;
@@ -18,6 +23,11 @@ export async function* decodeWav(recording: Recording, signal: AbortSignal): Asy
   if (reader.missingBytes > 0)
     throw new AudioError("broken", "The WAV file is cut off: sound that it announces is not there");
   yield resampler.end();
+}
+
+async function* inPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const bytes of source)
+    for (let place = 0; place < bytes.length; place += PIECE_BYTES) yield bytes.subarray(place, place + PIECE_BYTES);
 }
 
 function readSome(reader: WavReader, bytes: Uint8Array): Int16Array {

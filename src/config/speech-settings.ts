@@ -121,6 +121,15 @@ export const SPEECH_SETTINGS = {
     max: DAY,
     text: "How long a stream may go on without a message of its client.",
   },
+  sttUploadTimeoutMs: {
+    name: "STT_UPLOAD_TIMEOUT_MS",
+    section: "Speech",
+    kind: "duration",
+    default: 5 * MINUTE,
+    min: 1,
+    max: DAY,
+    text: "How long a recording, or a text, may take to arrive at the speech-to-text server as a whole.",
+  },
   sttRecordingMsMax: {
     name: "STT_RECORDING_MAX",
     section: "Speech",

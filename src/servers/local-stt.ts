@@ -57,6 +57,7 @@ function application(parts: LocalSttParts, config: Config, log: Logger): Applica
       bodyBytesMax: BODY_BYTES_MAX,
       fileBytesMax: config.uploadMegabytesMax * MEBIBYTE,
       linesIdleTimeoutMs: config.sttIdleTimeoutMs,
+      bodyTotalTimeoutMs: config.sttUploadTimeoutMs,
     },
   });
 }

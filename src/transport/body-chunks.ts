@@ -1,20 +1,30 @@
 import type { IncomingMessage } from "node:http";
 
+/** How long a body may be on its way. */
+export interface BodyPatience {
+  /** Between two pieces of it. */
+  readonly idleTimeoutMs: number;
+  /** As a whole, so that nobody holds a request open by single bytes; null: for ever, as a stream may. */
+  readonly totalTimeoutMs: number | null;
+}
+
 /**
- * The bytes of a request as they come. Throws what `timedOut` makes when they pause for longer than `idleTimeoutMs`.
+ * The bytes of a request as they come. Throws what `timedOut` makes when they take longer than `patience` allows.
  * Leaving the loop early does not destroy the connection, so that a reply can still be sent.
  */
 export async function* bodyChunks(
   request: IncomingMessage,
-  idleTimeoutMs: number,
+  { idleTimeoutMs, totalTimeoutMs }: BodyPatience,
   timedOut: () => Error,
 ): AsyncGenerator<Buffer> {
   const chunks: AsyncIterator<Buffer> = request.iterator({ destroyOnReturn: false });
+  const endMs = totalTimeoutMs === null ? Number.POSITIVE_INFINITY : performance.now() + totalTimeoutMs;
   let waiting = false;
   try {
     for (;;) {
       waiting = true;
-      const step = await beforeDeadline(chunks.next(), idleTimeoutMs, timedOut);
+      const restMs = Math.max(0, endMs - performance.now());
+      const step = await beforeDeadline(chunks.next(), Math.min(idleTimeoutMs, restMs), timedOut);
       waiting = false;
       if (step.done === true) return;
       yield step.value;

@@ -2,12 +2,11 @@ import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib";
 import type { ApiError } from "../base/api-error.ts";
-import { bodyChunks } from "./body-chunks.ts";
+import { type BodyPatience, bodyChunks } from "./body-chunks.ts";
 import type { Faults } from "./faults.ts";
 
-export interface BodyLimits {
+export interface BodyLimits extends BodyPatience {
   readonly bytesMax: number;
-  readonly idleTimeoutMs: number;
 }
 
 export type BodyFaults = Pick<Faults, "bodyTooLarge" | "bodyTimedOut" | "unsupportedEncoding" | "invalidJson">;
@@ -40,7 +39,7 @@ export async function collectBody(request: IncomingMessage, limits: BodyLimits, 
 async function collect(request: IncomingMessage, limits: BodyLimits, faults: BodyFaults): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of bodyChunks(request, limits.idleTimeoutMs, faults.bodyTimedOut)) {
+  for await (const chunk of bodyChunks(request, limits, faults.bodyTimedOut)) {
     size += chunk.length;
     if (size > limits.bytesMax) throw faults.bodyTooLarge(limits.bytesMax);
     chunks.push(chunk);

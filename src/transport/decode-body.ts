@@ -23,7 +23,7 @@ export async function* decodeBody(
   const decoder = DECODERS.get(encoding)?.();
   if (decoder === undefined && encoding !== "identity" && encoding !== "") throw faults.unsupportedEncoding(encoding);
   if (Number(request.headers["content-length"] ?? 0) > limits.bytesMax) throw faults.bodyTooLarge(limits.bytesMax);
-  const wire = bounded(bodyChunks(request, limits.idleTimeoutMs, faults.bodyTimedOut), limits, faults);
+  const wire = bounded(bodyChunks(request, limits, faults.bodyTimedOut), limits, faults);
   if (decoder === undefined) yield* wire;
   else yield* bounded(decoded(wire, decoder, faults), limits, faults);
 }

@@ -11,6 +11,8 @@ export interface TransportOptions {
   readonly messageBytesMax: number;
   /** How long a body may pause. */
   readonly bodyIdleTimeoutMs: number;
+  /** How long a body may take as a whole, a stream of lines excepted. */
+  readonly bodyTotalTimeoutMs: number;
   /** How long a stream of lines may pause. */
   readonly linesIdleTimeoutMs: number;
   /** Silence after which an event stream says that it still lives. */
@@ -32,6 +34,7 @@ export const TRANSPORT_DEFAULTS: TransportOptions = {
   uploadFolder: null,
   messageBytesMax: 2 * MIB,
   bodyIdleTimeoutMs: 60_000,
+  bodyTotalTimeoutMs: 3_600_000,
   linesIdleTimeoutMs: 300_000,
   keepAliveMs: 15_000,
   pingIntervalMs: 30_000,

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { expect, test } from "vitest";
+import { verifies } from "../../tests/verifies.ts";
 import type { TransportOptions } from "./options.ts";
 import {
   connectTo,
@@ -139,6 +140,17 @@ test("a client that stops sending gets a 408 and loses its connection", async ()
       resolve();
     }),
   );
+});
+
+test("a client that sends a byte now and then gets a 408 once its body takes too long as a whole", async () => {
+  verifies("transport.body.slow-body-is-408");
+  const socket = connectTo(await startEcho({ bodyTotalTimeoutMs: 150 }));
+  socket.write(
+    "POST /v1/things HTTP/1.1\r\nHost: x\r\nAuthorization: me\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n[",
+  );
+  const dripping = setInterval(() => socket.write(" "), 20);
+  const [reply] = await once(socket, "data").finally(() => clearInterval(dripping));
+  expect(String(reply)).toMatch(/^HTTP\/1.1 408 [\s\S]*connection: close[\s\S]*body_timed_out/);
 });
 
 test("a client that leaves in the middle of its body is a line in the access log and nothing more", async () => {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { hasBody } from "./body-chunks.ts";
+import { type BodyPatience, hasBody } from "./body-chunks.ts";
 import { collectBody } from "./collect-body.ts";
 import type { Contract, OperationRoute } from "./contract.ts";
 import type { Faults } from "./faults.ts";
@@ -20,7 +20,7 @@ export async function readBody(
   const { request } = incoming;
   if (route.request.length === 0) return undefined;
   if (!route.bodyRequired && !hasBody(request)) return undefined;
-  const idleTimeoutMs = options.bodyIdleTimeoutMs;
+  const patience = patienceOf(options);
   switch (acceptedType(route, request, faults)) {
     case JSON_TYPE:
       return readJson(route, request, options, faults);
@@ -32,9 +32,9 @@ export async function readBody(
         faults,
       );
     case "multipart/form-data":
-      return readForm(incoming, { fileBytesMax: options.fileBytesMax, idleTimeoutMs }, faults);
+      return readForm(incoming, { ...patience, fileBytesMax: options.fileBytesMax }, faults);
     default:
-      return collectBody(request, { bytesMax: options.bodyBytesMax, idleTimeoutMs }, faults);
+      return collectBody(request, { ...patience, bytesMax: options.bodyBytesMax }, faults);
   }
 }
 
@@ -70,10 +70,14 @@ async function readJson(
   options: TransportOptions,
   faults: Faults,
 ): Promise<unknown> {
-  const limits = { bytesMax: options.bodyBytesMax, idleTimeoutMs: options.bodyIdleTimeoutMs };
+  const limits = { ...patienceOf(options), bytesMax: options.bodyBytesMax };
   const bytes = await collectBody(request, limits, faults);
   if (bytes.length === 0 && !route.bodyRequired) return undefined;
   return parseJson(bytes, faults);
+}
+
+function patienceOf({ bodyIdleTimeoutMs, bodyTotalTimeoutMs }: TransportOptions): BodyPatience {
+  return { idleTimeoutMs: bodyIdleTimeoutMs, totalTimeoutMs: bodyTotalTimeoutMs };
 }
 
 function isEncoded({ headers }: IncomingMessage): boolean {

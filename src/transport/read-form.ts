@@ -3,14 +3,14 @@ import { Readable } from "node:stream";
 import { callbackify } from "node:util";
 import multer, { type FormSource, MulterError, type Storage, type StoredFile } from "multer";
 import { ApiError } from "../base/api-error.ts";
+import type { BodyPatience } from "./body-chunks.ts";
 import { decodeBody } from "./decode-body.ts";
 import type { Faults } from "./faults.ts";
 import type { UploadedFile } from "./handler.ts";
 import type { SpooledUpload, UploadSpool } from "./upload-spool.ts";
 
-export interface FormLimits {
+export interface FormLimits extends BodyPatience {
   readonly fileBytesMax: number;
-  readonly idleTimeoutMs: number;
 }
 
 type FormFaults = Pick<Faults, "bodyTooLarge" | "bodyTimedOut" | "unsupportedEncoding" | "invalidJson" | "invalidForm">;
@@ -40,7 +40,7 @@ export async function readForm(
 ): Promise<Record<string, unknown>> {
   const bytesMax = limits.fileBytesMax + FORM_OVERHEAD_BYTES;
   const bodyFaults = { ...faults, bodyTooLarge: () => faults.bodyTooLarge(limits.fileBytesMax) }; // The overhead is nobody's business.
-  const body = decodeBody(request, { bytesMax, idleTimeoutMs: limits.idleTimeoutMs }, bodyFaults);
+  const body = decodeBody(request, { ...limits, bytesMax }, bodyFaults);
   const source: Source = Object.assign(Readable.from(body, { objectMode: false }), {
     headers: { "content-type": request.headers["content-type"], "transfer-encoding": "chunked" },
   });

@@ -126,6 +126,7 @@ function openSocket(url: string, search: string): StreamClient {
   const inbox = new Inbox();
   socket.on("message", (bytes: Buffer) => inbox.add(JSON.parse(bytes.toString())));
   socket.on("error", () => {});
+  socket.on("unexpected-response", (_call, reply) => void hearRefusal(reply, inbox).finally(() => socket.terminate()));
   const closed = once(socket, "close").then(([code]: unknown[]) => Number(code));
   closed.finally(() => inbox.end()).catch(() => {});
   const opened = once(socket, "open");
@@ -133,11 +134,28 @@ function openSocket(url: string, search: string): StreamClient {
   const send = (message: object | string): void =>
     socket.send(typeof message === "string" ? message : JSON.stringify(message));
   return {
-    say: (message) => (socket.readyState === WebSocket.OPEN ? send(message) : void opened.then(() => send(message))),
+    say: (message) =>
+      socket.readyState === WebSocket.OPEN
+        ? send(message)
+        : void opened.then(
+            () => send(message),
+            () => {},
+          ),
     hear: () => inbox.next(),
     hearAll: () => inbox.rest(),
-    hangUp: () => void opened.then(() => socket.close()),
+    hangUp: () =>
+      void opened.then(
+        () => socket.close(),
+        () => {},
+      ),
     leave: () => socket.terminate(),
     ended: () => closed,
   };
+}
+
+/** Why no stream was opened, as the only message. */
+async function hearRefusal(reply: IncomingMessage, inbox: Inbox): Promise<void> {
+  let text = "";
+  for await (const piece of reply.setEncoding("utf8")) text += String(piece);
+  inbox.add(JSON.parse(text));
 }

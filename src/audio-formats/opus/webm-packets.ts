@@ -19,6 +19,8 @@ const SIMPLE_BLOCK = 0xa3;
 const OPENED: ReadonlySet<number> = new Set([SEGMENT, CLUSTER, TRACKS, TRACK_ENTRY, BLOCK_GROUP]);
 const AUDIO = 2;
 const OPUS = "A_OPUS";
+/** More than any recording has. */
+const TRACKS_MAX = 100;
 
 interface Track {
   number: number;
@@ -40,6 +42,7 @@ export function* webmPackets(bytes: Uint8Array): Generator<Uint8Array> {
     if (element.end !== null && element.end > bytes.length) throw cutOff();
     if (OPENED.has(element.id)) {
       if (element.id === TRACK_ENTRY) tracks.push({ number: 0, type: 0, codec: "", head: null, isEncoded: false });
+      if (tracks.length > TRACKS_MAX) throw new AudioError("broken", "The WebM file is damaged");
       place = element.start;
       continue;
     }
