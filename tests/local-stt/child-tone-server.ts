@@ -33,7 +33,7 @@ export async function startChildToneServer(env: Readonly<Record<string, string>>
   return {
     url,
     pid: server.pid,
-    complaints: server.complaints,
+    complaints: () => server.complaints(),
     metric: async (name) => {
       const text = await (await fetch(`${url}/metrics`)).text();
       return Number(new RegExp(`^${name} (\\d+)`, "m").exec(text)?.[1]);

@@ -100,44 +100,6 @@ describe.skipIf(program === null)("an engine that ends", () => {
   });
 });
 
-test.skipIf(program === null)(
-  "the engine is killed at random during 100 requests, and each gets its answer or a clear error",
-  async () => {
-    const engine = await startToneEngine(program ?? "");
-    let isDone = false;
-    const killing = (async () => {
-      while (!isDone) {
-        await sleep(200 + Math.random() * 1500);
-        for (const pid of await enginePids()) kill(pid);
-      }
-    })();
-    const outcomes = { heard: 0, refused: 0 };
-    for (let round = 0; round < 100; round += 1) {
-      await hear(engine, tones("eight")).then(
-        ({ text }) => {
-          expect(text).toBe("eight");
-          outcomes.heard += 1;
-        },
-        (error: unknown) => {
-          expect(error).toMatchObject({ name: "SpeechError", reason: expect.stringMatching(/^(crashed|failed)$/) });
-          outcomes.refused += 1;
-        },
-      );
-      if (engine.status().state === "failed") await settledAs(engine, "ready");
-    }
-    isDone = true;
-    await killing;
-    const last = (): Promise<string> =>
-      hear(engine, tones("eight")).then(
-        ({ text }) => text,
-        () => "", // The last end may not have been noticed yet.
-      );
-    await expect.poll(last, { timeout: 60_000, interval: 500 }).toBe("eight");
-    expect(outcomes.heard).toBeGreaterThan(50);
-  },
-  180_000,
-);
-
 async function settledAs(engine: Awaited<ReturnType<typeof startToneEngine>>, state: string): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const stop = engine.watch((status) => status.state === state && resolve());
