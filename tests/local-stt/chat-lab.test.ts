@@ -139,6 +139,7 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
     const url = greeting.exec(first.said())?.[1] ?? "";
     const page = await openPage(browser, url, { viewport: { width: 390, height: 844 }, colorScheme: "dark" });
     await isReady(page);
+    const levels = await changesOf(page, "#level", "value");
     await page.getByLabel("As it was heard").fill("nine");
     await page.keyboard.down("F2");
     await expect.poll(() => page.locator("#interim").textContent(), { timeout: 30_000 }).toContain("three");
@@ -146,6 +147,7 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
     await expect.poll(() => page.locator("#state").textContent()).toBe("The server does not answer");
     await expect.poll(() => page.locator("#connection").textContent()).toContain("What you say is kept");
     await keep(page, "server-away-phone-dark");
+    await expect.poll(() => tonesIn(levels)).toBe(3); // All was said, most of it to nobody.
     await page.keyboard.up("F2");
     await startChildServer({ env: { ...env, STT_PORT: new URL(url).port } });
     await heard(page, "nine three one four");
@@ -240,6 +242,12 @@ async function heard(page: Page, text: string | RegExp): Promise<void> {
   await expect
     .poll(() => page.getByLabel("As it was heard").inputValue(), { timeout: 30_000 })
     .toMatch(typeof text === "string" ? new RegExp(`^${text}$`) : text);
+}
+
+/** How many tones the meter has shown that are over. */
+function tonesIn(levels: readonly string[]): number {
+  const isLoud = levels.map((level) => Number(level) > 0.3);
+  return isLoud.filter((loud, place) => !loud && isLoud[place - 1] === true).length;
 }
 
 /** Twice, so that the second question continues the first answer. */
