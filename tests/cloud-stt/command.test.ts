@@ -19,7 +19,7 @@ interface Command {
   readonly dataDir: string;
   /** Of http, without a slash at its end. */
   readonly url: string;
-  said(): string;
+  readonly said: () => string;
 }
 
 /** The command itself, in a process and a data folder of its own. */

@@ -34,10 +34,12 @@ export async function openRawStream(url: string, key: string | null = API_KEY): 
     waiting.push(Object(message));
     wake();
   });
-  const closed = once(socket, "close").then(([code]: unknown[]) => {
-    isOver = true;
-    wake();
-    return Number(code);
+  const closed = new Promise<number>((resolve) => {
+    socket.once("close", (code) => {
+      isOver = true;
+      wake();
+      resolve(code);
+    });
   });
   const hear = async (): Promise<Message | null> => {
     while (waiting.length === 0 && !isOver) {
