@@ -27,31 +27,34 @@ export class PowerSpectrum {
     for (let n = 0; n < this.#window.length; n += 1)
       this.#real[this.#order[n] ?? 0] = ((samples[n] ?? 0) / 32_768) * (this.#window[n] ?? 0);
     this.#transform();
-    const scale = 2 / (this.#size * this.#windowPower);
-    return Float64Array.from({ length: this.#size / 2 }, (_, k) => {
-      const [real, imaginary] = [this.#real[k] ?? 0, this.#imaginary[k] ?? 0];
-      return (real * real + imaginary * imaginary) * scale;
-    });
-  }
-
-  /** Cooley and Tukey's, in place; the input lies in bit-reversed order. */
-  #transform(): void {
-    for (let half = 1; half < this.#size; half *= 2)
-      for (let start = 0; start < this.#size; start += 2 * half)
-        for (let k = 0; k < half; k += 1) this.#butterfly(start + k, half, (k * this.#size) / (2 * half));
-  }
-
-  #butterfly(index: number, half: number, turn: number): void {
     const [real, imaginary] = [this.#real, this.#imaginary];
-    const [cosine, sine] = [this.#cosines[turn] ?? 0, this.#sines[turn] ?? 0];
-    const [bReal, bImaginary] = [real[index + half] ?? 0, imaginary[index + half] ?? 0];
-    const turnedReal = bReal * cosine - bImaginary * sine;
-    const turnedImaginary = bReal * sine + bImaginary * cosine;
-    const [aReal, aImaginary] = [real[index] ?? 0, imaginary[index] ?? 0];
-    real[index] = aReal + turnedReal;
-    imaginary[index] = aImaginary + turnedImaginary;
-    real[index + half] = aReal - turnedReal;
-    imaginary[index + half] = aImaginary - turnedImaginary;
+    const scale = 2 / (this.#size * this.#windowPower);
+    const power = new Float64Array(this.#size / 2);
+    for (let k = 0; k < power.length; k += 1) power[k] = ((real[k] ?? 0) ** 2 + (imaginary[k] ?? 0) ** 2) * scale;
+    return power;
+  }
+
+  /** Cooley and Tukey's, in place; the input lies in bit-reversed order. One loop without calls, because it is run fifty times for each second of sound. */
+  #transform(): void {
+    const [real, imaginary, cosines, sines] = [this.#real, this.#imaginary, this.#cosines, this.#sines];
+    const size = this.#size;
+    for (let half = 1; half < size; half *= 2) {
+      const step = size / (2 * half);
+      for (let pair = 0; pair < size / 2; pair += 1) {
+        const k = pair % half;
+        const a = (pair - k) * 2 + k;
+        const b = a + half;
+        const turn = k * step;
+        const cosine = cosines[turn] ?? 0;
+        const sine = sines[turn] ?? 0;
+        const turnedReal = (real[b] ?? 0) * cosine - (imaginary[b] ?? 0) * sine;
+        const turnedImaginary = (real[b] ?? 0) * sine + (imaginary[b] ?? 0) * cosine;
+        real[b] = (real[a] ?? 0) - turnedReal;
+        imaginary[b] = (imaginary[a] ?? 0) - turnedImaginary;
+        real[a] = (real[a] ?? 0) + turnedReal;
+        imaginary[a] = (imaginary[a] ?? 0) + turnedImaginary;
+      }
+    }
   }
 }
 
