@@ -44,6 +44,13 @@ export const SPEECH_SETTINGS = {
     default: true,
     text: "Whether a speech model that is not there may be downloaded.",
   },
+  whisperFallback: {
+    name: "WHISPER_FALLBACK",
+    section: "Speech",
+    kind: "boolean",
+    default: true,
+    text: "Whether spoken-words-fixture, a tiny model that comes with the program and knows digits and commands only, answers while the speech model is not there.",
+  },
   whisperDownloadUrl: {
     name: "WHISPER_DOWNLOAD_URL",
     section: "Speech",
@@ -145,7 +152,7 @@ export const SPEECH_SETTINGS = {
     section: "Speech",
     kind: "list",
     default: [],
-    text: "Web pages elsewhere that may use the speech-to-text server, such as https://app.example.com, separated by commas. Pages of this machine always may.",
+    text: "Web pages elsewhere that may use the speech-to-text server and read its replies, such as https://app.example.com, separated by commas. Pages of this machine always may.",
   },
   chatLabServers: {
     name: "CHAT_LAB_SERVERS",

@@ -1,6 +1,7 @@
 import { localSttRoutes, type OperationId } from "../../generated/local-stt/operations.ts";
 import * as validators from "../../generated/local-stt/validators.js";
 import type { Logger } from "../base/logger.ts";
+import { originsAmong } from "../base/web-origins.ts";
 import type { Config } from "../config/load-config.ts";
 import { createDoorkeeper } from "../local-stt/admit-caller.ts";
 import { checkSttAndFormatForm, checkTranscribeForm } from "../local-stt/check-form.ts";
@@ -58,6 +59,7 @@ function application(parts: LocalSttParts, config: Config, log: Logger): Applica
       fileBytesMax: config.uploadMegabytesMax * MEBIBYTE,
       linesIdleTimeoutMs: config.sttIdleTimeoutMs,
       bodyTotalTimeoutMs: config.sttUploadTimeoutMs,
+      allowsOrigin: originsAmong(config.sttAllowedOrigins),
     },
   });
 }

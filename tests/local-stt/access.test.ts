@@ -75,7 +75,7 @@ test("a request for another host is refused on every path, whatever it is sent f
   expect(await upgradeStatus(url, { host: "evil.example" })).toBe(403);
 });
 
-test("a web page of another origin is refused, and no reply allows one to read it", async () => {
+test("a web page of another origin is refused, and no reply allows one that is not listed to read it", async () => {
   verifies("stt.access.foreign-origin-refused");
   const { url } = await startServer({ STT_ALLOWED_ORIGINS: "https://app.example" });
   for (const origin of [
@@ -93,11 +93,29 @@ test("a web page of another origin is refused, and no reply allows one to read i
     status: 403,
   });
   expect((await get(url, "/", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" })).status).toBe(200);
-  for (const origin of [url, "http://localhost:3000", "https://app.example", "http://[::1]:1"]) {
+  for (const origin of [url, "http://localhost:3000", "http://[::1]:1"]) {
     const { status, headers } = await get(url, "/version", { origin });
     expect(status).toBe(200);
     expect(Object.keys(headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
   }
+});
+
+test("a page that is listed may read what it asks for, also after a question in advance, and no other is told so", async () => {
+  const { url } = await startServer({ STT_ALLOWED_ORIGINS: "https://app.example" });
+  const [listed, local] = ["https://app.example", "http://localhost:3000"];
+  const crossSite = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "cors" };
+  const allowed = { "access-control-allow-origin": listed, vary: "origin" };
+  const reply = await get(url, "/version", { origin: listed, ...crossSite });
+  expect(reply).toMatchObject({ status: 200, headers: allowed });
+  const question = { "access-control-request-method": "POST", "access-control-request-headers": "content-type" };
+  const answer = await get(url, "/format", { origin: listed, ...crossSite, ...question }, "OPTIONS");
+  expect(answer).toMatchObject({
+    status: 204,
+    headers: { ...allowed, "access-control-allow-headers": "content-type" },
+  });
+  const ofThisMachine = await get(url, "/version", { origin: local });
+  expect(ofThisMachine.status).toBe(200);
+  expect(ofThisMachine.headers).not.toHaveProperty("access-control-allow-origin");
 });
 
 test("it listens on the loopback addresses only, and asks for no key", async () => {
