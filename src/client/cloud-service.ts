@@ -5,16 +5,20 @@ import { type OpenKeyedSocket, platformSocket } from "./keyed-socket.ts";
 const BASE_URL = "http://127.0.0.1:8238";
 /** Less than half of the 300 s after which the service drops who is silent: one may get lost. */
 const HEARTBEAT_MS = 120_000;
+/** Any longer, and the service would be faster. */
+const HEARTBEAT_MS_MAX = 290_000;
 const RATE_LIMIT_WAIT_MS = 60_000;
 const ATTEMPTS_MAX = 5;
 const TIMEOUT_MS = 5 * 60_000;
+/** Longer timers fire at once. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export interface CloudSpeechOptions {
   /** Sent in `x-api-key`. */
   readonly apiKey: string;
   /** Where the service is, such as `https://stt.example.com`; http is for loopback hosts only. `http://127.0.0.1:8238` unless told, where `antiphon stt-cloud` listens. */
   readonly baseUrl?: string;
-  /** After how long without a message a heartbeat is sent: 120 s unless told. The service drops who is silent for 300 s. */
+  /** After how long without a message a heartbeat is sent: 120 s unless told, 290 s at most. The service drops who is silent for 300 s. */
   readonly heartbeatMs?: number;
   /** How long to wait after a rate limit that names no time: 60 s unless told. */
   readonly rateLimitWaitMs?: number;
@@ -53,10 +57,16 @@ export function cloudServiceOf(options: CloudSpeechOptions): CloudService {
     fetch = (url, init) => globalThis.fetch(url, init),
   } = options;
   if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new AntiphonError("apiKey must be printable ASCII, without spaces.");
-  for (const [name, value] of Object.entries({ heartbeatMs, rateLimitWaitMs, attemptsMax, timeoutMs }))
-    if (!(value >= 1)) throw new AntiphonError(`${name} must be at least 1.`);
+  checkRange("heartbeatMs", heartbeatMs, HEARTBEAT_MS_MAX);
+  checkRange("rateLimitWaitMs", rateLimitWaitMs, TIMER_MS_MAX);
+  checkRange("attemptsMax", attemptsMax, Number.MAX_SAFE_INTEGER);
+  checkRange("timeoutMs", timeoutMs, TIMER_MS_MAX);
   const baseUrl = checkedUrl(options.baseUrl ?? BASE_URL);
   return { baseUrl, apiKey, heartbeatMs, rateLimitWaitMs, attemptsMax, timeoutMs, openSocket, fetch };
+}
+
+function checkRange(name: string, value: number, max: number): void {
+  if (!(value >= 1 && value <= max)) throw new AntiphonError(`${name} must be from 1 to ${max}.`);
 }
 
 function checkedUrl(text: string): string {
