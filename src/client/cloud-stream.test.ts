@@ -185,6 +185,16 @@ describe("a cloud stream", () => {
     expect(sockets[0]?.closedWith).toBe(1000);
   });
 
+  test("needs no interims, and takes an empty final for no failure", async () => {
+    verifies("cloud.stream.interims-may-be-missing", "cloud.stream.empty-final");
+    const { client, sockets } = start();
+    const stream = await client.stream(silence([{ ...PIECE, last: true }]).messages);
+    await vi.advanceTimersByTimeAsync(1);
+    for (const text of ["", "one", ""]) sockets[0]?.say({ type: "final", text, confidence: null });
+    sockets[0]?.close(1000);
+    expect(await texts(stream)).toEqual(["", "one", ""]);
+  });
+
   test("passes on what a newer service may say", async () => {
     verifies("client.readers.unknown-members-ignored");
     const { client, sockets } = start();
