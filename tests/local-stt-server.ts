@@ -18,7 +18,10 @@ export interface LocalSttServer {
 
 /** The speech-to-text server alone, on a free port. */
 export async function startLocalSttServer({ env = {}, log }: LocalSttServerOptions = {}): Promise<LocalSttServer> {
-  const config = loadConfig({ STT_PORT: "0", DRAIN_MS: "1000", SPEECH_ENGINE: "none", ...env }, []);
+  const config = loadConfig(
+    { STT_PORT: "0", DRAIN_MS: "1000", SPEECH_ENGINE: "none", FIND_LOCAL_DAEMON: "false", ...env },
+    [],
+  );
   const logger = log ?? { ...silentLogger, error: (fields: object, message: string) => console.error(message, fields) };
   const speech = openSpeech(config, logger);
   const server = await startLocalStt(config, logger, speech.engine).catch(async (error: unknown) => {

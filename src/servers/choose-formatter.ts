@@ -48,11 +48,17 @@ function providerAt(url: string, apiKey: string | null, config: Config): ChatPro
 function foundFormatter(config: Config): Formatting {
   let found: ChatProvider | null = null;
   let nextSearchAt = 0;
-  const find = async (): Promise<ChatProvider | null> => {
-    if (found !== null || Date.now() < nextSearchAt) return found;
-    nextSearchAt = Date.now() + SEARCH_PAUSE_MS;
+  let searching = Promise.resolve();
+  const search = async (): Promise<void> => {
     const daemon = await findLocalDaemon();
     if (daemon !== null) found = providerAt(daemon.baseUrl, null, config);
+  };
+  const find = async (): Promise<ChatProvider | null> => {
+    if (found === null && Date.now() >= nextSearchAt) {
+      nextSearchAt = Date.now() + SEARCH_PAUSE_MS;
+      searching = search();
+    }
+    await searching;
     return found;
   };
   void find(); // So that /healthz knows soon.

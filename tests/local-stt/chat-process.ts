@@ -9,6 +9,8 @@ import { parseArgs } from "node:util";
 const { values } = parseArgs({
   options: {
     key: { type: "string", default: "" },
+    /** 0: any that is free. */
+    port: { type: "string", default: "0" },
     /** Milliseconds before each word. */
     pace: { type: "string", default: "0" },
     /** Whether it streams, when it is asked to. */
@@ -33,7 +35,7 @@ interface Call {
 const server = createServer((request, response) => {
   answer(request, response).catch(() => response.destroy());
 });
-server.listen(0, "127.0.0.1", () => {
+server.listen(Number(values.port), "127.0.0.1", () => {
   const address = server.address();
   if (address !== null && typeof address === "object") console.log(`port ${address.port}`);
 });
@@ -44,6 +46,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   if (values.key !== "" && request.headers.authorization !== `Bearer ${values.key}`)
     return refuse(response, 401, "Incorrect API key provided", "invalid_api_key");
   const route = `${request.method} ${request.url}`;
+  if (route === "GET /api/version") return give(response, 200, { version: "0.12.6" }); // As Ollama says it.
   if (route === "GET /v1/models") return give(response, 200, { object: "list", data: MODELS.map(modelEntry) });
   if (route !== "POST /v1/chat/completions") return refuse(response, 404, `no ${route}`, "not_found");
   const call: unknown = parsed(body);

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -24,7 +25,8 @@ interface Provider {
 
 /** A chat-completions server in a process of its own. */
 async function startProvider(...options: readonly string[]): Promise<Provider> {
-  const child = spawn(process.execPath, [PROVIDER, "--key", KEY, ...options], { stdio: ["ignore", "pipe", "inherit"] });
+  const keyed = options.includes("--port") ? options : ["--key", KEY, ...options];
+  const child = spawn(process.execPath, [PROVIDER, ...keyed], { stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => void child.kill("SIGKILL"));
   const lines = heardOf(child);
   const port = await lines.next(/^port (\d+)$/);
@@ -205,6 +207,46 @@ describe("a chat-completions server that is a process of its own", () => {
     });
   });
 });
+
+const OLLAMA_PORT = 11_434;
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  server.listen(port, "127.0.0.1");
+  const isListening = await Promise.race([
+    once(server, "listening").then(() => true),
+    new Promise<boolean>((resolve) => server.once("error", () => resolve(false))),
+  ]);
+  server.close();
+  return isListening;
+}
+
+test.skipIf(!(await isFree(OLLAMA_PORT)))(
+  "Ollama is found on its usual port, and with its first model, where nothing is set",
+  async () => {
+    verifies("stt.format.local-daemon-is-found");
+    const { kill } = await startProvider("--port", String(OLLAMA_PORT));
+    const url = await startServer({ FIND_LOCAL_DAEMON: "true" });
+    expect((await post(url, "/format", { text: "good morning" })).body).toMatchObject({
+      text: "Good morning.",
+      formatted: true,
+    });
+    const health = await (await fetch(`${url}/healthz`)).json();
+    expect(health).toMatchObject({
+      formatting: { enabled: true, provider: `127.0.0.1:${OLLAMA_PORT}`, model: "writer" },
+    });
+    expect((await post(url, "/demo/chat", HELLO)).body).toMatchObject({ message: { content: "You said: hello" } });
+    await kill();
+    expect((await post(url, "/format", { text: "good morning" })).body).toMatchObject({ formatted: false });
+    expect((await post(url, "/demo/chat", HELLO)).status).toBe(500);
+    const without = await startServer({});
+    expect((await post(without, "/format", { text: "good morning" })).body).toEqual({
+      text: "good morning",
+      raw_text: "good morning",
+      formatted: false,
+    });
+  },
+);
 
 const SCENARIO = `
 scenarios:
