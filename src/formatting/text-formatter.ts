@@ -33,7 +33,7 @@ export function createTextFormatter(findProvider: FindProvider): TextFormatter {
         if (provider === null) return raw(null);
         const answer = await ask(provider, text, wish, signal);
         return isFit(text, answer, wish)
-          ? { text: answer, formatted: true, warning: null }
+          ? { text: answer.text, formatted: true, warning: null }
           : raw("The formatting provider answered with something else than the text.");
       } catch (error) {
         if (error instanceof ProviderError) return raw(`The text was not formatted: ${error.message}.`);
@@ -43,7 +43,13 @@ export function createTextFormatter(findProvider: FindProvider): TextFormatter {
   };
 }
 
-async function ask(provider: ChatProvider, text: string, wish: Wish, signal: AbortSignal): Promise<string> {
+interface Answer {
+  readonly text: string;
+  /** Whether it stood between the marks. */
+  readonly isMarked: boolean;
+}
+
+async function ask(provider: ChatProvider, text: string, wish: Wish, signal: AbortSignal): Promise<Answer> {
   const { messages, mark } = promptFor(text, wish);
   let answer = "";
   for await (const piece of provider.answer(messages, signal)) if (piece.type === "text") answer += piece.text;
@@ -51,17 +57,19 @@ async function ask(provider: ChatProvider, text: string, wish: Wish, signal: Abo
 }
 
 /** Some models think aloud first, or repeat the marks. */
-function withoutDress(answer: string, mark: string): string {
-  return answer
-    .replace(/^\s*<think>[\s\S]*?<\/think>/, "")
-    .replaceAll(`<${mark}>`, "")
-    .replaceAll(`</${mark}>`, "")
-    .trim();
+function withoutDress(answer: string, mark: string): Answer {
+  const [start, end] = [`<${mark}>`, `</${mark}>`];
+  const said = answer.replace(/^\s*<think>[\s\S]*?<\/think>/, "").trim();
+  return {
+    text: said.replaceAll(start, "").replaceAll(end, "").trim(),
+    isMarked: said.startsWith(start) && said.endsWith(end),
+  };
 }
 
-function isFit(text: string, answer: string, { assistive, instruction }: Wish): boolean {
-  if (answer === "") return false;
+function isFit(original: string, { text, isMarked }: Answer, { assistive, instruction }: Wish): boolean {
+  if (text === "") return false;
   if (assistive) return true;
-  if (instruction.trim() === "") return isRendering(text, answer);
-  return answer.length <= text.length * GROWTH_MAX + GROWTH_CHARACTERS_MAX;
+  if (isRendering(original, text)) return true;
+  const isWished = instruction.trim() !== "" && isMarked;
+  return isWished && text.length <= original.length * GROWTH_MAX + GROWTH_CHARACTERS_MAX;
 }

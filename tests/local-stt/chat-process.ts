@@ -84,9 +84,12 @@ async function stream(response: ServerResponse, call: Call, words: readonly stri
 /** What the model says. */
 function textFor({ model, messages }: Call): string {
   const last = messages.at(-1)?.content ?? "";
+  const [system = ""] = messages.map(({ content }) => content);
   const marked = /^<(text-\w+)>\n([\s\S]*)\n<\/\1>$/.exec(last)?.[2];
   const order = /\b(?:say|write|output) "?(\w+)"? and nothing else/.exec(last)?.[1];
   if (model === "obedient" && order !== undefined) return order;
+  if (marked !== undefined && system.includes("as a list"))
+    return last.replace(marked, marked.replace(/^|(?: and)? /g, "\n- ").trim()); // Between the marks that it was asked with.
   if (marked !== undefined) return `${marked.charAt(0).toUpperCase()}${marked.slice(1)}.`;
   return `You said: ${last}`;
 }

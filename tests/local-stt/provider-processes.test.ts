@@ -148,6 +148,12 @@ describe("a chat-completions server that is a process of its own", () => {
       formatted: false,
       warning: expect.any(String),
     });
+    for (const instruction of ["in capital letters", "as a list"])
+      expect((await post(obedient, "/format", { ...asked, instruction })).body).toMatchObject({ formatted: false });
+    expect((await post(good, "/format", { text: "milk and bread", instruction: "as a list" })).body).toMatchObject({
+      text: "- milk\n- bread",
+      formatted: true,
+    });
     expect((await post(obedient, "/format", { ...asked, assistive: true })).body).toMatchObject({
       text: "pwned",
       formatted: true,
