@@ -20,7 +20,7 @@ interface Provider {
   readonly env: Readonly<Record<string, string>>;
   /** Resolves once it says a line that matches. */
   says(line: RegExp): Promise<void>;
-  kill(): Promise<void>;
+  readonly kill: () => Promise<void>;
 }
 
 /** A chat-completions server in a process of its own. */
