@@ -19,7 +19,7 @@ PAGE := dist/chat-lab/index.html
 PAGE_SOURCES := scripts/build-page.ts $(wildcard web/chat-lab/* src/client/*.ts generated/*/client.ts)
 NPM_CI := npm ci --include=dev --loglevel=error --no-progress
 
-.PHONY: help setup page speech-engine generate generate-check dev start test clients contract-test check bench real-model client-build
+.PHONY: help setup page speech-engine generate generate-check dev start test-setup test clients contract-test check bench real-model client-build
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,7 +37,9 @@ page: $(INSTALLED) $(PAGE) ## build the page of the speech-to-text server; make 
 speech-engine: $(INSTALLED) ## build the speech engine that the tests use: once, two minutes on two cores
 	node scripts/speech-engine.ts
 
-test: $(INSTALLED) $(CODEX_INSTALLED) $(PAGE) speech-engine ## run the tests
+test-setup: $(INSTALLED) $(CODEX_INSTALLED) $(PAGE) speech-engine ## build and install what the tests need beyond the rest
+
+test: test-setup ## run the tests
 	vitest run --project tests $(ARGS)
 
 clients: $(INSTALLED) $(CODEX_INSTALLED) ## try the server with other projects' clients, and print what works

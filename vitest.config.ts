@@ -29,6 +29,7 @@ export default defineConfig({
           name: "tests",
           include: ["{src,tests,scripts,web}/**/*.test.ts"],
           exclude: ["**/node_modules/**"],
+          isolate: false, // Two hundred files that each read the same modules anew take a third longer.
         },
       },
       {
