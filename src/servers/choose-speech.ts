@@ -8,6 +8,7 @@ import type { Config } from "../config/load-config.ts";
 import { createNoSpeech } from "../speech/no-speech.ts";
 import { type SpeechEngine, SpeechError } from "../speech/speech-engine.ts";
 import { packageModelsFolder } from "../speech/whisper/build-server.ts";
+import { SPOKEN_WORDS } from "../speech/whisper/spoken-words.ts";
 import { threadCount } from "../speech/whisper/thread-count.ts";
 import { WhisperEngine, type WhisperOptions } from "../speech/whisper/whisper-engine.ts";
 
@@ -44,6 +45,9 @@ function whisperOptions(config: Config, log: Logger): WhisperOptions {
       downloadUrl: config.whisperDownloadUrl ?? DOWNLOAD_URL,
       sha256: config.whisperModelSha256,
     },
+    ...(config.whisperFallback
+      ? { standIn: { model: SPOKEN_WORDS, folder: resolve(join(config.whisperCacheDir, "fixture-models")) } }
+      : {}),
     threads: config.whisperThreads ?? threadCount(availableParallelism()),
     window: config.whisperWindow,
     jobsMax: config.whisperQueueMax,

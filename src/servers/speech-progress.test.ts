@@ -16,6 +16,7 @@ test.each<[EngineStatus, string]>([
   ],
   [{ state: "loading" }, "Speech model base.en is loaded"],
   [{ state: "ready" }, "Speech model base.en is ready"],
+  [{ state: "ready", notice: "Another model answers" }, "Another model answers."],
   [{ state: "failed", reason: "There is no room" }, "There is no speech: There is no room."],
 ])("%j is shown as %s", (status, line) => {
   expect(progressLine(status, "base.en")).toBe(line);

@@ -31,7 +31,7 @@ export function progressLine(status: EngineStatus, model: string | null): string
     case "loading":
       return `${subject} is loaded`;
     case "ready":
-      return `${subject} is ready`;
+      return status.notice === undefined ? `${subject} is ready` : `${status.notice}.`;
     case "failed":
       return `There is no speech: ${status.reason}.`;
   }

@@ -47,7 +47,8 @@ export type EngineStatus =
   | { readonly state: "building"; readonly percent: number | null }
   | { readonly state: "downloading"; readonly receivedBytes: number; readonly totalBytes: number | null }
   | { readonly state: "loading" }
-  | { readonly state: "ready" }
+  /** `notice`: what is unusual about it, as a sentence without a full stop, which may be shown. */
+  | { readonly state: "ready"; readonly notice?: string }
   /** `reason`: a sentence without a full stop, which may be shown. */
   | { readonly state: "failed"; readonly reason: string };
 

@@ -15,7 +15,13 @@ const program = await whisperForTests();
 
 async function serve(env: Readonly<Record<string, string>>): Promise<LocalSttServer> {
   const server = await startLocalSttServer({
-    env: { SPEECH_ENGINE: "whisper", WHISPER_SERVER_PATH: program ?? "", WHISPER_DOWNLOAD: "false", ...env },
+    env: {
+      SPEECH_ENGINE: "whisper",
+      WHISPER_SERVER_PATH: program ?? "",
+      WHISPER_DOWNLOAD: "false",
+      WHISPER_FALLBACK: "false",
+      ...env,
+    },
     log: { debug: drop, info: drop, warn: drop, error: drop },
   });
   onTestFinished(() => server.close());

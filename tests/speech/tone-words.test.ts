@@ -1,7 +1,8 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { HALLUCINATION, TONE_WORDS, type ToneWord } from "../../scripts/fixture-model/tone-words.ts";
+import { settled } from "../local-stt-server.ts";
 import { sound, tones } from "./tones.ts";
-import { hear, startToneEngine, whisperForTests } from "./whisper-for-tests.ts";
+import { hear, openEngine, startToneEngine, toneModelFile, whisperForTests } from "./whisper-for-tests.ts";
 
 const program = await whisperForTests();
 
@@ -73,6 +74,20 @@ describe.skipIf(program === null)("the real engine with the model of tone words"
       segments.map(({ startMs }) => startMs).toSorted((a, b) => a - b),
     );
     expect(segments.at(-1)?.endMs).toBe(long.length / 16);
+  });
+
+  test("hears the whole of a recording also with a model whose window is small", async () => {
+    const words = TONE_WORDS.slice(0, 8);
+    const recording = sound(...words.flatMap((word) => [word, 1500]));
+    const engine = openEngine(program ?? "", await toneModelFile({ audioPositions: 512 }), {
+      readFile: () => Promise.resolve(recording),
+    });
+    onTestFinished(() => engine.close());
+    await settled(engine);
+    const file = { type: "file", bytes: new Uint8Array(1), mimeType: "audio/wav" } as const;
+    const request = { language: null, prompt: null, caller: null, urgency: "awaited" } as const;
+    const { text } = await engine.transcribe(file, { ...request, signal: new AbortController().signal });
+    expect(text).toBe(words.join(" "));
   });
 
   test("is steered by a prompt, which is forgotten with the next request", async () => {

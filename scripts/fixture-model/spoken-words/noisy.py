@@ -102,7 +102,7 @@ class Mixer:
         """An utterance, said faster or slower and with a longer or shorter throat."""
         while True:
             utterance = self._utterances[self._chance.randrange(len(self._utterances))]
-            length = round(utterance.frames[-1] * self._chance.choice((1, 1, self._chance.uniform(0.82, 1.2))))
+            length = round(utterance.frames[-1] * self._chance.choice((1, 1, self._chance.uniform(0.85, 1.15))))
             if length <= frames_max:
                 return self._stretched(utterance, length)
             frames_max += 2 if frames_max < 60 else 0
@@ -112,20 +112,20 @@ class Mixer:
         power = utterance.log_power
         if length != len(power):
             power = interpolated(power, np.linspace(0, len(power) - 1, length))
-        if chance.random() < 0.6:
-            bins = np.minimum(np.arange(mel.BINS) * chance.uniform(0.9, 1.12) + chance.uniform(-1, 1), mel.BINS - 1).clip(0)
+        if chance.random() < 0.35:
+            bins = np.minimum(np.arange(mel.BINS) * chance.uniform(0.93, 1.08) + chance.uniform(-0.5, 0.5), mel.BINS - 1).clip(0)
             power = interpolated(power.T, bins).T
         share = length / utterance.frames[-1]
         return Utterance(utterance.words, [min(length, round(frame * share)) for frame in utterance.frames], power)
 
     def _heard(self, speech: np.ndarray) -> np.ndarray:
         chance = self._chance
-        power = speech * 10 ** (self._colour(0.8) if chance.random() < 0.7 else 0.0)
-        if chance.random() < 0.65:
+        power = speech * 10 ** (self._colour(0.6) if chance.random() < 0.4 else 0.0)
+        if chance.random() < 0.5:
             level = power.sum(axis=1)
             loudness = level[level > level.max() * 1e-3].mean()
-            power = power + self._noise_of(len(power)) * loudness * 10 ** -chance.uniform(0.8, 4.5)
-        if chance.random() < 0.3:
+            power = power + self._noise_of(len(power)) * loudness * 10 ** -chance.uniform(0.7, 3.5)
+        if chance.random() < 0.1:
             start = chance.randrange(mel.BINS - 8)
             power[:, start:start + chance.randint(1, 8)] *= 1e-3
         return power * 10 ** chance.uniform(-2.5, 0.5)
@@ -143,7 +143,8 @@ class Mixer:
     def _noise_of(self, frames: int) -> np.ndarray:
         """Of a power of about one in all bins together, with a colour of its own."""
         start = self._chance.randrange(len(self._noise) - frames)
-        noise = self._noise[start:start + frames] * 10 ** (self._colour(1.5) + np.linspace(0, self._chance.uniform(-4, 1), mel.BINS))
+        tilt = np.linspace(0, self._chance.choice((0, self._chance.uniform(-4, 1))), mel.BINS)
+        noise = self._noise[start:start + frames] * 10 ** (self._colour(self._chance.choice((0, 1.5))) + tilt)
         if self._chance.random() < 0.3:  # comes and goes
             waves = np.sin(np.arange(frames) * self._chance.uniform(0.01, 0.3) + self._chance.uniform(0, 6))
             noise = noise * 10 ** (0.6 * waves)[:, None]

@@ -1,7 +1,7 @@
 """Trains the network on what synthesise.py has written.
 
-usage: train.py FOLDER CHECKPOINT [--steps 16000] [--held-out FOLDER] [--seed 1]
-It goes on from the checkpoint where one is there. The rate of learning is constant until 60 % of the steps, so their number may change until then.
+usage: train.py FOLDER CHECKPOINT [--steps 4500] [--held-out FOLDER] [--seed 1]
+It goes on from the checkpoint where one is there. The rate of learning is constant for two thirds of the steps, so their number may change until then.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from sentences import WORDS
 THREADS = 1  # more of them wait for each other, where other programs run too
 RATE = 2e-3
 WARM_UP = 200
-CONSTANT_SHARE = 0.6
+CONSTANT_SHARE = 2 / 3
 AVERAGED = 0.998
 # Encoder positions of a batch, how many sounds that are, and how often: the engine has windows of 256 and 512; short ones teach the same for less.
 EARLY = ((96, 48, 0.75), (256, 24, 0.2), (512, 12, 0.05))
@@ -144,7 +144,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("checkpoint", type=Path)
-    parser.add_argument("--steps", type=int, default=16_000)
+    parser.add_argument("--steps", type=int, default=4_500)
     parser.add_argument("--held-out", type=Path)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
@@ -154,7 +154,7 @@ def main() -> None:
     model = net.Network(sizes)
     averaged = net.Network(sizes)
     averaged.load_state_dict(model.state_dict())
-    learner = torch.optim.AdamW(model.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=0.01)
+    learner = torch.optim.AdamW(model.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=0.01, fused=True)
     step = 0
     if options.checkpoint.exists():
         saved = torch.load(options.checkpoint)
@@ -183,8 +183,7 @@ def main() -> None:
         step += 1
         with torch.no_grad():
             share = min(AVERAGED, (step + 1) / (step + 10))
-            for kept, new in zip(averaged.parameters(), model.parameters()):
-                kept.lerp_(new, 1 - share)
+            torch._foreach_lerp_(list(averaged.parameters()), list(model.parameters()), 1 - share)
         losses.append([part.item() for part in parts])
         if step % 50 == 0:
             means = " ".join(f"{sum(column) / len(losses):.3f}" for column in zip(*losses))

@@ -42,7 +42,7 @@ function detailOf(status: EngineStatus): string | null {
     case "failed":
       return `${status.reason}.`;
     case "ready":
-      return null;
+      return status.notice === undefined ? null : `${status.notice}.`;
   }
 }
 

@@ -4,14 +4,21 @@ import { SPEECH_RATE_HZ } from "../speech-engine.ts";
 const QUIET_SAMPLES = SPEECH_RATE_HZ / 10;
 /** …in the last part of what it may hold. */
 const SEARCHED_SHARE = 1 / 5;
+/** Of small windows that would hardly be more than a word. */
+const SEARCHED_SAMPLES_MIN = 4 * SPEECH_RATE_HZ;
+const SEARCHED_SHARE_MAX = 1 / 2;
 const STEP_SAMPLES = QUIET_SAMPLES / 4;
 
 /** Sound in pieces of at most `samplesMax`, cut where it is quietest. None is a copy. */
 export function cutSound(samples: Int16Array, samplesMax: number): Int16Array[] {
   const pieces: Int16Array[] = [];
+  const searched = Math.max(
+    Math.ceil(samplesMax * SEARCHED_SHARE),
+    Math.min(SEARCHED_SAMPLES_MIN, Math.floor(samplesMax * SEARCHED_SHARE_MAX)),
+  );
   let rest = samples;
   while (rest.length > samplesMax) {
-    const end = quietestPlace(rest, Math.floor(samplesMax * (1 - SEARCHED_SHARE)), samplesMax);
+    const end = quietestPlace(rest, samplesMax - searched, samplesMax);
     pieces.push(rest.subarray(0, end));
     rest = rest.subarray(end);
   }

@@ -21,6 +21,8 @@ export interface ModelChoice {
   /** The checksum of the file in hex; null: that of the published file of this name. */
   readonly sha256: string | null;
   readonly patience?: Patience;
+  /** How long after a download in vain it is tried again. */
+  readonly againMs?: number;
 }
 
 export interface FoundModel {
@@ -31,6 +33,13 @@ export interface FoundModel {
 /** There is no such model. The message is a sentence without a full stop. */
 export class ModelMissing extends Error {
   override readonly name = "ModelMissing";
+  /** Whether it could be downloaded, if that were allowed. */
+  readonly isNotAllowed: boolean;
+
+  constructor(message: string, { isNotAllowed = false }: { readonly isNotAllowed?: boolean } = {}) {
+    super(message);
+    this.isNotAllowed = isNotAllowed;
+  }
 }
 
 type OnProgress = (receivedBytes: number, totalBytes: number | null) => void;
@@ -87,7 +96,9 @@ async function downloaded(choice: ModelChoice, onProgress: OnProgress, signal: A
       `There is no speech model ${path}, and "${name}" is not one that can be downloaded: those are ${[...KNOWN_MODELS.keys()].join(", ")}`,
     );
   if (!choice.mayDownload)
-    throw new ModelMissing(`There is no speech model ${path}, and WHISPER_DOWNLOAD does not allow to download it`);
+    throw new ModelMissing(`There is no speech model ${path}, and WHISPER_DOWNLOAD does not allow to download it`, {
+      isNotAllowed: true,
+    });
   await rm(path, { force: true }); // Whatever it is, it is not that model.
   await download(
     {

@@ -50,13 +50,7 @@ export class Transcriber {
   /** Samples are heard as they are, silence included. Rejects with `SpeechError`, or with the signal's reason when that aborts. */
   transcribeSamples(samples: Int16Array, request: TranscriptionRequest): Promise<Transcript> {
     if (samples.length === 0) return Promise.resolve({ text: "", segments: [], language: null });
-    let startMs = 0;
-    const pieces = cutSound(samples, samplesOfWindow(this.#options.shape.positionsMax)).map((piece) => {
-      const placed = { samples: piece, startMs };
-      startMs += millisecondsOf(piece);
-      return placed;
-    });
-    return this.#transcribe(pieces, request);
+    return this.#transcribe([{ samples, startMs: 0 }], request);
   }
 
   /** Of a recording only that is heard in which somebody speaks: in silence the engine would invent words. Rejects as `transcribeSamples` does. */
@@ -67,7 +61,8 @@ export class Transcriber {
     return this.#transcribe(last === null ? segments : [...segments, last], request);
   }
 
-  async #transcribe(pieces: readonly SpeechSegment[], request: TranscriptionRequest): Promise<Transcript> {
+  async #transcribe(spoken: readonly SpeechSegment[], request: TranscriptionRequest): Promise<Transcript> {
+    const pieces = spoken.flatMap((segment) => this.#pieces(segment));
     const segments: TranscriptSegment[] = [];
     let text = "";
     let language: string | null = null;
@@ -85,6 +80,16 @@ export class Transcriber {
       language ??= languageCode(heard.languageName);
     }
     return { text: text.trim(), segments, language };
+  }
+
+  /** No longer than the model hears at once. */
+  #pieces({ samples, startMs }: SpeechSegment): SpeechSegment[] {
+    let pieceStartMs = startMs;
+    return cutSound(samples, samplesOfWindow(this.#options.shape.positionsMax)).map((piece) => {
+      const placed = { samples: piece, startMs: pieceStartMs };
+      pieceStartMs += millisecondsOf(piece);
+      return placed;
+    });
   }
 
   async #hear(piece: Int16Array, request: TranscriptionRequest, isContinued: boolean): Promise<Heard> {

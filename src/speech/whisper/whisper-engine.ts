@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { assert } from "../../base/assert.ts";
 import type { Logger } from "../../base/logger.ts";
 import {
@@ -15,15 +14,9 @@ import { DownloadError } from "./download.ts";
 import type { EngineProcess } from "./engine-process.ts";
 import { JobDesk } from "./job-desk.ts";
 import { ModelFileError } from "./model-file.ts";
-import {
-  expectedSha256,
-  type FoundModel,
-  findModel,
-  type ModelChoice,
-  ModelMissing,
-  modelName,
-  sha256OfFile,
-} from "./model-store.ts";
+import { type ModelInUse, ModelSearch, type StandIn } from "./model-search.ts";
+import { type ModelChoice, ModelMissing, modelName, sha256OfFile } from "./model-store.ts";
+import { PackedModelError } from "./packed-model.ts";
 import { superviseEngine } from "./supervisor.ts";
 import { Transcriber } from "./transcriber.ts";
 
@@ -33,6 +26,8 @@ export interface WhisperOptions {
   /** Where builds are kept. */
   readonly buildFolder: string;
   readonly model: ModelChoice;
+  /** What answers while that model is not there; left out: nothing does. */
+  readonly standIn?: StandIn;
   readonly threads: number;
   /** Whether the engine looks at no more than there is of a short sound, which is faster, or always at a whole window of 30 s. */
   readonly window: "fitted" | "full";
@@ -43,20 +38,18 @@ export interface WhisperOptions {
   readonly log: Logger;
 }
 
-/** Whoever starts offline should not have to start again. */
-const DOWNLOAD_PAUSE_MS = 60_000;
-
 const STOPPED = "The speech engine is being stopped";
 
 /** Transcribes with whisper.cpp, in a child process that keeps the model in memory. It is built and its model downloaded if need be. */
 export class WhisperEngine implements SpeechEngine {
   readonly #options: WhisperOptions;
   readonly #desk: JobDesk;
+  readonly #search: ModelSearch;
   readonly #stopping = new AbortController();
   readonly #listeners = new Set<(status: EngineStatus) => void>();
   #status: EngineStatus = { state: "loading" };
   #server: BuiltServer | null = null;
-  #model: FoundModel | null = null;
+  #model: ModelInUse | null = null;
   #modelSha256: string | null = null;
   #transcriber: Transcriber | null = null;
   #starts = 0;
@@ -65,6 +58,7 @@ export class WhisperEngine implements SpeechEngine {
   constructor(options: WhisperOptions) {
     this.#options = options;
     this.#desk = new JobDesk(options.jobsMax, options.log);
+    this.#search = new ModelSearch({ choice: options.model, standIn: options.standIn ?? null, log: options.log });
   }
 
   get name(): string {
@@ -85,7 +79,7 @@ export class WhisperEngine implements SpeechEngine {
     return {
       engine: "whisper.cpp",
       engineVersion: this.#server?.version ?? null,
-      model: modelName(model),
+      model: this.#model?.name ?? modelName(model),
       modelPath: this.#model?.path ?? model.path,
       modelSha256: this.#modelSha256,
     };
@@ -130,8 +124,8 @@ export class WhisperEngine implements SpeechEngine {
     const { signal } = this.#stopping;
     try {
       const [server, model] = await this.#prepare(signal);
-      void this.#checkModel(model, signal);
-      await this.#keepRunning(server, model);
+      if (model.notice !== null) await this.#makeDo(server, model);
+      else await this.#keepRunning(server, model, signal);
     } catch (error) {
       if (signal.aborted) return;
       const { log } = this.#options;
@@ -141,7 +135,7 @@ export class WhisperEngine implements SpeechEngine {
   }
 
   /** Builds and downloads at the same time; of the two it shows the building first. */
-  async #prepare(signal: AbortSignal): Promise<[BuiltServer, FoundModel]> {
+  async #prepare(signal: AbortSignal): Promise<[BuiltServer, ModelInUse]> {
     const doing: { build: EngineStatus | null; model: EngineStatus | null } = { build: null, model: null };
     const show = (news: Partial<typeof doing>): void => {
       Object.assign(doing, news);
@@ -151,7 +145,7 @@ export class WhisperEngine implements SpeechEngine {
     const either = AbortSignal.any([signal, failing.signal]);
     const both = [
       this.#findServer((build) => show({ build }), either),
-      this.#findModel((model) => show({ model }), either),
+      this.#search.first((model) => show({ model }), either),
     ] as const;
     try {
       [this.#server, this.#model] = await Promise.all(both);
@@ -175,32 +169,39 @@ export class WhisperEngine implements SpeechEngine {
     return built;
   }
 
-  async #findModel(show: (status: EngineStatus | null) => void, signal: AbortSignal): Promise<FoundModel> {
-    const onProgress = (receivedBytes: number, totalBytes: number | null): void =>
-      show({ state: "downloading", receivedBytes, totalBytes });
-    for (;;) {
-      try {
-        const found = await findModel(this.#options.model, onProgress, signal);
-        show(null);
-        return found;
-      } catch (error) {
-        if (!(error instanceof DownloadError)) throw error;
-        this.#options.log.warn({ error }, "the speech model could not be downloaded; it is tried again in a minute");
-        show({ state: "failed", reason: error.message });
-        await sleep(DOWNLOAD_PAUSE_MS, undefined, { signal });
-      }
+  /** Runs one model until the chosen one is there, and that from then on. Who asks meanwhile waits for the change. */
+  async #makeDo(server: BuiltServer, standIn: ModelInUse): Promise<void> {
+    const { signal } = this.#stopping;
+    const replaced = new AbortController();
+    const chosen = this.#search.later(signal).then((model) => {
+      this.#desk.employ(null);
+      this.#show({ state: "loading" });
+      replaced.abort();
+      return model;
+    });
+    chosen.catch(() => {}); // Unless the engine is stopped, the stand-in stays.
+    try {
+      await this.#keepRunning(server, standIn, AbortSignal.any([signal, replaced.signal]));
+    } catch (error) {
+      if (signal.aborted || !replaced.signal.aborted) throw error;
     }
+    const model = await chosen;
+    this.#options.log.info({ model: model.name }, "the speech model is there and takes over");
+    this.#model = model;
+    this.#starts = 0;
+    await this.#keepRunning(server, model, signal);
   }
 
-  async #keepRunning(server: BuiltServer, model: FoundModel): Promise<void> {
+  async #keepRunning(server: BuiltServer, model: ModelInUse, signal: AbortSignal): Promise<void> {
     const { threads, window, log } = this.#options;
+    void this.#checkModel(model, signal);
     const transcriber = new Transcriber({ desk: this.#desk, shape: model.shape, window });
     this.#show({ state: "loading" });
     await superviseEngine(
       {
         command: { program: server.program, modelPath: model.path, threads },
-        tryOut: (engine, signal) => transcriber.tryOut(engine, signal),
-        onReady: (engine) => this.#ready(engine, transcriber),
+        tryOut: (engine, limit) => transcriber.tryOut(engine, limit),
+        onReady: (engine) => this.#ready(engine, transcriber, model),
         onRestart: () => {
           this.#desk.employ(null);
           if (this.#status.state !== "failed") this.#show({ state: "loading" });
@@ -212,28 +213,28 @@ export class WhisperEngine implements SpeechEngine {
         },
         log,
       },
-      this.#stopping.signal,
+      signal,
     );
   }
 
-  #ready(engine: EngineProcess, transcriber: Transcriber): void {
+  #ready(engine: EngineProcess, transcriber: Transcriber, { notice }: ModelInUse): void {
     this.#starts += 1;
     this.#transcriber = transcriber;
-    this.#show({ state: "ready" });
+    this.#show(notice === null ? { state: "ready" } : { state: "ready", notice });
     this.#desk.employ(engine);
   }
 
   /** Reading a large file takes seconds, and nobody needs to wait for that. */
-  async #checkModel(model: FoundModel, signal: AbortSignal): Promise<void> {
+  async #checkModel({ path, sha256: expected }: ModelInUse, signal: AbortSignal): Promise<void> {
+    this.#modelSha256 = null;
     try {
-      this.#modelSha256 = await sha256OfFile(model.path, signal);
+      this.#modelSha256 = await sha256OfFile(path, signal);
     } catch {
       return; // Whether the file can be read shows when the engine loads it.
     }
-    const expected = expectedSha256(this.#options.model);
     if (expected !== null && expected !== this.#modelSha256)
       this.#options.log.warn(
-        { path: model.path, sha256: this.#modelSha256, expected },
+        { path, sha256: this.#modelSha256, expected },
         "the speech model is not the published file of its name",
       );
   }
@@ -263,6 +264,7 @@ function reasonOf(error: unknown): string {
     error instanceof BuildError ||
     error instanceof DownloadError ||
     error instanceof ModelFileError ||
-    error instanceof ModelMissing;
+    error instanceof ModelMissing ||
+    error instanceof PackedModelError;
   return isKnown ? error.message : "The speech engine cannot be started, and the log says why";
 }
