@@ -32,6 +32,9 @@ const CASES: readonly Case[] = [
 /** Only sounds of these lengths, such as 2,60. */
 const CHOSEN = process.env["BENCH_STT_SECONDS"]?.split(",").map(Number) ?? CASES.map(({ seconds }) => seconds);
 
+/** Of all three alike. They wait for each other by spinning: where something else wants a core, one thread less tells more. */
+const THREADS = Number(process.env["BENCH_STT_THREADS"] ?? threadCount(availableParallelism()));
+
 const SPEEDUP_AT_2_S_MIN = 5;
 const TAIL_RATIO_MAX = 1.5;
 const SESSIONS = 8;
@@ -51,9 +54,8 @@ export async function measureSpeech(): Promise<void> {
   console.log("\nspeech: the programs are built and the model is written, which takes minutes the first time");
   const programs = await buildPrograms(join(CACHE, "whisper"));
   await writeTimedModel(model);
-  const threads = threadCount(availableParallelism());
   const folder = mkdtempSync(join(tmpdir(), "antiphon-bench-stt-"));
-  const stock = await startStockServer(programs.server, { model, threads, port: STOCK_PORT });
+  const stock = await startStockServer(programs.server, { model, threads: THREADS, port: STOCK_PORT });
   const server = await startServer({ folder, model, program: programs.server });
   try {
     await measureWays({
@@ -61,7 +63,7 @@ export async function measureSpeech(): Promise<void> {
       cli: (samples) => {
         const path = join(folder, "sound.wav");
         writeFileSync(path, wavOf(samples));
-        return askCli(programs.cli, model, threads, path);
+        return askCli(programs.cli, model, THREADS, path);
       },
       stock: (samples) => withCpu(stock.pid, () => stock.ask(wavOf(samples))),
       ours: (samples, pace) => withCpu(server.pid, async () => (await streamSound(server.url, samples, pace)).waitMs),
@@ -77,7 +79,9 @@ async function measureWays(ways: Ways): Promise<void> {
   const { cli, stock, ours, oursUrl } = ways;
   for (const once of [cli, stock]) await once(spokenSound(2)); // A system that has run for a while.
   await ours(spokenSound(2), 1);
-  console.log(`from the end of the sound to its words, and processor time of all that works for it; medians`);
+  console.log(
+    `from the end of the sound to its words, and processor time of all that works for it; medians, ${THREADS} threads`,
+  );
   for (const { seconds, rounds, pace } of CASES.filter((one) => CHOSEN.includes(one.seconds))) {
     const samples = spokenSound(seconds);
     const results: { cli: Measured[]; stock: Measured[]; ours: Measured[]; tail: Measured[] } = {
@@ -146,6 +150,7 @@ async function startServer(options: { readonly folder: string; readonly model: s
     SPEECH_ENGINE: "whisper",
     WHISPER_SERVER_PATH: options.program,
     WHISPER_MODEL_PATH: options.model,
+    WHISPER_THREADS: String(THREADS),
     FIND_LOCAL_DAEMON: "false",
   };
   const { child, match } = await startProgram(script, env, /Speech to text\s+(http:\S+)/);

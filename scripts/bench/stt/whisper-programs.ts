@@ -1,9 +1,10 @@
-import { execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { startGuarded } from "../../../src/programs/guarded-child.ts";
 import { engineSource } from "../../../src/speech/whisper/build-server.ts";
 import type { Measured } from "./measured.ts";
 
@@ -62,8 +63,11 @@ export async function startStockServer(
   program: string,
   { model, threads, port }: { readonly model: string; readonly threads: number; readonly port: number },
 ): Promise<StockServer> {
-  const child = spawn(program, [...options(model, threads), "--host", "127.0.0.1", "--port", String(port)], {
-    stdio: "ignore",
+  const args = [...options(model, threads), "--host", "127.0.0.1", "--port", String(port)];
+  const child = await startGuarded({ program, args, folder: "/" });
+  let hasEnded = false;
+  void child.ended.then(() => {
+    hasEnded = true;
   });
   const url = `http://127.0.0.1:${port}`;
   const deadline = performance.now() + START_MS_MAX;
@@ -73,12 +77,12 @@ export async function startStockServer(
       () => false,
     );
   while (!(await isUp())) {
-    if (child.exitCode !== null || performance.now() > deadline) throw new Error("whisper-server did not start");
+    if (hasEnded || performance.now() > deadline) throw new Error("whisper-server did not start");
     await sleep(100);
   }
   return {
-    pid: child.pid ?? 0,
-    stop: () => void child.kill("SIGKILL"),
+    pid: child.group,
+    stop: () => child.kill(),
     ask: async (wav) => {
       const form = new FormData();
       form.set("file", new Blob([Uint8Array.from(wav)]), "sound.wav");
