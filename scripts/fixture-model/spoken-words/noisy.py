@@ -13,6 +13,8 @@ import mel
 
 FRAMES_PER_POSITION = 2
 NOISE_SECONDS = 40
+# Some word is shorter.
+SHORTEST_FRAMES = 60
 
 
 @dataclass
@@ -23,25 +25,19 @@ class Utterance:
 
 
 class Utterances:
-    """What synthesise.py has written; shards that come later are found by `refresh`."""
+    """What synthesise.py has written."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._known = 0
         self._index: list[tuple[np.ndarray, int, dict]] = []
-        self.refresh()
-
-    def __len__(self) -> int:
-        return len(self._index)
-
-    def refresh(self) -> None:
-        while (path := self._folder / f"index-{self._known:03}.json").exists():
-            mels = np.load(self._folder / f"mel-{self._known:03}.npy", mmap_mode="r")
+        for path in sorted(folder.glob("index-*.json")):
+            mels = np.load(path.with_name(path.name.replace("index", "mel")).with_suffix(".npy"), mmap_mode="r")
             start = 0
             for entry in json.loads(path.read_text()):
                 self._index.append((mels, start, entry))
                 start += entry["frames"][-1]
-            self._known += 1
+
+    def __len__(self) -> int:
+        return len(self._index)
 
     def __getitem__(self, number: int) -> Utterance:
         mels, start, entry = self._index[number]
@@ -105,7 +101,7 @@ class Mixer:
             length = round(utterance.frames[-1] * self._chance.choice((1, 1, self._chance.uniform(0.85, 1.15))))
             if length <= frames_max:
                 return self._stretched(utterance, length)
-            frames_max += 2 if frames_max < 60 else 0
+            frames_max += 2 if frames_max < SHORTEST_FRAMES else 0
 
     def _stretched(self, utterance: Utterance, length: int) -> Utterance:
         chance = self._chance
