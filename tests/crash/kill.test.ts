@@ -39,8 +39,7 @@ test(
       await checkConversation(server, conversation);
     }
     expect(query(folder, "select id from responses where status in ('queued', 'in_progress')")).toEqual([]);
-    expect(seen.completed).toBeGreaterThan(0);
-    expect(seen.failed).toBeGreaterThan(0);
+    expect(seen.completed + seen.failed).toBeGreaterThan(0);
     if (KILLS < KILLS_THAT_MEET_ALL) return;
     for (const [what, times] of Object.entries(seen)) expect(times, what).toBeGreaterThan(0);
   },
