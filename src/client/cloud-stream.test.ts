@@ -12,6 +12,7 @@ import {
   StreamBrokenError,
   type UpgradeReply,
 } from "./index.ts";
+import { pausingAfter } from "./pausing-source.fixture.ts";
 
 const MINUTE_MS = 60_000;
 const PIECE: CloudClientMessage = { type: "audio", audio_base64: "AAAA" };
@@ -74,7 +75,7 @@ describe("a cloud stream", () => {
   test("beats while nobody speaks, often enough for a service that waits 300 s", async () => {
     verifies("cloud.stream.heartbeat-keeps-open");
     const { client, sockets } = start();
-    await client.stream(silence([PIECE]).messages);
+    await client.stream(pausingAfter(PIECE).messages);
     await vi.advanceTimersByTimeAsync(10 * MINUTE_MS);
     expect(sockets[0]?.sent).toEqual([PIECE, ...Array.from({ length: 5 }, () => ({ type: "heartbeat" }))]);
     if (sockets[0] !== undefined) sockets[0].bufferedAmount = 1;
@@ -114,9 +115,9 @@ describe("a cloud stream", () => {
   test("comes back 60 s after a rate limit that names no time, and no stream of the client does before", async () => {
     verifies("cloud.stream.rate-limit-waits-60-seconds");
     const { client, sockets } = start([{ statusCode: 429, headers: {} }]);
-    const first = client.stream(silence([]).messages);
+    const first = client.stream(pausingAfter<CloudClientMessage>().messages);
     await vi.advanceTimersByTimeAsync(MINUTE_MS / 2);
-    const second = client.stream(silence([]).messages);
+    const second = client.stream(pausingAfter<CloudClientMessage>().messages);
     await vi.advanceTimersByTimeAsync(MINUTE_MS / 2 - 1000);
     expect(sockets).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(3000);
@@ -127,10 +128,10 @@ describe("a cloud stream", () => {
   test("that was broken off for too much audio makes the next one wait too", async () => {
     verifies("cloud.stream.audio-limit", "cloud.client.typed-errors");
     const { client, sockets } = start();
-    const stream = await client.stream(silence([]).messages);
+    const stream = await client.stream(pausingAfter<CloudClientMessage>().messages);
     sockets[0]?.say({ type: "error", code: "rate_limited", message: "Too much." });
     await expect(texts(stream)).rejects.toBeInstanceOf(RateLimitError);
-    const next = client.stream(silence([]).messages);
+    const next = client.stream(pausingAfter<CloudClientMessage>().messages);
     await vi.advanceTimersByTimeAsync(MINUTE_MS - 1000);
     expect(sockets).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(3000);
@@ -143,7 +144,7 @@ describe("a cloud stream", () => {
   ])("that ends with the error %s rejects with its class", async (code, ErrorClass) => {
     verifies("cloud.client.typed-errors");
     const { client, sockets } = start();
-    const stream = await client.stream(silence([]).messages);
+    const stream = await client.stream(pausingAfter<CloudClientMessage>().messages);
     sockets[0]?.say({ type: "error", code, message: "No." });
     await expect(texts(stream)).rejects.toBeInstanceOf(ErrorClass);
     expect(sockets[0]?.closedWith).toBe(1000);
@@ -155,7 +156,7 @@ describe("a cloud stream", () => {
   ] as const)("that closes %s rejects", async (_name, messages, code) => {
     verifies("client.streams.broken-stream-rejects");
     const { client, sockets } = start();
-    const { messages: source, isLetGo } = silence(messages);
+    const { messages: source, isLetGo } = pausingAfter(...messages);
     const stream = await client.stream(source);
     await vi.advanceTimersByTimeAsync(1);
     sockets[0]?.close(code);
@@ -188,7 +189,7 @@ describe("a cloud stream", () => {
   test("needs no interims, and takes an empty final for no failure", async () => {
     verifies("cloud.stream.interims-may-be-missing", "cloud.stream.empty-final");
     const { client, sockets } = start();
-    const stream = await client.stream(silence([{ ...PIECE, last: true }]).messages);
+    const stream = await client.stream(pausingAfter<CloudClientMessage>({ ...PIECE, last: true }).messages);
     await vi.advanceTimersByTimeAsync(1);
     for (const text of ["", "one", ""]) sockets[0]?.say({ type: "final", text, confidence: null });
     sockets[0]?.close(1000);
@@ -198,7 +199,7 @@ describe("a cloud stream", () => {
   test("passes on what a newer service may say", async () => {
     verifies("client.readers.unknown-members-ignored");
     const { client, sockets } = start();
-    const stream = await client.stream(silence([{ ...PIECE, last: true }]).messages);
+    const stream = await client.stream(pausingAfter<CloudClientMessage>({ ...PIECE, last: true }).messages);
     await vi.advanceTimersByTimeAsync(1);
     const heard: unknown[] = [];
     sockets[0]?.say({ type: "language", language: "en" }, { type: "final", text: "a", speaker: 1 });
@@ -210,23 +211,6 @@ describe("a cloud stream", () => {
     ]);
   });
 });
-
-/** Says the messages and nothing more, until it is let go. */
-function silence(messages: readonly CloudClientMessage[]) {
-  const { promise: isLetGo, resolve } = Promise.withResolvers<void>();
-  const left = [...messages];
-  const iterator: AsyncIterator<CloudClientMessage> = {
-    next: () => {
-      const value = left.shift();
-      return value === undefined ? new Promise(() => {}) : Promise.resolve({ value });
-    },
-    return: async () => {
-      resolve();
-      return { done: true, value: undefined };
-    },
-  };
-  return { messages: { [Symbol.asyncIterator]: () => iterator }, isLetGo };
-}
 
 async function texts(stream: AsyncIterable<CloudServerMessage>): Promise<string[]> {
   const all: string[] = [];

@@ -18,6 +18,7 @@ import {
   StreamBrokenError,
   UnsupportedFormatError,
 } from "../../src/client/index.ts";
+import { pausingAfter } from "../../src/client/pausing-source.fixture.ts";
 import { sound } from "../speech/tones.ts";
 import { verifies } from "../verifies.ts";
 import { API_KEY, startCloudServer } from "./cloud-server.ts";
@@ -36,23 +37,6 @@ function spoken(...parts: readonly (ToneWord | number)[]): AsyncGenerator<CloudC
 
 async function* say(...messages: readonly CloudClientMessage[]): AsyncGenerator<CloudClientMessage, void> {
   yield* messages;
-}
-
-/** Says the messages and pauses then, until it is let go. */
-function pausing(...messages: readonly CloudClientMessage[]) {
-  const { promise: isLetGo, resolve } = Promise.withResolvers<void>();
-  const left = [...messages];
-  const iterator: AsyncIterator<CloudClientMessage> = {
-    next: () => {
-      const value = left.shift();
-      return value === undefined ? new Promise(() => {}) : Promise.resolve({ value });
-    },
-    return: async () => {
-      resolve();
-      return { done: true, value: undefined };
-    },
-  };
-  return { messages: { [Symbol.asyncIterator]: () => iterator }, isLetGo };
 }
 
 /** The texts of all finals. */
@@ -154,7 +138,7 @@ describe.skipIf(program === null)("our client on our cloud stream", () => {
     const server = await startCloudServer({ speech: speech(), env: { STT_CLOUD_STREAMS_PER_MINUTE: "1" } });
     const client = clientOf(server.url);
     const controller = new AbortController();
-    const { messages, isLetGo } = pausing(...(await Array.fromAsync(spoken("one", 200, "two"))));
+    const { messages, isLetGo } = pausingAfter(...(await Array.fromAsync(spoken("one", 200, "two"))));
     const stream = await client.stream(messages, { signal: controller.signal });
     const waiting = client.stream(say(), { signal: controller.signal });
     const outcomes = Promise.allSettled([finals(stream), waiting]);
@@ -168,7 +152,7 @@ describe.skipIf(program === null)("our client on our cloud stream", () => {
   test("closes the connection and lets go of the speaker when the loop is left early", async () => {
     verifies("client.streams.leaving-early-closes");
     const server = await startCloudServer({ speech: speech() });
-    const { messages, isLetGo } = pausing(...(await Array.fromAsync(spoken("one", 1200))));
+    const { messages, isLetGo } = pausingAfter(...(await Array.fromAsync(spoken("one", 1200))));
     for await (const message of await clientOf(server.url).stream(messages)) if (message.type === "final") break;
     await isLetGo;
     await expect.poll(() => server.streamsOpen()).toBe(0);
@@ -210,7 +194,7 @@ describe.skipIf(program === null)("our client on our cloud stream", () => {
   test("rejects where a server that stops can wait no longer", async () => {
     verifies("cloud.stream.drain", "client.streams.broken-stream-rejects");
     const server = await startCloudServer({ speech: speech(), env: { DRAIN_MS: "50" } });
-    const { messages, isLetGo } = pausing(...(await Array.fromAsync(spoken("one", 1200))));
+    const { messages, isLetGo } = pausingAfter(...(await Array.fromAsync(spoken("one", 1200))));
     const reading = (async () => {
       for await (const message of await clientOf(server.url).stream(messages))
         if (message.type === "final") void server.close();

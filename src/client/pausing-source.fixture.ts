@@ -1,0 +1,16 @@
+/** Gives the messages and pauses then, until it is let go. */
+export function pausingAfter<Message>(...messages: readonly Message[]) {
+  const { promise: isLetGo, resolve } = Promise.withResolvers<void>();
+  const left = [...messages];
+  const iterator: AsyncIterator<Message> = {
+    next: () => {
+      const value = left.shift();
+      return value === undefined ? new Promise(() => {}) : Promise.resolve({ value });
+    },
+    return: async () => {
+      resolve();
+      return { done: true, value: undefined };
+    },
+  };
+  return { messages: { [Symbol.asyncIterator]: () => iterator }, isLetGo };
+}
