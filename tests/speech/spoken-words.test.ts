@@ -27,7 +27,7 @@ const EXAMPLE = join(import.meta.dirname, "../../assets/turn-on-the-light.wav");
 const EXAMPLE_RATE_HZ = 22_050;
 const EXAMPLE_TEXT = "turn on the light";
 /** Fewer are right of a small sample than of a large one; README.md of the model tells the latter. */
-const ACCURACY_MIN = 0.7;
+const ACCURACY_MIN = 0.9;
 
 describe.skipIf(program === null)("a server whose speech model is nowhere", () => {
   const warnings: { readonly message: string; readonly fields: object }[] = [];

@@ -28,7 +28,7 @@ class Sizes:
     heads: int = 4
     encoder_layers: int = 3
     decoder_layers: int = 3  # whisper.cpp takes two for a distilled model, which it treats otherwise
-    audio_positions: int = 512
+    audio_positions: int = 384
     text_positions: int = 96
 
 

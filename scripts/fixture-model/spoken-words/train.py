@@ -1,6 +1,6 @@
 """Trains the network on what synthesise.py has written.
 
-usage: train.py FOLDER CHECKPOINT [--steps 4600] [--held-out FOLDER] [--seed 1]
+usage: train.py FOLDER CHECKPOINT [--steps 6400] [--held-out FOLDER] [--seed 1]
 It goes on from the checkpoint where one is there. The rate of learning is constant for the first half of the steps, so their number may change until then.
 """
 
@@ -24,9 +24,9 @@ RATE = 2e-3
 WARM_UP = 200
 CONSTANT_SHARE = 0.55
 AVERAGED = 0.998
-# Encoder positions of a batch, how many sounds that are, and how often: the engine has windows of 256 and 512; short ones teach the same for less.
-EARLY = ((96, 48, 0.65), (256, 24, 0.25), (512, 12, 0.1))
-LATE = ((96, 48, 0.35), (256, 24, 0.5), (512, 12, 0.15))
+# Encoder positions of a batch, how many sounds that are, and how often: the engine has windows of 256 to 384; short ones teach the same for less.
+EARLY = ((96, 48, 0.65), (256, 24, 0.25), (384, 16, 0.1))
+LATE = ((96, 48, 0.25), (256, 24, 0.4), (384, 16, 0.35))
 MOMENT_WEIGHT = 0.4
 LOOK_WEIGHT = 0.15
 CHECKPOINT_STEPS = 250
@@ -133,7 +133,7 @@ def faults(said: list[int], heard: list[int]) -> int:
 def accuracy(model: net.Network, held_out: Mixer, batches: int) -> float:
     wrong = count = 0
     for index in range(batches):
-        batch = held_out.batch(24, 256 if index % 2 == 0 else 512)
+        batch = held_out.batch(24, 256 if index % 2 == 0 else 384)
         for said, heard in zip(batch.words, transcribed(model, batch.mels)):
             wrong += faults(said, heard)
             count += len(said)
@@ -144,7 +144,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("checkpoint", type=Path)
-    parser.add_argument("--steps", type=int, default=4_600)
+    parser.add_argument("--steps", type=int, default=6_400)
     parser.add_argument("--held-out", type=Path)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()

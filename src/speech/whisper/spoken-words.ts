@@ -5,7 +5,7 @@ import type { PackedModel } from "./packed-model.ts";
 export const SPOKEN_WORDS: PackedModel = {
   name: "spoken-words-fixture",
   path: join(import.meta.dirname, "../../../assets/ggml-spoken-words-fixture.bin.gz"),
-  bytes: 11_949_316,
-  sha256: "d45ea74d2ae1c7552b6e26853874b105c93561e6610d9b5cc16ce15ed1e6f70b",
+  bytes: 11_900_164,
+  sha256: "52f34bf5d7687622f11e7533fce797ce26f43a362a6b4ed650cecc0a37fb4634",
   words: 69,
 };
