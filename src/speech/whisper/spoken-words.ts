@@ -6,6 +6,6 @@ export const SPOKEN_WORDS: PackedModel = {
   name: "spoken-words-fixture",
   path: join(import.meta.dirname, "../../../assets/ggml-spoken-words-fixture.bin.gz"),
   bytes: 11_900_164,
-  sha256: "52f34bf5d7687622f11e7533fce797ce26f43a362a6b4ed650cecc0a37fb4634",
+  sha256: "d1a304a6ff9b15f1330ae4ea505d9700309f956c4b8f03bd92274612d954cbfc",
   words: 69,
 };
