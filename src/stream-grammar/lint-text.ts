@@ -62,7 +62,7 @@ export class TextLinter {
     }
     const event = parsed(data);
     const type = isRecord(event) ? event["type"] : undefined;
-    if (type !== name)
+    if (typeof type === "string" && type !== name)
       this.report("frame-name", `the event line says ${JSON.stringify(name)}, and the type is ${JSON.stringify(type)}`);
     this.#current().take(event);
   }

@@ -70,7 +70,10 @@ export class StreamLinter {
   take(event: unknown): void {
     this.#type = isRecord(event) && typeof event["type"] === "string" ? event["type"] : null;
     if (isRecord(event) && this.#type !== null) this.#judgeNamed(this.#type, event);
-    else this.report("event-json", `${quoted(event)} is no object with a type`);
+    else {
+      this.report("event-json", `${quoted(event)} is no object with a type`);
+      this.#nextNumber++;
+    }
     this.#type = null;
     this.#events++;
   }
@@ -98,7 +101,7 @@ export class StreamLinter {
   #judge(type: string, event: Members): void {
     const name = nameOfType(type);
     this.#checkNumber(event, name === "keepalive");
-    if (type !== "error" && Object.hasOwn(event, "error"))
+    if (name !== null && name !== "error" && Object.hasOwn(event, "error"))
       this.report("error-member", `'error' is a member of ${type}`);
     if (name === null) this.report("known-type", `'${type}' is no type of events`);
     else if (this.#hasEnded) this.#judgeLate(type, name);

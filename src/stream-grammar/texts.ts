@@ -2,7 +2,7 @@ import { isRecord } from "../base/records.ts";
 
 /** A text that is told in deltas, and then as a whole. */
 export interface TextFamily {
-  /** Its events are `NAME.delta` and `NAME.done`. */
+  /** Its events are `NAME.delta` and `NAME.done`, and that of a command is `NAME.added`. */
   readonly name: string;
   /** The member of the done event that is the whole text. */
   readonly whole: string;
@@ -38,7 +38,7 @@ const EMPTY_AT_FIRST: Readonly<Record<string, readonly string[]>> = {
 };
 
 export function familyOf(eventName: string): TextFamily | null {
-  return BY_NAME.get(eventName.replace(/\.(delta|done)$/, "")) ?? null;
+  return BY_NAME.get(eventName.replace(/\.(added|delta|done)$/, "")) ?? null;
 }
 
 /** The paths of what an item that was just added holds already, though deltas will tell it. */
