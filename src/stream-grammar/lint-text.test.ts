@@ -49,11 +49,7 @@ describe("frames", () => {
   });
 
   test("carry JSON", () => {
-    check(
-      WHOLE.replace('data: {"type":"response.in_progress"', "data: {"),
-      [1, "event-json"],
-      [2, "stream-order"],
-    );
+    check(WHOLE.replace('data: {"type":"response.in_progress"', "data: {"), [1, "event-json"], [2, "stream-order"]);
   });
 
   test("are not followed by [DONE]", () => check(`${WHOLE}data: [DONE]\n\n`, [10, "no-done-mark"]));

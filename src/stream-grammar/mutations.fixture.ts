@@ -36,6 +36,7 @@ function dropped(events: readonly SampleEvent[], at: number): Mutation[] {
   const event = eventAt(events, at);
   const isLast = !events.slice(at + 1).some(({ type }) => type === event.type);
   if (event["delta"] === "" || SOUND_DELTA.test(event.type) || OPTIONAL.has(event.type)) return [];
+  if (isFailureWhileQueued(events, at)) return [];
   if (event.type === "response.mcp_call.in_progress" && isRepeated(events, at)) return [];
   if (event.type.endsWith(".partial_image") && isLast) return [];
   return [
@@ -46,6 +47,16 @@ function dropped(events: readonly SampleEvent[], at: number): Mutation[] {
       rules: rulesOfDropped(event),
     },
   ];
+}
+
+/** A response of the background may fail, or be cancelled, before it is in progress. */
+function isFailureWhileQueued(events: readonly SampleEvent[], at: number): boolean {
+  const [before, { type }, next] = [events[at - 1], eventAt(events, at), events[at + 1]];
+  return (
+    type === "response.in_progress" &&
+    before?.type === "response.queued" &&
+    (next?.type === "error" || next?.type === "response.failed")
+  );
 }
 
 /** An approval makes the reference say it twice. */
