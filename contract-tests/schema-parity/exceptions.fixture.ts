@@ -11,6 +11,7 @@ export const EXCEPTIONS: readonly Group[] = [
     places: [
       "request Metadata: maxProperties 16",
       "request Metadata.*: maxLength 512",
+      "request Metadata: names of maxLength 64",
       "request CreateResponse.max_tool_calls: minimum 1",
       "request FileSearchTool.max_num_results: minimum 1",
       "request FileSearchTool.max_num_results: maximum 50",
@@ -45,8 +46,11 @@ export const EXCEPTIONS: readonly Group[] = [
     ],
   },
   {
-    reason: "nothing that could be meant: an empty name, no items, a negative place, a byte above 255",
+    reason:
+      "nothing that could be meant: an empty name, no items, a negative place, a byte above 255, no body where members are required",
     places: [
+      "POST /conversations/{conversation_id} request: may be left out",
+      "POST /responses/compact request: may be left out",
       "*.name: minLength 1",
       "*.index: minimum 0",
       "*.start_index: minimum 0",

@@ -88,13 +88,16 @@ function compareParameters(theirs: Side, mine: Side): Outcome[] {
 }
 
 function compareBodies(theirs: Side, mine: Side): Outcome[] {
-  const own = mine.contents(mine.operation["requestBody"]);
-  return [...theirs.contents(theirs.operation["requestBody"])].map(([type, schema]) => {
+  const [body, ownBody] = [theirs, mine].map((side) => side.resolved(side.operation["requestBody"]));
+  const own = mine.contents(ownBody);
+  const compared = [...theirs.contents(body)].map(([type, schema]) => {
     const twin = own.get(type);
     return twin === undefined
       ? fault(`request ${type}`, "not accepted")
       : inside("request", findUncovered(schema, twin, true));
   });
+  const isDemanded = ownBody?.["required"] === true && body?.["required"] !== true;
+  return isDemanded ? [fault("request", "may be left out"), ...compared] : compared;
 }
 
 /** Statuses that the reference does not list are not compared: of errors it lists next to none. */

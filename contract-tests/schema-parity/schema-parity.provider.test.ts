@@ -1,15 +1,18 @@
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { fieldLedger } from "../../generated/responses-api/field-ledger.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { isRecord } from "../records.fixture.ts";
 import { EXCEPTIONS, exceptionFor } from "./exceptions.fixture.ts";
+import { findBreakingChanges, OASDIFF_EXCEPTIONS } from "./oasdiff.fixture.ts";
 import { compareOperations, type OperationScore } from "./operations.fixture.ts";
 import { findUncovered } from "./uncovered.fixture.ts";
 
 /** The reference's published operations as OpenAPI. */
 const referenceFile = process.env["REFERENCE_OPENAPI"];
-const ours = readDocument(new URL("../../generated/responses-api/openapi.json", import.meta.url));
+const OURS = new URL("../../generated/responses-api/openapi.json", import.meta.url);
+const ours = readDocument(OURS);
 const scores = referenceFile === undefined ? [] : compareOperations(readDocument(referenceFile), ours, "/v1");
 const served = scores.filter(({ service }) => service === "served");
 
@@ -31,6 +34,22 @@ describe.skipIf(referenceFile === undefined)("our contract beside the reference'
       served.flatMap((score) => findingsOf(score).map((finding) => exceptionFor(score.operation, finding))),
     );
     expect(EXCEPTIONS.flatMap(({ places }) => places).filter((place) => !used.has(place))).toEqual([]);
+  });
+});
+
+/** A second opinion, where somebody has it: `go install github.com/oasdiff/oasdiff@v1.19.0`. */
+const oasdiff = referenceFile === undefined ? undefined : process.env["OASDIFF"];
+
+describe.skipIf(oasdiff === undefined)("our contract as oasdiff sees it (OASDIFF, REFERENCE_OPENAPI)", () => {
+  test("breaks nothing for the reference's clients", () => {
+    verifies("contract.parity.superset-of-reference");
+    const changes = findBreakingChanges(oasdiff ?? "", {
+      reference: referenceFile ?? "",
+      ours: fileURLToPath(OURS),
+      prefix: "/v1",
+      operations: served.map(({ operation }) => operation),
+    });
+    expect(changes.toSorted()).toEqual(Object.keys(OASDIFF_EXCEPTIONS).toSorted());
   });
 });
 

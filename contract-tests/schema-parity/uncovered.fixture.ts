@@ -1,3 +1,4 @@
+import { isRecord } from "../records.fixture.ts";
 import {
   followReference,
   listedValues,
@@ -160,7 +161,9 @@ function narrowerLimits(inner: Readonly<Record<string, unknown>>, outer: Readonl
   if (typeof outer["pattern"] === "string" && outer["pattern"] !== inner["pattern"])
     faults.push(`pattern ${outer["pattern"]}`);
   if (outer["uniqueItems"] === true && inner["uniqueItems"] !== true) faults.push("no element twice");
-  return faults.map((fault) => ({ path: "", fault }));
+  const [names, innerNames] = [outer["propertyNames"], inner["propertyNames"]];
+  const onNames = isRecord(names) ? narrowerLimits(isRecord(innerNames) ? innerNames : {}, names) : [];
+  return [...faults, ...onNames.map(({ fault }) => `names of ${fault}`)].map((fault) => ({ path: "", fault }));
 }
 
 /** One object for each value of its tags, since other documents may draw the line between branches elsewhere. */
