@@ -64,7 +64,8 @@ export const EXCEPTIONS: readonly Group[] = [
     ],
   },
   {
-    reason: "recorded: the reference sends it, or leaves it out, and its schema is wrong or older",
+    reason:
+      "recordings, live answers or the SDK's fixtures show that the reference does so; its schema is wrong or older",
     places: [
       "reply Response.billing: no such member",
       "reply Response.frequency_penalty: no such member",

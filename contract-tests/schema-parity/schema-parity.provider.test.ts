@@ -7,7 +7,10 @@ import { isRecord } from "../records.fixture.ts";
 import { EXCEPTIONS, exceptionFor } from "./exceptions.fixture.ts";
 import { findBreakingChanges, OASDIFF_EXCEPTIONS } from "./oasdiff.fixture.ts";
 import { compareOperations, type OperationScore } from "./operations.fixture.ts";
+import { type Member, resolve, shapesOf } from "./shapes.fixture.ts";
 import { findUncovered } from "./uncovered.fixture.ts";
+
+type Json = Readonly<Record<string, unknown>>;
 
 /** The reference's published operations as OpenAPI. */
 const referenceFile = process.env["REFERENCE_OPENAPI"];
@@ -27,6 +30,21 @@ describe.skipIf(referenceFile === undefined)("our contract beside the reference'
 
   test("the operations on responses, conversations, files and models are served", () => {
     expect(served.length).toBeGreaterThanOrEqual(22);
+  });
+
+  test("no member of a create call can go, nor one of its reply, without being missed", () => {
+    const reference = readDocument(referenceFile ?? "");
+    const create = { ...reference, paths: { "/responses": { post: operationAt(reference, "/responses", "post") } } };
+    const [asked, answered] = ["CreateResponse", "Response"].map((name) => membersOf(reference, name));
+    const misses = (name: string, member: string): boolean => {
+      const [score] = compareOperations(create, withoutMember(ours, name, member), "/v1");
+      return score !== undefined && unexcused(score).length > 0;
+    };
+    expect(asked?.length).toBeGreaterThan(20);
+    expect(asked?.filter(([member]) => !misses("CreateResponseRequest", member))).toEqual([]);
+    const always = answered?.filter(([, { required }]) => required) ?? [];
+    expect(always.length).toBeGreaterThan(10);
+    expect(always.filter(([member]) => !misses("Response", member))).toEqual([]);
   });
 
   test("each exception is needed", () => {
@@ -84,6 +102,12 @@ describe("a schema that is held to another", () => {
       { allOf: [object({ a: {} }, ["a"]), object({ b: {} }, [])] },
       object({ a: {}, b: {} }, ["a"]),
       [],
+    ],
+    [
+      "leaves out what one part requires of another",
+      { allOf: [object({ a: {} }, []), { type: "object", properties: {} }] },
+      { allOf: [object({ a: {} }, []), { type: "object", properties: {}, required: ["a"] }] },
+      [".a: may be left out"],
     ],
     [
       "is a map of more",
@@ -144,7 +168,27 @@ function percentOf(places: number, faults: number): string {
   return `${(100 * (1 - faults / Math.max(places, faults, 1))).toFixed(1)}%`.padStart(6);
 }
 
-function readDocument(file: string | URL): Readonly<Record<string, unknown>> {
+function operationAt(document: Json, ...path: readonly string[]): unknown {
+  return path.reduce<unknown>((json, step) => (isRecord(json) ? json[step] : undefined), document["paths"]);
+}
+
+function membersOf(document: Json, name: string): [string, Member][] {
+  const shapes = shapesOf({ json: { $ref: `#/components/schemas/${name}` }, document }, true);
+  return shapes.flatMap((shape) => (shape.kind === "object" ? [...shape.members] : []));
+}
+
+/** A copy that lacks one member of one schema. */
+function withoutMember(document: Json, name: string, member: string): Json {
+  const copy = structuredClone(document);
+  const { json } = resolve(copy, `#/components/schemas/${name}`);
+  const { properties, required } = json;
+  if (!isRecord(properties) || !Array.isArray(required ?? [])) throw new Error(`${name} is no object`);
+  Reflect.deleteProperty(properties, member);
+  if (Array.isArray(required)) required.splice(0, Infinity, ...required.filter((other) => other !== member));
+  return copy;
+}
+
+function readDocument(file: string | URL): Json {
   const document: unknown = JSON.parse(readFileSync(file, "utf8"));
   if (!isRecord(document)) throw new Error(`${file} is not an OpenAPI document`);
   return document;

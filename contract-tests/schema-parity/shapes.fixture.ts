@@ -25,6 +25,8 @@ export interface ObjectShape {
   /** How the document calls it, if it does. */
   readonly name: string | null;
   readonly members: ReadonlyMap<string, Member>;
+  /** Names of members, some perhaps described by another part of an `allOf`. */
+  readonly required: ReadonlySet<string>;
   /** What other members may be; false: there are none. */
   readonly others: Schema | boolean;
   readonly json: Json;
@@ -118,15 +120,16 @@ function shapeOfType(type: string, json: Json, document: Json): Shape {
 /** Members that an object does not list count as none, as the reference answers them with an error; without a list it is a map of anything. */
 function objectShape(json: Json, document: Json): ObjectShape {
   const properties = isRecord(json["properties"]) ? json["properties"] : {};
-  const required = Array.isArray(json["required"]) ? json["required"] : [];
+  const required = new Set(Array.isArray(json["required"]) ? json["required"].map(String) : []);
   const members = Object.entries(properties).flatMap(([name, member]): [string, Member][] =>
-    isRecord(member) ? [[name, { schema: { json: member, document }, required: required.includes(name) }]] : [],
+    isRecord(member) ? [[name, { schema: { json: member, document }, required: required.has(name) }]] : [],
   );
   const { additionalProperties: others = members.length === 0 } = json;
   return {
     kind: "object",
     name: null,
     members: new Map(members),
+    required,
     others: isRecord(others) ? { json: others, document } : others === true,
     json,
   };
@@ -150,11 +153,19 @@ function intersect(left: readonly Shape[], right: readonly Shape[]): Shape[] {
 }
 
 function mergeObjects(left: ObjectShape, right: ObjectShape): ObjectShape {
-  const members = new Map([...left.members, ...right.members]);
-  for (const [name, member] of left.members)
-    if (member.required) members.set(name, { schema: members.get(name)?.schema ?? member.schema, required: true });
-  const isMap = left.members.size === 0 && right.members.size === 0;
-  return { ...right, name: null, members, others: isMap ? right.others : right.others !== true && right.others };
+  const required = new Set([...left.required, ...right.required]);
+  const members = [...left.members, ...right.members].map(([name, { schema }]): [string, Member] => [
+    name,
+    { schema, required: required.has(name) },
+  ]);
+  const isMap = members.length === 0;
+  return {
+    ...right,
+    name: null,
+    members: new Map(members),
+    required,
+    others: isMap ? right.others : right.others !== true && right.others,
+  };
 }
 
 function listOf(value: unknown): Json[] {
