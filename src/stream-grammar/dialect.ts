@@ -4,11 +4,11 @@ type Members = Readonly<Record<string, unknown>>;
 export type Dialect = "reference" | "extension";
 
 /** What the extension dialect calls an argument event, by the type of its item. */
-const CALLS: Readonly<Record<string, string>> = {
-  function_call: "response.function_call_arguments",
-  mcp_call: "response.mcp_call_arguments",
-  custom_tool_call: "response.custom_tool_call_input",
-};
+const CALLS: ReadonlyMap<unknown, string> = new Map([
+  ["function_call", "response.function_call_arguments"],
+  ["mcp_call", "response.mcp_call_arguments"],
+  ["custom_tool_call", "response.custom_tool_call_input"],
+]);
 
 const RENAMED =
   /^(error|response[.](function_call_arguments|mcp_call_arguments|custom_tool_call_input)[.].*|response[.]audio[.](delta|done))$/;
@@ -19,7 +19,7 @@ export function canonical(type: string, event: Members, itemType: unknown): Memb
   const [, call, end] = /^response[.](tool_call|output_audio)[.](delta|done)$/.exec(type) ?? [];
   if (call === "output_audio") return { ...event, type: `response.audio.${end}` };
   if (call === "tool_call") {
-    const name = CALLS[String(itemType)];
+    const name = CALLS.get(itemType);
     return name === undefined ? null : { ...event, type: `${name}.${end}` };
   }
   if (type !== "response.error") return event;

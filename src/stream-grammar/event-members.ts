@@ -72,7 +72,10 @@ const OBJECT: Kind = ["an object", isRecord];
 const LIST: Kind = ["a list", Array.isArray];
 const TEXT: Kind = ["a text", (value) => typeof value === "string"];
 const ID: Kind = ["a text that is not empty", (value) => typeof value === "string" && value !== ""];
-const INDEX: Kind = ["a whole number from 0", (value) => Number.isSafeInteger(value) && Number(value) >= 0];
+const INDEX: Kind = [
+  "a whole number from 0",
+  (value) => typeof value === "number" && Number.isSafeInteger(value) && value >= 0,
+];
 
 const OBJECTS: ReadonlySet<string> = new Set(["response", "item", "part", "annotation", "error"]);
 const LISTS: ReadonlySet<string> = new Set(["logprobs", "output"]);

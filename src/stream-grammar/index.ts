@@ -2,4 +2,4 @@ export type { Dialect } from "./dialect.ts";
 export { GRAMMAR_TEXT } from "./grammar.ts";
 export { lintText, TextLinter } from "./lint-text.ts";
 export { RULES } from "./rules.ts";
-export { lintEvents, type StreamFault, type StreamReport } from "./stream-linter.ts";
+export type { StreamReport } from "./stream-linter.ts";

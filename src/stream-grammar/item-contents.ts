@@ -2,6 +2,7 @@ import { isRecord } from "../base/records.ts";
 import type { Report, RuleName } from "./rules.ts";
 import { isSameJson } from "./same-json.ts";
 import { familyOf, quoted, type TextFamily, valueAt } from "./texts.ts";
+import { indexOf, textOf } from "./values.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -98,14 +99,14 @@ export class ItemContents {
 
   #textAt({ path }: TextFamily, event: Members): Text {
     const index = event["content_index"] ?? event["summary_index"] ?? event["command_index"];
-    const key = path.replace("#", String(index));
+    const key = path.replace("#", String(indexOf(index)));
     const text = this.#texts.get(key) ?? { sum: "", whole: null, logprobs: [] };
     this.#texts.set(key, text);
     return text;
   }
 
   #addAnnotation(event: Members, report: Report): void {
-    const content = Number(event["content_index"]);
+    const content = indexOf(event["content_index"]);
     const annotations = this.#annotations.get(content) ?? [];
     this.#annotations.set(content, annotations);
     checkIndex({ rule: "annotation-index", member: "annotation_index", due: annotations.length }, event, report);
@@ -114,7 +115,7 @@ export class ItemContents {
 
   #checkPart(list: "content" | "summary", event: Members, report: Report): void {
     const { part } = event;
-    const index = Number(event[`${list}_index`]);
+    const index = indexOf(event[`${list}_index`]);
     for (const member of ["text", "refusal"]) {
       const text = this.#texts.get(`${list}.${index}.${member}`);
       const found = valueAt(part, member);
@@ -140,10 +141,6 @@ export class ItemContents {
     }
     if (name.endsWith(".done")) this.#counts.output++;
   }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }
 
 interface Text {

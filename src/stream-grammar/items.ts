@@ -5,6 +5,7 @@ import { Order } from "./order.ts";
 import type { Report } from "./rules.ts";
 import { isSameJson } from "./same-json.ts";
 import { filledPaths, quoted } from "./texts.ts";
+import { indexOf, textOf } from "./values.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -40,7 +41,7 @@ export class Items {
       const item = this.#itemOf(event["item_id"], event, report);
       if (item === null) return;
       const part = isRecord(event["part"]) ? event["part"]["type"] : undefined;
-      item.order?.take(name.startsWith("content_part.") ? `${name}<${String(part)}>` : name, report);
+      item.order?.take(name.startsWith("content_part.") ? `${name}<${textOf(part)}>` : name, report);
       item.contents.take(name, event, report);
     }
   }
@@ -52,7 +53,7 @@ export class Items {
 
   checkEnded(report: Report): void {
     for (const { index, added, done } of this.#items)
-      if (done === null) report("item-ends", `the ${String(added["type"])} at ${index} is not done`);
+      if (done === null) report("item-ends", `the ${textOf(added["type"])} at ${index} is not done`);
   }
 
   /** Compares the last snapshot with what was told. */
@@ -68,30 +69,30 @@ export class Items {
 
   #add(event: Members, report: Report): void {
     const added = isRecord(event["item"]) ? event["item"] : {};
-    const type = String(added["type"]);
+    const type = textOf(added["type"]);
     const due = (this.#items.at(-1)?.index ?? -1) + 1;
     if (event["output_index"] !== due)
       report("output-index", `'output_index' is ${quoted(event["output_index"])} where ${due} is due`);
     const open = this.#items.find(({ done }) => done === null);
     if (open !== undefined && !(MIXING_ITEMS.has(type) && open.added["type"] === type))
-      report("one-item-at-a-time", `the ${String(open.added["type"])} at ${open.index} is not done`);
+      report("one-item-at-a-time", `the ${textOf(open.added["type"])} at ${open.index} is not done`);
     this.#checkIds(added, report);
     for (const path of filledPaths(added)) report("added-empty", `'item.${path}' is not empty`);
     const grammar = ITEM_GRAMMAR.get(type);
     if (grammar === undefined) report("item-type", `'${type}' is no type of items`);
     const order = grammar === undefined ? null : new Order(grammar, "item-order");
     order?.take("output_item.added", report);
-    this.#items.push({ index: Number(event["output_index"]), added, order, contents: new ItemContents(), done: null });
+    this.#items.push({ index: indexOf(event["output_index"]), added, order, contents: new ItemContents(), done: null });
   }
 
   #checkIds(added: Members, report: Report): void {
     const { id, type, call_id: callId } = added;
     const others = this.#items.map((item) => item.added);
-    if (id === undefined ? !MAY_LACK_ID.has(String(type)) : typeof id !== "string" || id === "")
+    if (id === undefined ? !MAY_LACK_ID.has(textOf(type)) : typeof id !== "string" || id === "")
       report("item-id", `'item.id' is ${quoted(id)}`);
     else if (id !== undefined && others.some((other) => other["id"] === id))
       report("item-id", `'${quoted(id)}' is the id of an earlier item`);
-    if (!IDENTIFIED.has(String(type))) return;
+    if (!IDENTIFIED.has(textOf(type))) return;
     if (typeof callId !== "string" || callId === "") report("call-id", `'item.call_id' is ${quoted(callId)}`);
     else if (others.some((other) => other["type"] === type && other["call_id"] === callId))
       report("call-id", `${quoted(callId)} is the id of an earlier call`);
@@ -105,7 +106,7 @@ export class Items {
     item.done ??= done;
     if (done["type"] !== item.added["type"])
       report("done-item", `the type is ${quoted(done["type"])}, and was ${quoted(item.added["type"])}`);
-    if (IDENTIFIED.has(String(item.added["type"])) && done["call_id"] !== item.added["call_id"])
+    if (IDENTIFIED.has(textOf(item.added["type"])) && done["call_id"] !== item.added["call_id"])
       report("call-id", `'item.call_id' is ${quoted(done["call_id"])}, and was ${quoted(item.added["call_id"])}`);
     for (const [member, value] of Object.entries(item.added)) {
       const isSettled = typeof value === "string" && value !== "" && !CHANGING.has(member);

@@ -84,5 +84,14 @@ describe("lines", () => {
     expect(lintText(lines + lines)[0]?.faults[0]).toMatchObject({ event: EVENTS.length, rule: "sequence-number" });
   });
 
+  test("are as long as large pictures at most, and take no longer in small pieces", () => {
+    const linter = new TextLinter();
+    linter.take("{");
+    const piece = "a".repeat(16 * 1024);
+    expect(() => {
+      for (let count = 0; count <= 4096; count++) linter.take(piece);
+    }).toThrow(RangeError);
+  });
+
   test("that are no JSON are told of", () => check(`${lines}oops`, [10, "event-json"]));
 });

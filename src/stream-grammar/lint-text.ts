@@ -1,5 +1,6 @@
 import { isRecord } from "../base/records.ts";
 import type { Dialect } from "./dialect.ts";
+import { LineCutter } from "./line-cutter.ts";
 import { type SseFrame, SseFrames } from "./sse-frames.ts";
 import { StreamLinter, type StreamReport } from "./stream-linter.ts";
 
@@ -10,7 +11,9 @@ type TextForm = "frames" | "lines";
 export class TextLinter {
   #form: TextForm | null = null;
   readonly #dialect: Dialect;
-  #text = "";
+  /** What came before the form was known. */
+  #blank = "";
+  readonly #lines = new LineCutter();
   #linter: StreamLinter | null = null;
   readonly #frames = new SseFrames();
   readonly #reports: StreamReport[] = [];
@@ -28,20 +31,19 @@ export class TextLinter {
 
   /** Throws a RangeError where a frame or a line is longer than this holds. */
   take(piece: string): void {
+    const text = this.#form === null ? this.#blank + piece : piece;
     if (this.#form === null) {
-      this.#text += piece;
-      if (this.#text.trim() === "") return;
-      this.#form = this.#text.trimStart().startsWith("{") ? "lines" : "frames";
-      piece = this.#text;
-      this.#text = "";
+      this.#blank = text;
+      if (text.trim() === "") return;
+      this.#form = text.trimStart().startsWith("{") ? "lines" : "frames";
     }
-    if (this.#form === "frames") for (const frame of this.#frames.take(piece)) this.#takeFrame(frame);
-    else this.#takeLines(piece);
+    if (this.#form === "frames") for (const frame of this.#frames.take(text)) this.#takeFrame(frame);
+    else for (const line of this.#lines.take(text)) this.#takeLine(line);
   }
 
   /** The streams of the text, one after the other. Call this once, after the last piece. */
   end(): readonly StreamReport[] {
-    if (this.#form === "lines") this.#takeLine(this.#text);
+    if (this.#form === "lines") this.#takeLine(this.#lines.rest);
     const rest = this.#frames.rest;
     if (rest !== "") this.report("frame-whole", `${JSON.stringify(rest.slice(0, 80))} is no whole frame`);
     this.#reports.push(this.#current().end());
@@ -67,14 +69,6 @@ export class TextLinter {
     this.#current().take(event);
   }
 
-  #takeLines(piece: string): void {
-    const lines = (this.#text + piece).split("\n");
-    this.#text = lines.pop() ?? "";
-    if (this.#text.length > LINE_CHARACTERS_MAX)
-      throw new RangeError(`A line has more than ${LINE_CHARACTERS_MAX} characters.`);
-    for (const line of lines) this.#takeLine(line);
-  }
-
   /** A kept text may hold several streams; each begins with the number 0 and a response of its own. */
   #takeLine(line: string): void {
     if (line.trim() === "") return;
@@ -92,9 +86,6 @@ export class TextLinter {
     this.#current().take(event);
   }
 }
-
-/** Longer than the events of large pictures. */
-const LINE_CHARACTERS_MAX = 64 * 1024 * 1024;
 
 /** What is no JSON stays the text that it is, which is no event. */
 function parsed(text: string): unknown {

@@ -1,3 +1,4 @@
+import { LineCutter } from "./line-cutter.ts";
 import type { RuleName } from "./rules.ts";
 
 /** What stands between two blank lines. */
@@ -8,40 +9,34 @@ export interface SseFrame {
   readonly faults: readonly (readonly [RuleName, string])[];
 }
 
-/** Longer than the events of large pictures. */
-const FRAME_CHARACTERS_MAX = 64 * 1024 * 1024;
+/** A frame of the reference has three. */
+const LINES_MAX = 10_000;
 const BYTE_ORDER_MARK = "\uFEFF";
 
 /** Cuts server-sent events, and keeps what parsers of them forgive. */
 export class SseFrames {
-  #text = "";
+  readonly #cutter = new LineCutter();
   #lines: string[] = [];
-  #characters = 0;
   #isFirst = true;
 
   /** The frames that are whole now. Throws a RangeError where one is longer than this holds. */
   take(piece: string): readonly SseFrame[] {
-    const lines = (this.#text + piece).split("\n");
-    this.#text = lines.pop() ?? "";
-    this.#characters += piece.length;
     const frames: SseFrame[] = [];
-    for (const line of lines) {
+    for (const line of this.#cutter.take(piece)) {
       if (line !== "" && line !== "\r") this.#lines.push(line);
       else {
         if (this.#lines.length > 0 || line !== "")
           frames.push(this.#read([...this.#lines, ...(line === "" ? [] : [line])]));
         this.#lines = [];
-        this.#characters = this.#text.length;
       }
     }
-    if (this.#characters > FRAME_CHARACTERS_MAX)
-      throw new RangeError(`A frame has more than ${FRAME_CHARACTERS_MAX} characters.`);
+    if (this.#lines.length > LINES_MAX) throw new RangeError(`A frame has more than ${LINES_MAX} lines.`);
     return frames;
   }
 
   /** What was sent of a frame that has not ended. */
   get rest(): string {
-    return [...this.#lines, this.#text].join("\n");
+    return [...this.#lines, this.#cutter.rest].join("\n");
   }
 
   #read(lines: readonly string[]): SseFrame {

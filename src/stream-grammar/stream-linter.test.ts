@@ -102,7 +102,7 @@ describe("a stream", () => {
     const events = sample("a text");
     const last = events.at(-1);
     const ended = (members: object): unknown[] =>
-      events.with(-1, { type: "", ...last, response: { ...Object(last?.["response"]), ...members } });
+      events.with(events.length - 1, { type: "", ...last, response: { ...Object(last?.["response"]), ...members } });
     check(ended({ output: [] }), [9, "final-output"]);
     check(ended({ output: [{ type: "message" }] }), [9, "final-output"]);
     check(ended({ status: "failed" }), [9, "stream-order"]);

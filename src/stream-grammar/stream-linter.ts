@@ -6,6 +6,7 @@ import { Items } from "./items.ts";
 import { Order } from "./order.ts";
 import type { Report, RuleName } from "./rules.ts";
 import { quoted } from "./texts.ts";
+import { textOf } from "./values.ts";
 
 /** A broken rule, and where. */
 export interface StreamFault {
@@ -95,7 +96,7 @@ export class StreamLinter {
     if (known === null) {
       this.#checkNumber(event, false);
       this.report("known-type", `the extension dialect has no ${type} here`);
-    } else this.#judge(String(known["type"]), known);
+    } else this.#judge(textOf(known["type"]), known);
   }
 
   #judge(type: string, event: Members): void {
@@ -139,7 +140,7 @@ export class StreamLinter {
     if (name === "keepalive" && this.#events > 0) return;
     if (LIFECYCLE.has(name)) {
       const status = isRecord(event["response"]) ? event["response"]["status"] : undefined;
-      this.#order.take(`${name}<${String(status)}>`, this.report);
+      this.#order.take(`${name}<${textOf(status)}>`, this.report);
     } else this.#order.take(name === "error" || name === "keepalive" ? name : "inside", this.report);
   }
 

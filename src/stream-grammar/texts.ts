@@ -26,16 +26,16 @@ const FAMILIES: readonly TextFamily[] = [
 const BY_NAME: ReadonlyMap<string, TextFamily> = new Map(FAMILIES.map((family) => [family.name, family]));
 
 /** What stands in an item of each type before the first delta, by path. */
-const EMPTY_AT_FIRST: Readonly<Record<string, readonly string[]>> = {
-  message: ["content"],
-  reasoning: ["content", "summary"],
-  function_call: ["arguments"],
-  mcp_call: ["arguments"],
-  custom_tool_call: ["input"],
-  code_interpreter_call: ["code"],
-  apply_patch_call: ["operation.diff"],
-  shell_call: ["action.commands"],
-};
+const EMPTY_AT_FIRST: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ["message", ["content"]],
+  ["reasoning", ["content", "summary"]],
+  ["function_call", ["arguments"]],
+  ["mcp_call", ["arguments"]],
+  ["custom_tool_call", ["input"]],
+  ["code_interpreter_call", ["code"]],
+  ["apply_patch_call", ["operation.diff"]],
+  ["shell_call", ["action.commands"]],
+]);
 
 export function familyOf(eventName: string): TextFamily | null {
   return BY_NAME.get(eventName.replace(/\.(added|delta|done)$/, "")) ?? null;
@@ -43,7 +43,7 @@ export function familyOf(eventName: string): TextFamily | null {
 
 /** The paths of what an item that was just added holds already, though deltas will tell it. */
 export function filledPaths(item: Readonly<Record<string, unknown>>): readonly string[] {
-  const paths = EMPTY_AT_FIRST[String(item["type"])] ?? [];
+  const paths = EMPTY_AT_FIRST.get(item["type"]) ?? [];
   return paths.filter((path) => {
     const value = valueAt(item, path);
     return (typeof value === "string" || Array.isArray(value)) && value.length > 0;
