@@ -44,11 +44,11 @@ export async function runLintStream(
     const reports = await lintSource(source, values, { environment, stdin: streams.stdin });
     if (reports.every(({ events }) => events === 0) && reports.every(({ faults }) => faults.length <= 1))
       throw new NoStreamError(`There is no event in ${source}.`);
-    streams.print(values.json === true ? jsonText(source, reports) : humanText(source, reports));
+    streams.print(values.json === true ? jsonText(source, reports) : printable(humanText(source, reports)));
     return reports.some(({ faults }) => faults.length > 0) ? BROKEN_EXIT_CODE : CLEAN_EXIT_CODE;
   } catch (error) {
     if (!(error instanceof NoStreamError)) throw error;
-    streams.note(error.message);
+    streams.note(printable(error.message));
     return NO_STREAM_EXIT_CODE;
   }
 }
@@ -180,6 +180,11 @@ function humanText(source: string, reports: readonly StreamReport[]): string {
       ].join("\n"),
     )
     .join("\n");
+}
+
+/** What a stream says may hold the commands of terminals. */
+function printable(text: string): string {
+  return text.replaceAll(/[^\P{Cc}\n]/gu, "\uFFFD");
 }
 
 function verdict(count: number): string {

@@ -141,6 +141,14 @@ test("a live stream that is sent in another way, or breaks off, is told so", asy
   expect([late.code, late.out]).toEqual([1, expect.stringContaining("the stream broke off")]);
 });
 
+test("no terminal is commanded by what a stream says", async () => {
+  const red = { type: "response.\u001b[31m", sequence_number: 0 };
+  const server = await serveHttp(sends(frames([red]), SSE));
+  const { out } = await lint([server.url]);
+  expect(out).toContain("response.\uFFFD[31m");
+  expect(out).not.toContain("\u001b");
+});
+
 test.each([
   ["no source", []],
   ["two sources", ["whole.txt", "broken.txt"]],
