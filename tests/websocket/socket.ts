@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { WebSocket } from "ws";
 import type { AnyStreamEvent, Response, WebSocketErrorFrame } from "../../generated/responses-api/types.ts";
 import { validateAnyStreamEvent, validateWebSocketErrorFrame } from "../../generated/responses-api/validators.js";
+import { lintEvents } from "../../src/stream-grammar/stream-linter.ts";
 
 export const MODEL = "antiphon-built-in";
 
@@ -67,7 +68,10 @@ export class TestSocket {
     for (;;) {
       const frame = await this.frame(lane);
       frames.push(frame);
-      if (LAST.has(frame.type) || (isRefusal(frame) && frames.length === 1)) return turnOf(frames);
+      if (isRefusal(frame) && frames.length === 1) return turnOf(frames);
+      if (!LAST.has(frame.type)) continue;
+      expect(lintEvents(frames, isExtended(frames) ? "extension" : "reference").faults).toEqual([]);
+      return turnOf(frames);
     }
   }
 
@@ -95,6 +99,10 @@ export class TestSocket {
   leave(): void {
     this.socket.terminate();
   }
+}
+
+function isExtended(frames: readonly ServerFrame[]): boolean {
+  return frames.some(({ type }) => /^response[.](tool_call|output_audio|error)\b/.test(type));
 }
 
 /** Opens a socket that ends with the test. */
