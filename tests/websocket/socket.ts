@@ -70,7 +70,7 @@ export class TestSocket {
       frames.push(frame);
       if (isRefusal(frame) && frames.length === 1) return turnOf(frames);
       if (!LAST.has(frame.type)) continue;
-      expect(lintEvents(frames, isExtended(frames) ? "extension" : "reference").faults).toEqual([]);
+      expectLegal(frames);
       return turnOf(frames);
     }
   }
@@ -101,8 +101,10 @@ export class TestSocket {
   }
 }
 
-function isExtended(frames: readonly ServerFrame[]): boolean {
-  return frames.some(({ type }) => /^response[.](tool_call|output_audio|error)\b/.test(type));
+/** A turn follows the grammar, in the dialect that it speaks. */
+function expectLegal(frames: readonly ServerFrame[]): void {
+  const isExtended = frames.some(({ type }) => /^response[.](tool_call|output_audio|error)\b/.test(type));
+  expect(lintEvents(frames, isExtended ? "extension" : "reference").faults).toEqual([]);
 }
 
 /** Opens a socket that ends with the test. */
