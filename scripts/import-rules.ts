@@ -62,6 +62,12 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     "src/cloud-stt/ports[.]ts$",
   ]),
   folder("tokenizers-are-a-leaf", "tokenizers/ counts texts and pictures and knows not what for.", "tokenizers", []),
+  folder(
+    "stream-grammar-is-a-leaf",
+    "stream-grammar/ judges what was sent, and not by how it is made.",
+    "stream-grammar",
+    [],
+  ),
   folder("telemetry-watches-ports", "telemetry/ sees the ports that others watch themselves by.", "telemetry", [
     "src/runs/(index|ports)[.]ts$",
     "src/transport/(caller|request-observer)[.]ts$",
@@ -164,9 +170,9 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   never(
     "contract-tests-use-the-wire",
-    "A contract test starts servers and speaks through clients; it never reaches inside.",
+    "A contract test starts servers, speaks through clients and judges what was sent; it never reaches inside.",
     /^contract-tests\//,
-    /^src\/(?!servers\/|client\/index[.]ts$)/,
+    /^src\/(?!servers\/|(client|stream-grammar)\/index[.]ts$)/,
   ),
 
   never(

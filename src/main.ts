@@ -8,6 +8,7 @@ import { secretsOf } from "./config/secrets-of.ts";
 import { ScenarioError } from "./model-engines/built-in/scenario/scenario-error.ts";
 import { openSpeech } from "./servers/choose-speech.ts";
 import { KeysCommandError, runKeysCommand } from "./servers/keys-command.ts";
+import { runLintStream } from "./servers/lint-stream-command.ts";
 import { startLocalStt } from "./servers/local-stt.ts";
 import { type ResponsesApiServer, startResponsesApi } from "./servers/responses-api.ts";
 import { rotateSealKey } from "./servers/seal-keys.ts";
@@ -23,10 +24,15 @@ const OUTPUTS = { print: console.log, note: console.error };
 
 const [first = "", ...others] = process.argv.slice(2);
 if (first === "keys") await runKeysCommand(others, readEnvironment(), OUTPUTS).catch(giveUp);
+else if (first === "lint-stream") await lintStream().catch(giveUp);
 else if (readCommandLine(process.argv.slice(2)).wantsHelp) console.log(helpText());
 else if (first === "rotate-seal-key") await rotate().catch(giveUp);
 else if (first === "stt-cloud") await serveCloud().catch(giveUp);
 else await serve().catch(giveUp);
+
+async function lintStream(): Promise<void> {
+  process.exitCode = await runLintStream(others, readEnvironment(), { ...OUTPUTS, stdin: process.stdin });
+}
 
 async function rotate(): Promise<void> {
   const count = rotateSealKey(loadConfig(readEnvironment(), others).dataDir);

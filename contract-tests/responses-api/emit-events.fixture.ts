@@ -1,4 +1,5 @@
 import { createParser } from "eventsource-parser";
+import { lintText } from "../../src/stream-grammar/index.ts";
 import { CHOOSE_WEATHER, CUSTOM_CALL, WEATHER } from "./example-events.fixture.ts";
 import type { Service } from "./service.fixture.ts";
 import type { SITUATIONS, STAGED_SITUATIONS } from "./stream-situations.fixture.ts";
@@ -46,7 +47,7 @@ scenarios:
       - error: { status: 500, type: server_error, code: server_error, message: The model broke off. }
 `;
 
-/** Every event that the service sends in a state. Not read by a client, since clients turn some events into errors. */
+/** Every event that the service sends in a state; throws where their order, numbers, ids or texts break the grammar. Not read by a client, since clients turn some events into errors. */
 export async function emitEvents({ url, apiKey, model }: Service, state: string): Promise<unknown[]> {
   if (!isStreamState(state)) throw new Error(`No request brings about "${state}".`);
   const reply = await fetch(`${url}/v1/responses`, {
@@ -56,6 +57,8 @@ export async function emitEvents({ url, apiKey, model }: Service, state: string)
   });
   const text = await reply.text();
   if (!reply.ok) throw new Error(`"${state}": ${reply.status} ${text}`);
+  const faults = lintText(text).flatMap((report) => report.faults);
+  if (faults.length > 0) throw new Error(`"${state}": its stream breaks rules: ${JSON.stringify(faults)}`);
   const events: unknown[] = [];
   createParser({ onEvent: ({ data }) => events.push(JSON.parse(data)) }).feed(text);
   return events;

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import type { Response as ResponseBody, ResponseStreamEvent } from "../../generated/responses-api/types.ts";
 import { validateResponse, validateResponseStreamEvent } from "../../generated/responses-api/validators.js";
+import { lintText } from "../../src/stream-grammar/index.ts";
 
 export type EventOf<Type extends ResponseStreamEvent["type"]> = Extract<ResponseStreamEvent, { type: Type }>;
 
@@ -12,11 +13,12 @@ export interface ReadStream {
   readonly final: ResponseBody;
 }
 
-/** Reads a stream and expects of each event that the contract knows it. */
+/** Reads a stream and expects of each event that the contract knows it, and of a stream that is read from its beginning that it follows the grammar. */
 export async function readStream(reply: Response): Promise<ReadStream> {
   const text = await reply.text();
   expect(reply.status, text).toBe(200);
   const events = dataLines(text).map((line) => eventOf(JSON.parse(line)));
+  if (events[0]?.sequence_number === 0) expect(lintText(text).flatMap(({ faults }) => faults)).toEqual([]);
   return { text, events, final: responseOf(events.at(-1)) };
 }
 

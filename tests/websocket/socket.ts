@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { WebSocket } from "ws";
 import type { AnyStreamEvent, Response, WebSocketErrorFrame } from "../../generated/responses-api/types.ts";
 import { validateAnyStreamEvent, validateWebSocketErrorFrame } from "../../generated/responses-api/validators.js";
+import { lintEvents } from "../../src/stream-grammar/stream-linter.ts";
 
 export const MODEL = "antiphon-built-in";
 
@@ -67,7 +68,10 @@ export class TestSocket {
     for (;;) {
       const frame = await this.frame(lane);
       frames.push(frame);
-      if (LAST.has(frame.type) || (isRefusal(frame) && frames.length === 1)) return turnOf(frames);
+      if (isRefusal(frame) && frames.length === 1) return turnOf(frames);
+      if (!LAST.has(frame.type)) continue;
+      expectLegal(frames);
+      return turnOf(frames);
     }
   }
 
@@ -95,6 +99,12 @@ export class TestSocket {
   leave(): void {
     this.socket.terminate();
   }
+}
+
+/** A turn follows the grammar, in the dialect that it speaks. */
+function expectLegal(frames: readonly ServerFrame[]): void {
+  const isExtended = frames.some(({ type }) => /^response[.](tool_call|output_audio|error)\b/.test(type));
+  expect(lintEvents(frames, isExtended ? "extension" : "reference").faults).toEqual([]);
 }
 
 /** Opens a socket that ends with the test. */

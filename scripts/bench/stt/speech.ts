@@ -50,7 +50,7 @@ interface Ways {
 
 /** How long the words take to come after the end of the sound: by a process per request, by whisper.cpp's own server, and by ours, which hears while one speaks. */
 export async function measureSpeech(): Promise<void> {
-  const model = join(CACHE, "ggml-timed-tiny.en.bin");
+  const model = join(CACHE, "ggml-timed-base.en.bin");
   console.log("\nspeech: the programs are built and the model is written, which takes minutes the first time");
   const programs = await buildPrograms(join(CACHE, "whisper"));
   await writeTimedModel(model);

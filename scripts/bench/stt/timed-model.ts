@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { type ModelSizes, ModelWriter, melCentreHz } from "../../fixture-model/model-writer.ts";
 
 /**
- * A speech model of the dimensions of tiny.en whose weights are random, but for a few: it says four words a second for as long as a tone is heard, so that
+ * A speech model of the dimensions of base.en, the model that is used unasked, whose weights are random, but for a few: it says four words a second for as long as a tone is heard, so that
  * writing costs what it would with real weights. Computing takes as long whatever the weights are; the words mean nothing.
  *
  * Random weights are so small that they do not disturb the others. The encoder marks where the tone is; a head of the decoder's first layer finds the
@@ -16,13 +16,13 @@ const TONE_BIN = 28;
 const SIZES = {
   vocabulary: 51_864,
   audioPositions: 1500,
-  audioState: 384,
-  audioHeads: 6,
-  audioLayers: 4,
+  audioState: 512,
+  audioHeads: 8,
+  audioLayers: 6,
   textPositions: 448,
-  textState: 384,
-  textHeads: 6,
-  textLayers: 4,
+  textState: 512,
+  textHeads: 8,
+  textLayers: 6,
   melBins: 80,
 } as const satisfies ModelSizes;
 

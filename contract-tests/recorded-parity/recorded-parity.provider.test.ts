@@ -1,0 +1,123 @@
+import { createParser } from "eventsource-parser";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestServer, type TestServer } from "../../tests/test-server.ts";
+import { verifies } from "../../tests/verifies.ts";
+import { isRecord } from "../records.fixture.ts";
+import { type Difference, differencesOf, differencesOfStreams } from "./differences.fixture.ts";
+import { EXCEPTIONS, exceptionFor, NOT_YET_COMPARABLE } from "./exceptions.fixture.ts";
+import { type Play, playOfBody, playOfStream, scenarioOf } from "./plays.fixture.ts";
+import { RECORDINGS, readBodies, readStreams } from "./recordings.fixture.ts";
+
+const streams = (RECORDINGS === undefined ? [] : readStreams(RECORDINGS)).map((stream) => ({
+  ...playOfStream(stream),
+  compare: (text: string) => differencesOfStreams(stream.events, readEvents(text)),
+}));
+const bodies = (RECORDINGS === undefined ? [] : readBodies(RECORDINGS)).map((recorded) => ({
+  ...playOfBody(recorded),
+  compare: (text: string) => differencesOf(recorded.body, JSON.parse(text), isError(recorded.body) ? "" : "response"),
+}));
+const all = [...streams, ...bodies];
+const comparable = all.filter(isComparable);
+const waiting = all.filter((play) => !isComparable(play));
+
+/** The same words of a model, played by the built-in engine, make the same stream and the same body as at the reference. */
+describe.skipIf(RECORDINGS === undefined)(
+  "what the reference made of the same model output (REFERENCE_RECORDINGS)",
+  () => {
+    let server: TestServer;
+    beforeAll(async () => {
+      server = await startTestServer({ scenario: scenarioOf(comparable) });
+    });
+    afterAll(async () => {
+      await server.close();
+      console.log(reportOf(comparable, waiting));
+    });
+
+    test.each(comparable)("$name: ours has the same events, members and values", async (play) => {
+      verifies("contract.parity.recorded-output-same-reply");
+      const unexcused = (await compare(server, play)).filter((difference) => !exceptionFor(play.name, difference));
+      expect(unexcused).toEqual([]);
+    });
+
+    test("streams of text, reasoning, calls and errors are among them, and bodies", () => {
+      expect(comparable.length).toBeGreaterThanOrEqual(9);
+    });
+
+    test("each exception is needed", async () => {
+      const used = new Set<unknown>();
+      for (const play of comparable)
+        for (const difference of await compare(server, play)) used.add(exceptionFor(play.name, difference));
+      expect(EXCEPTIONS.filter((exception) => !used.has(exception))).toEqual([]);
+    });
+
+    test.each(waiting)("$name: not compared, since its tools are still refused", async ({ request }) => {
+      const refused = await server.post("/v1/responses", { ...request, model: "antiphon-built-in" });
+      expect(refused.status, "this server takes its tools by now: let the scenario play them").toBe(400);
+      expect(await refused.json()).toMatchObject({ error: { param: expect.stringMatching(/^tools/) } });
+    });
+
+    test("each tool that is not compared has a recording", () => {
+      const recorded = new Set(all.flatMap(({ tools }) => tools));
+      expect(Object.keys(NOT_YET_COMPARABLE).filter((tool) => !recorded.has(tool))).toEqual([]);
+    });
+  },
+);
+
+describe("two streams", () => {
+  const created = { type: "response.created", sequence_number: 0, response: { id: "resp_1", tools: [{ name: "a" }] } };
+  const delta = { type: "response.output_text.delta", sequence_number: 1, delta: "Hi" };
+  const cases: [string, object[], string[]][] = [
+    ["that are the same", [created, delta], []],
+    ["of which one lacks an event", [created], ["value events.length"]],
+    ["of which one has an event twice", [created, delta, delta], ["value events.length"]],
+    ["in another order", [delta, created], ["value events[]", "value events[]"]],
+    [
+      "of which one is numbered anew",
+      [created, { ...delta, sequence_number: 2 }],
+      ["value response.output_text.delta:sequence_number"],
+    ],
+    [
+      "of which one lacks a member",
+      [{ type: created.type, sequence_number: 0, response: { id: "resp_1", tools: [{}] } }, delta],
+      ["only-recorded response.created:response.tools[].name"],
+    ],
+    ["of which one has more", [created, { ...delta, logprobs: [] }], ["only-ours response.output_text.delta:logprobs"]],
+    [
+      "of which one has null for a list",
+      [{ ...created, response: { id: "resp_1", tools: null } }, delta],
+      ["value response.created:response.tools"],
+    ],
+  ];
+  test.each(cases)("%s", (_, ours, expected) => {
+    const found = differencesOfStreams([created, delta], ours);
+    expect(found.map(({ kind, path }) => `${kind} ${path}`)).toEqual(expected);
+    expect(found.some((difference) => exceptionFor("any", difference))).toBe(false);
+  });
+});
+
+type Comparison = Play & { readonly compare: (text: string) => Difference[] };
+
+async function compare(server: TestServer, { request, compare: find }: Comparison): Promise<Difference[]> {
+  const reply = await server.post("/v1/responses", request);
+  return find(await reply.text());
+}
+
+function reportOf(compared: readonly Play[], left: readonly Play[]): string {
+  const why = ({ name, tools }: Play): string =>
+    `  ${name}: ${tools.map((tool) => `${tool} ${NOT_YET_COMPARABLE[tool]}`)}`;
+  return [`Recorded replies: ${compared.length} compared, ${left.length} not yet`, ...left.map(why)].join("\n");
+}
+
+function isComparable({ tools }: Play): boolean {
+  return !tools.some((tool) => Object.hasOwn(NOT_YET_COMPARABLE, tool));
+}
+
+function isError(body: unknown): boolean {
+  return isRecord(body) && isRecord(body["error"]) && !("object" in body);
+}
+
+function readEvents(text: string): object[] {
+  const events: object[] = [];
+  createParser({ onEvent: ({ data }) => events.push(JSON.parse(data)) }).feed(text);
+  return events;
+}

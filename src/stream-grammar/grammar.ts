@@ -1,0 +1,67 @@
+import { type Grammar, readGrammar } from "./read-grammar.ts";
+
+/**
+ * The legal order of events, `response.` left out of their names. What stands in angle brackets is the status of the response, or the type
+ * of the part, that the event carries. `inside` is any event about an item or about sound, `output_item.*` among them.
+ */
+const STREAM = `
+ending     = completed<completed> | incomplete<incomplete> | error failed<failed> | failed<cancelled>
+foreground = created<in_progress> in_progress<in_progress> inside* ending
+background = created<queued> queued<queued> (in_progress<in_progress> inside* ending | error failed<failed> | failed<cancelled>)
+stream     = foreground | background
+`;
+
+const PARTS = `
+text           = content_part.added<output_text> (output_text.delta output_text.annotation.added*)*
+                 output_text.done content_part.done<output_text>
+refusal        = content_part.added<refusal> refusal.delta* refusal.done content_part.done<refusal>
+reasoning-text = content_part.added<reasoning_text> reasoning_text.delta* reasoning_text.done content_part.done<reasoning_text>
+summary        = reasoning_summary_part.added reasoning_summary_text.delta* reasoning_summary_text.done reasoning_summary_part.done
+command        = shell_call_command.added shell_call_command.delta* shell_call_command.done
+command-output = shell_call_output_content.delta* shell_call_output_content.done
+`;
+
+/** One line for each type of item: its events from first to last. Those of different items do not mix, those of lists of MCP tools apart. */
+const ITEMS = `
+message               = output_item.added (text | refusal)* output_item.done
+reasoning             = output_item.added summary* reasoning-text* output_item.done
+function_call         = output_item.added function_call_arguments.delta* function_call_arguments.done output_item.done
+custom_tool_call      = output_item.added custom_tool_call_input.delta* [custom_tool_call_input.done] output_item.done
+web_search_call       = output_item.added web_search_call.in_progress web_search_call.searching web_search_call.completed output_item.done
+file_search_call      = output_item.added file_search_call.in_progress file_search_call.searching file_search_call.completed output_item.done
+code_interpreter_call = output_item.added code_interpreter_call.in_progress
+                        code_interpreter_call_code.delta* code_interpreter_call_code.done
+                        code_interpreter_call.interpreting code_interpreter_call.completed output_item.done
+image_generation_call = output_item.added image_generation_call.in_progress image_generation_call.generating
+                        image_generation_call.partial_image* image_generation_call.completed output_item.done
+mcp_list_tools        = output_item.added mcp_list_tools.in_progress (mcp_list_tools.completed | mcp_list_tools.failed) output_item.done
+mcp_call              = output_item.added mcp_call.in_progress [mcp_call_arguments.delta+ [mcp_call.in_progress]]
+                        mcp_call_arguments.done (mcp_call.completed | mcp_call.failed) output_item.done
+mcp_approval_request  = output_item.added output_item.done
+shell_call            = output_item.added command* output_item.done
+shell_call_output     = output_item.added command-output* output_item.done
+local_shell_call      = output_item.added output_item.done
+apply_patch_call      = output_item.added [apply_patch_call_operation_diff.delta* apply_patch_call_operation_diff.done] output_item.done
+computer_call         = output_item.added output_item.done
+tool_search_call      = output_item.added output_item.done
+tool_search_output    = output_item.added output_item.done
+additional_tools      = output_item.added output_item.done
+compaction            = output_item.added [compaction.compacting] output_item.done
+program               = output_item.added output_item.done
+program_output        = output_item.added output_item.done
+`;
+
+/** Sound belongs to no item, so it may come between any other events. */
+const SOUND = `
+sound = (audio.delta | audio.transcript.delta)* audio.done audio.transcript.done
+`;
+
+export const STREAM_GRAMMAR: Grammar = readGrammar(STREAM);
+export const ITEM_GRAMMAR: Grammar = readGrammar(ITEMS, readGrammar(PARTS));
+export const SOUND_GRAMMAR: Grammar = readGrammar(SOUND);
+
+/** For readers of the command's `--grammar`. */
+export const GRAMMAR_TEXT = [STREAM, PARTS, ITEMS, SOUND].map((text) => text.trim()).join("\n\n");
+
+/** Items that may be told of at the same time as others of their type. */
+export const MIXING_ITEMS: ReadonlySet<string> = new Set(["mcp_list_tools"]);

@@ -1,0 +1,187 @@
+import { isRecord } from "../base/records.ts";
+import type { Report, RuleName } from "./rules.ts";
+import { isSameJson } from "./same-json.ts";
+import { familyOf, quoted, type TextFamily, valueAt } from "./texts.ts";
+import { indexOf, textOf } from "./values.ts";
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** What an item is told to hold: parts, paragraphs, commands and their texts. */
+export class ItemContents {
+  readonly #texts = new Map<string, Text>();
+  readonly #annotations = new Map<number, unknown[]>();
+  readonly #counts = { content: 0, summary: 0, command: 0, output: 0, image: 0 };
+
+  /** An event about the inside of the item, its members known to be there. */
+  take(name: string, event: Members, report: Report): void {
+    this.#checkPlace(name, event, report);
+    const family = familyOf(name);
+    if (family !== null) this.#takeText(family, name, event, report);
+    else if (name === "output_text.annotation.added") this.#addAnnotation(event, report);
+    else if (name === "content_part.done") this.#checkPart("content", event, report);
+    else if (name === "reasoning_summary_part.done") this.#checkPart("summary", event, report);
+    else if (name.endsWith("_part.added")) checkEmptyPart(event["part"], report);
+    else if (name.startsWith("shell_call_output_content.")) this.#takeOutput(name, event, report);
+  }
+
+  /** Whether the item, as it is done, holds what was told. */
+  checkDone(item: Members, report: Report): void {
+    for (const [path, { sum, whole }] of this.#texts) {
+      const found = valueAt(item, path);
+      if (typeof found !== "string" && path.startsWith("output.")) continue;
+      if (found !== (whole ?? sum))
+        report("done-item", `${path} is ${quoted(found)}, and ${quoted(whole ?? sum)} was told`);
+    }
+    for (const [path, count] of this.#countedPaths(item)) {
+      const found = valueAt(item, path);
+      const length = Array.isArray(found) ? found.length : 0;
+      if (length !== count) report("done-item", `${path} has ${length} elements, and ${count} were told`);
+    }
+    for (const [index, told] of this.#annotations) {
+      if (!isSameJson(valueAt(item, `content.${index}.annotations`), told))
+        report("done-item", `content.${index}.annotations are not those that were added`);
+    }
+    if (item["type"] !== "message") return;
+    for (let index = 0; index < this.#counts.content; index++) this.#checkUnannotated(item, index, report);
+  }
+
+  #checkUnannotated(item: Members, index: number, report: Report): void {
+    const found = valueAt(item, `content.${index}.annotations`);
+    if (Array.isArray(found) && found.length > 0 && !this.#annotations.has(index))
+      report("done-item", `content.${index}.annotations were never added`);
+  }
+
+  #countedPaths(item: Members): readonly (readonly [string, number])[] {
+    switch (item["type"]) {
+      case "message":
+        return [["content", this.#counts.content]];
+      case "reasoning":
+        return [
+          ["content", this.#counts.content],
+          ["summary", this.#counts.summary],
+        ];
+      case "shell_call":
+        return this.#counts.command === 0 ? [] : [["action.commands", this.#counts.command]];
+      default:
+        return [];
+    }
+  }
+
+  #checkPlace(name: string, event: Members, report: Report): void {
+    if (name.startsWith("shell_call_output_content.")) {
+      checkIndex({ rule: "command-index", member: "command_index", due: this.#counts.output }, event, report);
+      return;
+    }
+    for (const { member, rule, counted, opener } of PLACES) {
+      if (!Object.hasOwn(event, member)) continue;
+      const isOpener = name === opener;
+      const due = isOpener ? this.#counts[counted]++ : this.#counts[counted] - 1;
+      checkIndex({ rule, member, due }, event, report);
+    }
+  }
+
+  #takeText(family: TextFamily, name: string, event: Members, report: Report): void {
+    const text = this.#textAt(family, event);
+    if (name.endsWith(".delta")) text.sum += textOf(event["delta"]);
+    else if (name.endsWith(".done")) {
+      text.whole = textOf(event[family.whole]);
+      if (text.whole !== text.sum)
+        report("deltas-add-up", `'${family.whole}' is ${quoted(text.whole)}, and the deltas are ${quoted(text.sum)}`);
+      this.#checkLogprobs(text, event, report);
+    } else if (event[family.whole] !== "") report("added-empty", `'${family.whole}' is ${quoted(event[family.whole])}`);
+    if (name.endsWith(".delta") && Array.isArray(event["logprobs"])) text.logprobs.push(...event["logprobs"]);
+  }
+
+  #checkLogprobs(text: Text, event: Members, report: Report): void {
+    if (Array.isArray(event["logprobs"]) && !isSameJson(event["logprobs"], text.logprobs))
+      report("deltas-add-up", "'logprobs' are not those of the deltas");
+  }
+
+  #textAt({ path }: TextFamily, event: Members): Text {
+    const index = event["content_index"] ?? event["summary_index"] ?? event["command_index"];
+    const key = path.replace("#", String(indexOf(index)));
+    const text = this.#texts.get(key) ?? { sum: "", whole: null, logprobs: [] };
+    this.#texts.set(key, text);
+    return text;
+  }
+
+  #addAnnotation(event: Members, report: Report): void {
+    const content = indexOf(event["content_index"]);
+    const annotations = this.#annotations.get(content) ?? [];
+    this.#annotations.set(content, annotations);
+    checkIndex({ rule: "annotation-index", member: "annotation_index", due: annotations.length }, event, report);
+    annotations.push(event["annotation"]);
+  }
+
+  #checkPart(list: "content" | "summary", event: Members, report: Report): void {
+    const { part } = event;
+    const index = indexOf(event[`${list}_index`]);
+    for (const member of ["text", "refusal"]) {
+      const text = this.#texts.get(`${list}.${index}.${member}`);
+      const found = valueAt(part, member);
+      if (text !== undefined && found !== (text.whole ?? text.sum))
+        report("done-part", `'part.${member}' is ${quoted(found)}, and ${quoted(text.whole ?? text.sum)} was told`);
+    }
+    const annotations = valueAt(part, "annotations");
+    if (Array.isArray(annotations) && !isSameJson(annotations, this.#annotations.get(index) ?? []))
+      report("done-part", "'part.annotations' are not those that were added");
+  }
+
+  /** What a command printed comes in two texts of one delta, and ends in the first element of a list. */
+  #takeOutput(name: string, event: Members, report: Report): void {
+    for (const stream of ["stdout", "stderr"]) {
+      const text = this.#textAt({ name: "", whole: stream, path: `output.#.${stream}` }, event);
+      const delta = valueAt(event, `delta.${stream}`);
+      if (name.endsWith(".delta")) text.sum += textOf(delta);
+      else {
+        text.whole = textOf(valueAt(event, `output.0.${stream}`));
+        if (text.whole !== text.sum)
+          report("deltas-add-up", `'${stream}' is ${quoted(text.whole)}, and the deltas are ${quoted(text.sum)}`);
+      }
+    }
+    if (name.endsWith(".done")) this.#counts.output++;
+  }
+}
+
+interface Text {
+  sum: string;
+  whole: string | null;
+  readonly logprobs: unknown[];
+}
+
+interface Place {
+  readonly member: string;
+  readonly rule: RuleName;
+  readonly counted: "content" | "summary" | "command" | "image";
+  /** The event that takes the next place. All others name the latest one. */
+  readonly opener: string;
+}
+
+const PLACES: readonly Place[] = [
+  { member: "content_index", rule: "content-index", counted: "content", opener: "content_part.added" },
+  { member: "summary_index", rule: "summary-index", counted: "summary", opener: "reasoning_summary_part.added" },
+  { member: "command_index", rule: "command-index", counted: "command", opener: "shell_call_command.added" },
+  {
+    member: "partial_image_index",
+    rule: "partial-image-index",
+    counted: "image",
+    opener: "image_generation_call.partial_image",
+  },
+];
+
+function checkIndex(
+  { rule, member, due }: { readonly rule: RuleName; readonly member: string; readonly due: number },
+  event: Members,
+  report: Report,
+): void {
+  if (event[member] !== due) report(rule, `'${member}' is ${quoted(event[member])} where ${Math.max(due, 0)} is due`);
+}
+
+function checkEmptyPart(part: unknown, report: Report): void {
+  if (!isRecord(part)) return;
+  for (const member of ["text", "refusal", "annotations"]) {
+    const value = part[member];
+    if ((typeof value === "string" || Array.isArray(value)) && value.length > 0)
+      report("added-empty", `'part.${member}' is ${quoted(value)}`);
+  }
+}

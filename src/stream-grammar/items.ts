@@ -1,0 +1,145 @@
+import { isRecord } from "../base/records.ts";
+import { ITEM_GRAMMAR, MIXING_ITEMS } from "./grammar.ts";
+import { ItemContents } from "./item-contents.ts";
+import { Order } from "./order.ts";
+import type { Report } from "./rules.ts";
+import { isSameJson } from "./same-json.ts";
+import { filledPaths, quoted } from "./texts.ts";
+import { indexOf, textOf } from "./values.ts";
+
+type Members = Readonly<Record<string, unknown>>;
+
+interface Item {
+  readonly index: number;
+  readonly added: Members;
+  readonly order: Order | null;
+  readonly contents: ItemContents;
+  done: Members | null;
+}
+
+/** Official readers insist that these have a call id, and that it is the same in the end. */
+const IDENTIFIED: ReadonlySet<string> = new Set([
+  "function_call",
+  "custom_tool_call",
+  "shell_call",
+  "shell_call_output",
+]);
+/** Official readers let these two do without an id. */
+const MAY_LACK_ID: ReadonlySet<string> = new Set(["function_call", "custom_tool_call"]);
+/** What changes while an item is made, or each time it is shown. */
+const CHANGING: ReadonlySet<string> = new Set(["id", "type", "status", "call_id", "encrypted_content"]);
+
+/** The items of a response, from their own events. */
+export class Items {
+  readonly #items: Item[] = [];
+
+  /** An event that names an output index. */
+  take(name: string, event: Members, report: Report): void {
+    if (name === "output_item.added") this.#add(event, report);
+    else if (name === "output_item.done") this.#finish(event, report);
+    else {
+      const item = this.#itemOf(event["item_id"], event, report);
+      if (item === null) return;
+      const part = isRecord(event["part"]) ? event["part"]["type"] : undefined;
+      item.order?.take(name.startsWith("content_part.") ? `${name}<${textOf(part)}>` : name, report);
+      item.contents.take(name, event, report);
+    }
+  }
+
+  /** The type of the item at a place, as it was added. */
+  typeAt(outputIndex: unknown): unknown {
+    return this.#items.find(({ index }) => index === outputIndex)?.added["type"];
+  }
+
+  checkEnded(report: Report): void {
+    for (const { index, added, done } of this.#items)
+      if (done === null) report("item-ends", `the ${textOf(added["type"])} at ${index} is not done`);
+  }
+
+  /** Compares the last snapshot with what was told. */
+  checkOutput(output: unknown, report: Report): void {
+    const shown: readonly unknown[] = Array.isArray(output) ? output : [];
+    if (shown.length !== this.#items.length)
+      report("final-output", `the output has ${shown.length} items, and ${this.#items.length} were told`);
+    for (const [place, { done }] of this.#items.entries()) {
+      if (done !== null && place < shown.length && !isSameJson(shown[place], done))
+        report("final-output", `the item at ${place} is not what was done: ${difference(shown[place], done)}`);
+    }
+  }
+
+  #add(event: Members, report: Report): void {
+    const added = isRecord(event["item"]) ? event["item"] : {};
+    const type = textOf(added["type"]);
+    const due = (this.#items.at(-1)?.index ?? -1) + 1;
+    if (event["output_index"] !== due)
+      report("output-index", `'output_index' is ${quoted(event["output_index"])} where ${due} is due`);
+    const open = this.#items.find(({ done }) => done === null);
+    if (open !== undefined && !(MIXING_ITEMS.has(type) && open.added["type"] === type))
+      report("one-item-at-a-time", `the ${textOf(open.added["type"])} at ${open.index} is not done`);
+    this.#checkIds(added, report);
+    for (const path of filledPaths(added)) report("added-empty", `'item.${path}' is not empty`);
+    const grammar = ITEM_GRAMMAR.get(type);
+    if (grammar === undefined) report("item-type", `'${type}' is no type of items`);
+    const order = grammar === undefined ? null : new Order(grammar, "item-order");
+    order?.take("output_item.added", report);
+    this.#items.push({ index: indexOf(event["output_index"]), added, order, contents: new ItemContents(), done: null });
+  }
+
+  #checkIds(added: Members, report: Report): void {
+    const { id, type, call_id: callId } = added;
+    const others = this.#items.map((item) => item.added);
+    if (id === undefined ? !MAY_LACK_ID.has(textOf(type)) : typeof id !== "string" || id === "")
+      report("item-id", `'item.id' is ${quoted(id)}`);
+    else if (id !== undefined && others.some((other) => other["id"] === id))
+      report("item-id", `'${quoted(id)}' is the id of an earlier item`);
+    if (!IDENTIFIED.has(textOf(type))) return;
+    if (typeof callId !== "string" || callId === "") report("call-id", `'item.call_id' is ${quoted(callId)}`);
+    else if (others.some((other) => other["type"] === type && other["call_id"] === callId))
+      report("call-id", `${quoted(callId)} is the id of an earlier call`);
+  }
+
+  #finish(event: Members, report: Report): void {
+    const done = isRecord(event["item"]) ? event["item"] : {};
+    const item = this.#itemOf(done["id"], event, report);
+    if (item === null) return;
+    item.order?.take("output_item.done", report);
+    item.done ??= done;
+    if (done["type"] !== item.added["type"])
+      report("done-item", `the type is ${quoted(done["type"])}, and was ${quoted(item.added["type"])}`);
+    if (IDENTIFIED.has(textOf(item.added["type"])) && done["call_id"] !== item.added["call_id"])
+      report("call-id", `'item.call_id' is ${quoted(done["call_id"])}, and was ${quoted(item.added["call_id"])}`);
+    for (const [member, value] of Object.entries(item.added)) {
+      const isSettled = typeof value === "string" && value !== "" && !CHANGING.has(member);
+      if (isSettled && done[member] !== value)
+        report("done-item", `'item.${member}' is ${quoted(done[member])}, and was ${quoted(value)}`);
+    }
+    item.contents.checkDone(done, report);
+  }
+
+  /** The item that an event is about: by its id if that is known, or else by its place. */
+  #itemOf(id: unknown, event: Members, report: Report): Item | null {
+    const outputIndex = event["output_index"];
+    const byId = id === undefined ? undefined : this.#items.findLast(({ added }) => added["id"] === id);
+    const byPlace = this.#items.findLast(({ index }) => index === outputIndex);
+    const item = byId ?? byPlace;
+    if (item === undefined) {
+      report("output-index", `no item was added at ${quoted(outputIndex)}`);
+      return null;
+    }
+    if (item.index !== outputIndex)
+      report("output-index", `'output_index' is ${quoted(outputIndex)}, and the item is at ${item.index}`);
+    else if (id !== undefined && byId === undefined)
+      report("item-id", `the id is ${quoted(id)}, and that of the item is ${quoted(item.added["id"])}`);
+    return item;
+  }
+}
+
+/** The first member that differs. */
+function difference(shown: unknown, done: Members): string {
+  if (!isRecord(shown)) return quoted(shown);
+  const members = new Set([...Object.keys(done), ...Object.keys(shown)]);
+  for (const member of members)
+    if (!isSameJson({ [member]: shown[member] }, { [member]: done[member] }))
+      return `'${member}' is ${quoted(shown[member])}, and was ${quoted(done[member])}`;
+  return "its members differ";
+}

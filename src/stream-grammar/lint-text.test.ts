@@ -1,0 +1,97 @@
+import { describe, expect, test } from "vitest";
+import { lintText, TextLinter } from "./lint-text.ts";
+import type { RuleName } from "./rules.ts";
+import { SAMPLE_STREAMS, type SampleEvent } from "./sample-streams.fixture.ts";
+
+const EVENTS = SAMPLE_STREAMS["a text"] ?? [];
+const frame = (event: SampleEvent): string => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+const FRAMES = EVENTS.map(frame);
+const WHOLE = FRAMES.join("");
+
+function check(text: string, ...faults: readonly (readonly [event: number, rule: RuleName])[]): void {
+  const found = lintText(text).map((report) => report.faults.map(({ event, rule }) => [event, rule]));
+  expect(found).toEqual([faults]);
+}
+
+describe("frames", () => {
+  test("of a server may have comments between them", () => check(WHOLE.replace("\n\n", "\n\n: keepalive\n\n")));
+
+  test("come in pieces of any size", () => {
+    const linter = new TextLinter();
+    for (const character of WHOLE) linter.take(character);
+    expect(linter.end()).toEqual(lintText(WHOLE));
+  });
+
+  test("are named like the type of their event", () => {
+    check(WHOLE.replace("event: response.in_progress", "event: response.queued"), [1, "frame-name"]);
+    check(WHOLE.replace("event: response.in_progress\n", ""), [1, "frame-name"]);
+  });
+
+  test("have neither ids nor waits, and their data is on one line", () => {
+    check(WHOLE.replace("event: response.in_progress\n", "id: 1\nevent: response.in_progress\n"), [1, "frame-lines"]);
+    check(WHOLE.replace("event: response.in_progress\n", "retry: 1\nevent: response.in_progress\n"), [
+      1,
+      "frame-lines",
+    ]);
+    check(WHOLE.replace('"sequence_number":1,', '"sequence_number":1,\ndata: '), [1, "frame-lines"]);
+    check(WHOLE.replace("event: response.in_progress\n", "$&$&"), [1, "frame-lines"]);
+  });
+
+  test("end with line feeds, and begin without a byte order mark", () => {
+    check(`\uFEFF${WHOLE}`, [0, "frame-lines"]);
+    const faults = lintText(WHOLE.replaceAll("\n", "\r\n"))[0]?.faults ?? [];
+    expect(faults.map(({ event, rule }) => [event, rule])).toEqual(EVENTS.map((_, index) => [index, "frame-lines"]));
+  });
+
+  test("are whole at the end", () => {
+    check(WHOLE.slice(0, -1), [9, "frame-whole"], [9, "one-ending"]);
+    check(`${WHOLE}event: response.`, [10, "frame-whole"]);
+  });
+
+  test("carry JSON", () => {
+    check(WHOLE.replace('data: {"type":"response.in_progress"', "data: {"), [1, "event-json"], [2, "stream-order"]);
+  });
+
+  test("are not followed by [DONE]", () => check(`${WHOLE}data: [DONE]\n\n`, [10, "no-done-mark"]));
+});
+
+describe("lines", () => {
+  const lines = EVENTS.map((event) => `${JSON.stringify(event)}\n`).join("");
+  const other = lines.replaceAll("resp_1", "resp_2");
+
+  test("hold one event each", () => {
+    check(lines);
+    check(lines.trimEnd());
+    check(lines.replace("\n", "\n\n"));
+  });
+
+  test("may hold several streams, each with its report", () => {
+    const reports = lintText(lines + other.replace('"delta":"lo"', '"delta":"la"'));
+    expect(
+      reports.map(({ responseId, events, faults }) => [
+        responseId,
+        events,
+        faults.map(({ event, rule }) => [event, rule]),
+      ]),
+    ).toEqual([
+      ["resp_1", EVENTS.length, []],
+      ["resp_2", EVENTS.length, [[6, "deltas-add-up"]]],
+    ]);
+  });
+
+  test("that begin the same response twice are one stream", () => {
+    expect(lintText(lines + lines)).toHaveLength(1);
+    expect(lintText(lines + lines)[0]?.faults[0]).toMatchObject({ event: EVENTS.length, rule: "sequence-number" });
+  });
+
+  test("are as long as large pictures at most, and take no longer in small pieces", () => {
+    const linter = new TextLinter();
+    linter.take("{");
+    const piece = "a".repeat(16 * 1024);
+    expect(() => {
+      for (let count = 0; count <= 4096; count++) linter.take(piece);
+    }).toThrow(RangeError);
+  });
+
+  test("that are no JSON are told of", () => check(`${lines}oops`, [10, "event-json"]));
+});

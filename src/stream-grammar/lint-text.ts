@@ -1,0 +1,104 @@
+import { isRecord } from "../base/records.ts";
+import type { Dialect } from "./dialect.ts";
+import { LineCutter } from "./line-cutter.ts";
+import { type SseFrame, SseFrames } from "./sse-frames.ts";
+import { StreamLinter, type StreamReport } from "./stream-linter.ts";
+
+/** In frames, as servers send them, or one JSON object a line, as they are kept. */
+type TextForm = "frames" | "lines";
+
+/** Judges a text that comes in pieces. Its form is told by its first character. */
+export class TextLinter {
+  #form: TextForm | null = null;
+  readonly #dialect: Dialect;
+  /** What came before the form was known. */
+  #blank = "";
+  readonly #lines = new LineCutter();
+  #linter: StreamLinter | null = null;
+  readonly #frames = new SseFrames();
+  readonly #reports: StreamReport[] = [];
+  #lastId: string | null = null;
+  #events = 0;
+
+  constructor(dialect: Dialect = "reference") {
+    this.#dialect = dialect;
+  }
+
+  /** What is wrong around the stream, such as its content type. */
+  report(...[rule, says]: Parameters<StreamLinter["report"]>): void {
+    this.#current().report(rule, says);
+  }
+
+  /** Throws a RangeError where a frame or a line is longer than this holds. */
+  take(piece: string): void {
+    const text = this.#form === null ? this.#blank + piece : piece;
+    if (this.#form === null) {
+      this.#blank = text;
+      if (text.trim() === "") return;
+      this.#form = text.trimStart().startsWith("{") ? "lines" : "frames";
+    }
+    if (this.#form === "frames") for (const frame of this.#frames.take(text)) this.#takeFrame(frame);
+    else for (const line of this.#lines.take(text)) this.#takeLine(line);
+  }
+
+  /** The streams of the text, one after the other. Call this once, after the last piece. */
+  end(): readonly StreamReport[] {
+    if (this.#form === "lines") this.#takeLine(this.#lines.rest);
+    const rest = this.#frames.rest;
+    if (rest !== "") this.report("frame-whole", `${JSON.stringify(rest.slice(0, 80))} is no whole frame`);
+    this.#reports.push(this.#current().end());
+    return this.#reports;
+  }
+
+  #current(): StreamLinter {
+    this.#linter ??= new StreamLinter(this.#dialect);
+    return this.#linter;
+  }
+
+  #takeFrame({ name, data, faults }: SseFrame): void {
+    for (const [rule, says] of faults) this.report(rule, says);
+    if (data === null) return;
+    if (data.trim() === "[DONE]") {
+      this.report("no-done-mark", "[DONE] is no event");
+      return;
+    }
+    const event = parsed(data);
+    const type = isRecord(event) ? event["type"] : undefined;
+    if (typeof type === "string" && type !== name)
+      this.report("frame-name", `the event line says ${JSON.stringify(name)}, and the type is ${JSON.stringify(type)}`);
+    this.#current().take(event);
+  }
+
+  /** A kept text may hold several streams; each begins with the number 0 and a response of its own. */
+  #takeLine(line: string): void {
+    if (line.trim() === "") return;
+    const event = parsed(line);
+    if (isRecord(event) && event["type"] === "response.created") {
+      const id = isRecord(event["response"]) ? event["response"]["id"] : null;
+      const isNext = this.#events > 0 && event["sequence_number"] === 0 && id !== this.#lastId;
+      this.#lastId = typeof id === "string" ? id : null;
+      if (isNext) {
+        this.#reports.push(this.#current().end());
+        this.#linter = null;
+      }
+    }
+    this.#events++;
+    this.#current().take(event);
+  }
+}
+
+/** What is no JSON stays the text that it is, which is no event. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Judges a whole text. */
+export function lintText(text: string, dialect: Dialect = "reference"): readonly StreamReport[] {
+  const linter = new TextLinter(dialect);
+  linter.take(text);
+  return linter.end();
+}

@@ -1,0 +1,63 @@
+import { LineCutter } from "./line-cutter.ts";
+import type { RuleName } from "./rules.ts";
+
+/** What stands between two blank lines. */
+export interface SseFrame {
+  readonly name: string | null;
+  /** Null in a frame of comments. */
+  readonly data: string | null;
+  readonly faults: readonly (readonly [RuleName, string])[];
+}
+
+/** A frame of the reference has three. */
+const LINES_MAX = 10_000;
+const BYTE_ORDER_MARK = "\uFEFF";
+
+/** Cuts server-sent events, and keeps what parsers of them forgive. */
+export class SseFrames {
+  readonly #cutter = new LineCutter();
+  #lines: string[] = [];
+  #isFirst = true;
+
+  /** The frames that are whole now. Throws a RangeError where one is longer than this holds. */
+  take(piece: string): readonly SseFrame[] {
+    const frames: SseFrame[] = [];
+    for (const line of this.#cutter.take(piece)) {
+      if (line !== "" && line !== "\r") this.#lines.push(line);
+      else {
+        if (this.#lines.length > 0 || line !== "")
+          frames.push(this.#read([...this.#lines, ...(line === "" ? [] : [line])]));
+        this.#lines = [];
+      }
+    }
+    if (this.#lines.length > LINES_MAX) throw new RangeError(`A frame has more than ${LINES_MAX} lines.`);
+    return frames;
+  }
+
+  /** What was sent of a frame that has not ended. */
+  get rest(): string {
+    return [...this.#lines, this.#cutter.rest].join("\n");
+  }
+
+  #read(lines: readonly string[]): SseFrame {
+    const faults: [RuleName, string][] = [];
+    const fault = (says: string): unknown => faults.push(["frame-lines", says]);
+    if (this.#isFirst && lines[0]?.startsWith(BYTE_ORDER_MARK) === true)
+      fault("the stream begins with a byte order mark");
+    this.#isFirst = false;
+    if (lines.some((line) => line.endsWith("\r"))) fault("lines end with a carriage return");
+    const names: string[] = [];
+    const data: string[] = [];
+    for (const line of lines) {
+      const text = line.replace(/\r$/, "").replace(BYTE_ORDER_MARK, "");
+      const [, field = text, value = ""] = /^([^:]*): ?(.*)$/s.exec(text) ?? [];
+      if (field === "event") names.push(value);
+      else if (field === "data") data.push(value);
+      else if (field !== "") fault(`there is a line '${field.slice(0, 40)}'`);
+    }
+    const isEvent = data.length > 0 || names.length > 0;
+    if (data.length > 1 || (data.length === 0 && isEvent)) fault(`there are ${data.length} data lines`);
+    if (names.length > 1) fault(`there are ${names.length} event lines`);
+    return { name: names[0] ?? null, data: isEvent ? data.join("\n") : null, faults };
+  }
+}

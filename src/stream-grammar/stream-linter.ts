@@ -1,0 +1,175 @@
+import { isRecord } from "../base/records.ts";
+import { canonical, type Dialect } from "./dialect.ts";
+import { findMemberFaults, isAboutItem, nameOfType } from "./event-members.ts";
+import { SOUND_GRAMMAR, STREAM_GRAMMAR } from "./grammar.ts";
+import { Items } from "./items.ts";
+import { Order } from "./order.ts";
+import type { Report, RuleName } from "./rules.ts";
+import { quoted } from "./texts.ts";
+import { textOf } from "./values.ts";
+
+/** A broken rule, and where. */
+export interface StreamFault {
+  readonly rule: RuleName;
+  /** The place of the event in its stream, from 0, which is also its sequence number where those are right. */
+  readonly event: number;
+  /** Null where there is no event, or one without a type. */
+  readonly type: string | null;
+  readonly says: string;
+}
+
+/** What was found in one stream. */
+export interface StreamReport {
+  readonly responseId: string | null;
+  readonly events: number;
+  /** Those that came first; a stream that is wrong from end to end has more. */
+  readonly faults: readonly StreamFault[];
+  readonly faultsLeftOut: number;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+const FAULTS_MAX = 200;
+const LIFECYCLE: ReadonlySet<string> = new Set([
+  "created",
+  "queued",
+  "in_progress",
+  "completed",
+  "incomplete",
+  "failed",
+]);
+const ENDINGS: ReadonlySet<string> = new Set(["completed", "incomplete", "failed"]);
+
+/** Judges one stream, event after event. */
+export class StreamLinter {
+  readonly #faults: StreamFault[] = [];
+  readonly #order = new Order(STREAM_GRAMMAR.get("stream"), "stream-order");
+  readonly #sound = new Order(SOUND_GRAMMAR.get("sound"), "sound-order");
+  readonly #items = new Items();
+  #hasSound = false;
+  #events = 0;
+  #faultsLeftOut = 0;
+  #type: string | null = null;
+  #nextNumber = 0;
+  /** A keep-alive may have a number of its own, or the one of the event that comes next. */
+  #mayRepeatNumber = false;
+  #responseId: string | null = null;
+  #hasEnded = false;
+  readonly #dialect: Dialect;
+
+  constructor(dialect: Dialect = "reference") {
+    this.#dialect = dialect;
+  }
+
+  /** Tells of a broken rule at the event that comes next. */
+  readonly report: Report = (rule, says) => {
+    if (this.#faults.length >= FAULTS_MAX) this.#faultsLeftOut++;
+    else this.#faults.push({ rule, event: this.#events, type: this.#type, says });
+  };
+
+  /** One event, as its JSON was read. */
+  take(event: unknown): void {
+    this.#type = isRecord(event) && typeof event["type"] === "string" ? event["type"] : null;
+    if (isRecord(event) && this.#type !== null) this.#judgeNamed(this.#type, event);
+    else {
+      this.report("event-json", `${quoted(event)} is no object with a type`);
+      this.#nextNumber++;
+    }
+    this.#type = null;
+    this.#events++;
+  }
+
+  /** Call this once, after the last event. */
+  end(): StreamReport {
+    if (!this.#hasEnded) this.report("one-ending", "the stream ends before the response does");
+    return {
+      responseId: this.#responseId,
+      events: this.#events,
+      faults: this.#faults,
+      faultsLeftOut: this.#faultsLeftOut,
+    };
+  }
+
+  #judgeNamed(type: string, event: Members): void {
+    const itemType = this.#items.typeAt(event["output_index"]);
+    const known = this.#dialect === "reference" ? event : canonical(type, event, itemType);
+    if (known === null) {
+      this.#checkNumber(event, false);
+      this.report("known-type", `the extension dialect has no ${type} here`);
+    } else this.#judge(textOf(known["type"]), known);
+  }
+
+  #judge(type: string, event: Members): void {
+    const name = nameOfType(type);
+    this.#checkNumber(event, name === "keepalive");
+    if (name !== null && name !== "error" && Object.hasOwn(event, "error"))
+      this.report("error-member", `'error' is a member of ${type}`);
+    if (name === null) this.report("known-type", `'${type}' is no type of events`);
+    else if (this.#hasEnded) this.#judgeLate(type, name);
+    else {
+      for (const fault of findMemberFaults(name, event)) this.report("event-members", fault);
+      this.#checkStreamOrder(name, event);
+      this.#judgeContents(name, event);
+    }
+  }
+
+  #judgeLate(type: string, name: string): void {
+    if (ENDINGS.has(name)) this.report("one-ending", `${type} comes after the response has ended`);
+    else this.report("nothing-after-ending", `${type} comes after the response has ended`);
+  }
+
+  #judgeContents(name: string, event: Members): void {
+    if (LIFECYCLE.has(name)) this.#checkSnapshot(name, isRecord(event["response"]) ? event["response"] : {});
+    else if (isAboutItem(name)) this.#items.take(name, event, this.report);
+    else if (name.startsWith("audio.")) {
+      this.#hasSound = true;
+      this.#sound.take(name, this.report);
+    } else if (name === "error" && isRecord(event["error"])) this.#checkError(event["error"]);
+  }
+
+  #checkNumber(event: Members, isKeepAlive: boolean): void {
+    const number = event["sequence_number"];
+    const isRepeated = this.#mayRepeatNumber && number === this.#nextNumber - 1;
+    if (number !== this.#nextNumber && !isRepeated)
+      this.report("sequence-number", `'sequence_number' is ${quoted(number)} where ${this.#nextNumber} is due`);
+    this.#mayRepeatNumber = isKeepAlive;
+    this.#nextNumber = (typeof number === "number" ? number : this.#nextNumber) + 1;
+  }
+
+  #checkStreamOrder(name: string, event: Members): void {
+    if (name === "keepalive" && this.#events > 0) return;
+    if (LIFECYCLE.has(name)) {
+      const status = isRecord(event["response"]) ? event["response"]["status"] : undefined;
+      this.#order.take(`${name}<${textOf(status)}>`, this.report);
+    } else this.#order.take(name === "error" || name === "keepalive" ? name : "inside", this.report);
+  }
+
+  #checkSnapshot(name: string, response: Members): void {
+    const { id, output, usage } = response;
+    if (typeof id !== "string" || id === "") this.report("response-id", `'response.id' is ${quoted(id)}`);
+    else if (this.#responseId !== null && id !== this.#responseId)
+      this.report("response-id", `'response.id' is ${quoted(id)}, and was ${quoted(this.#responseId)}`);
+    else this.#responseId = id;
+    if (ENDINGS.has(name)) {
+      this.#hasEnded = true;
+      this.#items.checkEnded(this.report);
+      this.#items.checkOutput(output, this.report);
+      if (this.#hasSound && this.#sound.isUnfinished) this.report("sound-order", "the sound has not ended");
+    } else {
+      if (!Array.isArray(output) || output.length > 0) this.report("first-snapshot", "'response.output' is not []");
+      if (usage !== null) this.report("first-snapshot", "'response.usage' is not null");
+    }
+  }
+
+  #checkError(error: Members): void {
+    for (const member of ["type", "code", "message", "param"])
+      if (!Object.hasOwn(error, member)) this.report("event-members", `'error.${member}' is missing`);
+  }
+}
+
+/** Judges the events of one stream. */
+export function lintEvents(events: Iterable<unknown>, dialect: Dialect = "reference"): StreamReport {
+  const linter = new StreamLinter(dialect);
+  for (const event of events) linter.take(event);
+  return linter.end();
+}

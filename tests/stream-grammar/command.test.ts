@@ -1,0 +1,174 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { expect, onTestFinished, test } from "vitest";
+import { runLintStream } from "../../src/servers/lint-stream-command.ts";
+import { SAMPLE_STREAMS, type SampleEvent } from "../../src/stream-grammar/sample-streams.fixture.ts";
+import { sends, serveHttp } from "../http-server.ts";
+import { startTestServer } from "../test-server.ts";
+import { verifies } from "../verifies.ts";
+
+const MAIN = join(import.meta.dirname, "../../src/main.ts");
+const SSE = { "content-type": "text/event-stream; charset=utf-8" };
+
+const EVENTS = SAMPLE_STREAMS["a text"] ?? [];
+const lines = (events: readonly SampleEvent[]): string => events.map((event) => `${JSON.stringify(event)}\n`).join("");
+const frames = (events: readonly SampleEvent[]): string =>
+  events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+const BROKEN = EVENTS.toSpliced(5, 1).map((event, index) => ({ ...event, sequence_number: index }));
+
+interface Outcome {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** A folder with a whole stream and a broken one. */
+async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "antiphon-lint-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  await writeFile(join(folder, "whole.txt"), lines(EVENTS));
+  await writeFile(join(folder, "broken.txt"), lines(BROKEN));
+  await writeFile(join(folder, "frames.txt"), frames(EVENTS));
+  return folder;
+}
+
+/** The command itself, in a process of its own. */
+async function lintInProcess(words: readonly string[], stdin = ""): Promise<Outcome> {
+  const cwd = await makeFolder();
+  return await new Promise((resolve) => {
+    const options = { cwd, env: { PATH: process.env["PATH"] }, timeout: 30_000 };
+    const child = execFile(process.execPath, [MAIN, "lint-stream", ...words], options, (_error, out, err) =>
+      resolve({ code: child.exitCode, out, err }),
+    );
+    child.stdin?.end(stdin);
+  });
+}
+
+/** What the command does, in this process: starting one takes a second. */
+async function lint(words: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Outcome> {
+  const said = { out: "", err: "" };
+  const code = await runLintStream(words, env, {
+    print: (text) => (said.out += text),
+    note: (text) => (said.err += text),
+    stdin: Readable.from([]),
+  });
+  return { code, ...said };
+}
+
+test("a kept stream is judged, whole or broken", async () => {
+  verifies("contract.parity.stream-grammar");
+  const whole = await lintInProcess(["whole.txt"]);
+  expect(whole).toEqual({ code: 0, out: "whole.txt: 10 events of resp_1, no rule broken\n", err: "" });
+  expect(await lint([join(await makeFolder(), "frames.txt")])).toMatchObject({ code: 0, err: "" });
+  const { code, out } = await lintInProcess(["broken.txt"]);
+  expect(code).toBe(1);
+  expect(out).toMatch(
+    /^event 5 response\.output_text\.done: deltas-add-up: 'text' is "Hello", and the deltas are "Hel"\n/,
+  );
+  expect(out).toMatch(/broken\.txt: 9 events of resp_1, a rule broken once\n$/);
+});
+
+test("what is piped in is judged, and told as JSON", async () => {
+  const { code, out } = await lintInProcess(["-", "--json"], frames(BROKEN));
+  expect(code).toBe(1);
+  expect(JSON.parse(out)).toEqual({
+    source: "-",
+    ok: false,
+    streams: [
+      {
+        response_id: "resp_1",
+        events: 9,
+        faults: [{ rule: "deltas-add-up", event: 5, type: "response.output_text.done", says: expect.any(String) }],
+        faults_left_out: 0,
+      },
+    ],
+  });
+});
+
+test("a live stream is asked for and judged, with the key of the environment or of a file", async () => {
+  const server = await startTestServer();
+  onTestFinished(() => server.close());
+  const body = ["--body", '{"model":"antiphon-built-in","input":"Say hello"}'];
+  const env = { ANTIPHON_API_KEY: server.apiKey };
+  for (const url of [server.url, `${server.url}/v1`, `${server.url}/v1/responses`]) {
+    const { code, out, err } = await lint([url, ...body], env);
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toMatch(/no rule broken/);
+  }
+  const stored = await server.post("/v1/responses", {
+    model: "antiphon-built-in",
+    input: "x",
+    background: true,
+    stream: true,
+  });
+  const id = /"id":"(resp_\w+)"/.exec(await stored.text())?.[1];
+  const again = await lint([
+    `${server.url}/v1/responses/${id}?stream=true`,
+    "--key-file",
+    join(server.dataDir, "api-key"),
+  ]);
+  expect(again).toMatchObject({ code: 0, err: "" });
+
+  const refused = await lint([server.url, ...body]);
+  expect(refused).toMatchObject({ code: 2, out: "" });
+  expect(refused.err).toMatch(/answers 401 without a stream/);
+});
+
+test("a live stream that is sent in another way, or breaks off, is told so", async () => {
+  const html = await serveHttp(sends(frames(EVENTS), { "content-type": "text/event-stream" }));
+  const typed = await lint([html.url]);
+  expect([typed.code, typed.out.split("\n")[0]]).toEqual([
+    1,
+    "event 0: content-type: the answer is 200 with 'text/event-stream'",
+  ]);
+
+  const torn = await serveHttp((_request, response) => {
+    response.writeHead(200, SSE);
+    response.write(frames(EVENTS.slice(0, 4)), () => response.destroy());
+  });
+  const broken = await lint([torn.url, "--json"]);
+  expect(broken.code).toBe(1);
+  expect(broken.out).toContain('"one-ending"');
+
+  const silent = await serveHttp((_request, response) => {
+    response.writeHead(200, SSE);
+    response.write(frames(EVENTS.slice(0, 4)));
+  });
+  const late = await lint([silent.url, "--timeout", "1"]);
+  expect([late.code, late.out]).toEqual([1, expect.stringContaining("the stream broke off")]);
+});
+
+test("no terminal is commanded by what a stream says", async () => {
+  const red = { type: "response.\u001b[31m", sequence_number: 0 };
+  const server = await serveHttp(sends(frames([red]), SSE));
+  const { out } = await lint([server.url]);
+  expect(out).toContain("response.\uFFFD[31m");
+  expect(out).not.toContain("\u001b");
+});
+
+test.each([
+  ["no source", []],
+  ["two sources", ["whole.txt", "broken.txt"]],
+  ["a file that is not there", ["nowhere.txt"]],
+  ["nothing piped in", ["-"]],
+  ["an option that is none", ["whole.txt", "--strict"]],
+  ["a body that is no JSON", ["http://127.0.0.1:9/v1", "--body", "{"]],
+  ["a body for a file", ["whole.txt", "--body", "{}"]],
+  ["a dialect that is none", ["whole.txt", "--dialect", "latin"]],
+  ["a timeout of nothing", ["http://127.0.0.1:9/v1", "--timeout", "0"]],
+  ["a header without a value", ["http://127.0.0.1:9/v1", "--header", "x"]],
+])("without a stream to judge it ends with 2: %s", async (_, words) => {
+  const { code, out, err } = await lint(words);
+  expect([code, out]).toEqual([2, ""]);
+  expect(err).not.toBe("");
+  expect(err).not.toMatch(/^ {4}at /m);
+});
+
+test("it prints its rules, its grammar and its usage", async () => {
+  expect((await lint(["--rules"])).out).toMatch(/^deltas-add-up +The deltas/m);
+  expect((await lint(["--grammar"])).out).toMatch(/^mcp_call +=/m);
+  expect((await lint(["--help"])).out).toMatch(/^Usage: antiphon lint-stream/);
+});
