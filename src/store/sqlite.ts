@@ -18,6 +18,10 @@ import { assert } from "../base/assert.ts";
 export const STATEMENT_VARIABLES_MAX = 32_766;
 
 const BUSY_TIMEOUT_MS = 5_000;
+const BUSY_RETRY_MS = 5;
+const SQLITE_BUSY = 5;
+/** What an error is lies in the lowest byte of its code, why it is one above. */
+const PRIMARY_CODES = 256;
 const PAGE_CACHE_KIB = 16 * 1024;
 const LOG_FILE_BYTES_MAX = 64 * 1024 * 1024;
 const CACHED_STATEMENTS_MAX = 200;
@@ -28,14 +32,35 @@ const CACHED_STATEMENT_LENGTH_MAX = 8_192;
 export function sqliteDialect(file: string): SqliteDialect {
   if (file !== ":memory:") makePrivateFile(file);
   const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
+  enterWriteAheadMode(database);
   database.exec(`
-    pragma journal_mode = wal;
     pragma synchronous = normal;
     pragma foreign_keys = on;
     pragma cache_size = -${PAGE_CACHE_KIB};
     pragma journal_size_limit = ${LOG_FILE_BYTES_MAX};
   `);
   return new SharedFileDialect(new NodeSqlite(database));
+}
+
+/**
+ * SQLite does not wait for its turn here, as it does elsewhere: of processes that open a new database together, those that are late are told at once
+ * that it is locked.
+ */
+function enterWriteAheadMode(database: DatabaseSync): void {
+  const givenUpAt = performance.now() + BUSY_TIMEOUT_MS;
+  for (;;) {
+    try {
+      return database.exec("pragma journal_mode = wal");
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > givenUpAt) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_RETRY_MS);
+    }
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return false;
+  return error.errcode % PRIMARY_CODES === SQLITE_BUSY;
 }
 
 function makePrivateFile(file: string): void {
