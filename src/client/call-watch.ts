@@ -1,4 +1,4 @@
-import { APITimeoutError, APIUserAbortError } from "./errors.ts";
+import { APIUserAbortError, silentFor } from "./errors.ts";
 
 /** Longer timers fire at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
@@ -30,7 +30,7 @@ export class CallWatch {
   expectServer(): void {
     clearTimeout(this.#timer);
     const { timeoutMs } = this.#limits;
-    const expire = () => this.end(new APITimeoutError(`The server was silent for ${timeoutMs} ms.`));
+    const expire = () => this.end(silentFor(timeoutMs));
     this.#timer = setTimeout(expire, Math.min(timeoutMs, TIMER_MS_MAX));
   }
 

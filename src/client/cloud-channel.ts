@@ -7,7 +7,7 @@ import type {
 import { abortedBy, CallWatch } from "./call-watch.ts";
 import type { CloudService } from "./cloud-service.ts";
 import { CloudSpeaker } from "./cloud-speaker.ts";
-import { APIConnectionError, APITimeoutError, RateLimitError } from "./errors.ts";
+import { APIConnectionError, APITimeoutError, RateLimitError, silentFor } from "./errors.ts";
 import { type KeyedSocket, watchRefusal } from "./keyed-socket.ts";
 import { RateLimitPause } from "./rate-limit-pause.ts";
 import { cloudErrorOf, readError } from "./read-error.ts";
@@ -129,8 +129,4 @@ class Opening {
 /** Others say no more than that the request was no upgrade. */
 function isAnswerToUpgrades(status: number): boolean {
   return [401, 403, 404, 429].includes(status) || status >= 500;
-}
-
-function silentFor(ms: number): APITimeoutError {
-  return new APITimeoutError(`The server was silent for ${ms} ms.`);
 }

@@ -1,6 +1,6 @@
 import type { CloudAudioMessage, CloudHeartbeatMessage } from "../../generated/local-stt/types.ts";
 import type { CallWatch } from "./call-watch.ts";
-import { APITimeoutError } from "./errors.ts";
+import { silentFor } from "./errors.ts";
 import { isRecord } from "./json-members.ts";
 import { letGo } from "./line-stream.ts";
 import type { Socket, SocketInbox } from "./socket-inbox.ts";
@@ -82,7 +82,7 @@ export class CloudSpeaker {
   #expectService(): void {
     clearTimeout(this.#timer);
     const { timeoutMs } = this.#times;
-    const expire = (): void => this.#watch.end(new APITimeoutError(`The server was silent for ${timeoutMs} ms.`));
+    const expire = (): void => this.#watch.end(silentFor(timeoutMs));
     this.#timer = setTimeout(expire, timeoutMs);
   }
 }

@@ -13,6 +13,10 @@ export class APITimeoutError extends APIConnectionError {
   override readonly name: string = "APITimeoutError";
 }
 
+export function silentFor(timeoutMs: number): APITimeoutError {
+  return new APITimeoutError(`The server was silent for ${timeoutMs} ms.`);
+}
+
 /** A stream ended before its terminal event. A stored response can be followed on from `lastSequenceNumber`. */
 export class StreamBrokenError extends APIConnectionError {
   override readonly name: string = "StreamBrokenError";

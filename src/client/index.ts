@@ -23,6 +23,7 @@ export type {
 export { Antiphon } from "./antiphon.ts";
 export { AntiphonCloudSpeech } from "./antiphon-cloud-speech.ts";
 export { AntiphonSpeech, type SpeechOptions } from "./antiphon-speech.ts";
+export { base64Of } from "./base64.ts";
 export type { CloudSpeechOptions } from "./cloud-service.ts";
 export type { ConnectionOptions, Fetch } from "./connection.ts";
 export {

@@ -1,9 +1,8 @@
 import type { CloudAudioMessage } from "../../generated/local-stt/types.ts";
+import { base64Of } from "./base64.ts";
 
 /** The size of a piece that services recommend: one second at 16 kHz. */
 const PIECE_BYTES_MAX = 32_000;
-/** Arguments of one call. */
-const BLOCK_BYTES = 8192;
 
 /** Little-endian 16-bit mono PCM as messages of the cloud stream, as it comes; what is longer than 32 kB is split. 16,000 samples a second unless told. */
 export async function* pcmMessages(
@@ -16,11 +15,4 @@ export async function* pcmMessages(
       yield { type: "audio", audio_base64: base64Of(piece), sample_rate: sampleRateHz };
     }
   }
-}
-
-function base64Of(bytes: Uint8Array): string {
-  let text = "";
-  for (let start = 0; start < bytes.length; start += BLOCK_BYTES)
-    text += String.fromCharCode(...bytes.subarray(start, start + BLOCK_BYTES));
-  return btoa(text);
 }

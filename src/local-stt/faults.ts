@@ -1,6 +1,7 @@
 import type { OperationId } from "../../generated/local-stt/operations.ts";
 import type { ApiError } from "../base/api-error.ts";
 import type { Logger } from "../base/logger.ts";
+import type { SchemaRefusal } from "../base/schema-refusal.ts";
 import {
   binaryMessage,
   bodyTimedOut,
@@ -15,11 +16,6 @@ import {
   upgradeRequired,
   uploadTooLarge,
 } from "./errors.ts";
-
-interface Refusal {
-  readonly instancePath: string;
-  readonly keyword: string;
-}
 
 const STREAM: OperationId = "streamTranscription";
 
@@ -42,7 +38,7 @@ const FAULTS = {
   bodyTimedOut,
   unsupportedEncoding: (given: string) => invalidRequest(`Unsupported content encoding: '${given}'.`),
   invalidForm: (reason: string) => invalidRequest(`The form cannot be read: ${reason}`),
-  invalidBody: (_operationId: string, _body: unknown, refusals: readonly Refusal[]) =>
+  invalidBody: (_operationId: string, _body: unknown, refusals: readonly SchemaRefusal[]) =>
     invalidRequest(
       `The body breaks the schema at '${refusals[0]?.instancePath ?? ""}' (${refusals[0]?.keyword ?? "unknown"}).`,
     ),

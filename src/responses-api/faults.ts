@@ -1,7 +1,8 @@
 import type { ApiError } from "../base/api-error.ts";
 import { assertNever } from "../base/assert.ts";
+import type { SchemaRefusal } from "../base/schema-refusal.ts";
 import { patternError, rangeError, sizeError } from "./checks/limit-error.ts";
-import { type Refusal, validationError } from "./checks/validation-error.ts";
+import { validationError } from "./checks/validation-error.ts";
 import { renderError } from "./errors/invalid-request.ts";
 import { invalidType, invalidValue, missingParameter } from "./errors/parameter-errors.ts";
 import {
@@ -38,7 +39,7 @@ export const responsesApiFaults = {
   unsupportedMediaType,
   unsupportedEncoding,
   invalidForm,
-  invalidBody: (_operationId: string, _body: unknown, refusals: readonly Refusal[]): ApiError =>
+  invalidBody: (_operationId: string, _body: unknown, refusals: readonly SchemaRefusal[]): ApiError =>
     validationError(refusals, ""),
   invalidQuery,
   invalidClientRequestId,

@@ -6,6 +6,7 @@ import type { RateBucket } from "../responses-api/ports.ts";
 import type { Owner } from "../runs/ports.ts";
 import type { ApiKey, KeyStore } from "../store/key-store.ts";
 import { ownersOf, ownerText, readOwner } from "./key-owners.ts";
+import { KeysCommandError } from "./keys-command-error.ts";
 import { openConfiguredStore } from "./open-configured-store.ts";
 import { newKey } from "./secrets-on-disk.ts";
 
@@ -16,11 +17,6 @@ export const KEYS_USAGE = `Usage: antiphon keys create --name NAME [--owner ORGA
 create prints a new key, which is shown this once. With several owners the first is the one it acts for unless a request names another.
 TIME is a whole number with its unit, such as 12h or 90d; without it the key works until it is revoked.
 --data-dir and --database-file say where the keys are, as the settings of these names do.`;
-
-/** Said to people, in place of a stack. */
-export class KeysCommandError extends Error {
-  override readonly name = "KeysCommandError";
-}
 
 const NAME_CHARACTERS_MAX = 100;
 

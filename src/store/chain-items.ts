@@ -1,10 +1,10 @@
 import type { Kysely } from "kysely";
 import type { Response, StoredItem } from "../../generated/responses-api/types.ts";
-import { rememberJson } from "../base/json-text.ts";
+import { LruCache } from "../base/lru-cache.ts";
 import type { Owner } from "../runs/ports.ts";
-import { ItemCache } from "./item-cache.ts";
 import { LIVE_STATUSES } from "./run-rows.ts";
 import type { Database } from "./schema.ts";
+import { storedItem } from "./stored-item.ts";
 
 /** How much JSON of responses that have ended is kept read, so that a chain is not read anew for each of its turns. */
 const KEPT_CHARACTERS_MAX = 4 * 1024 * 1024;
@@ -17,7 +17,8 @@ export interface Link {
 /** The items of the links of chains, input first. */
 export class ChainItems {
   readonly #db: Kysely<Database>;
-  readonly #ended = new ItemCache(KEPT_CHARACTERS_MAX);
+  /** Those of responses that have ended never change. Whether a response is there, and whose it is, only the database knows. */
+  readonly #ended = new LruCache<readonly StoredItem[]>(KEPT_CHARACTERS_MAX);
 
   constructor(db: Kysely<Database>) {
     this.#db = db;
@@ -56,11 +57,6 @@ export class ChainItems {
       .orderBy("position")
       .execute();
   }
-}
-
-function storedItem(body: string): StoredItem {
-  const item: StoredItem = JSON.parse(body);
-  return rememberJson(item, body);
 }
 
 function lengthOf(texts: readonly string[]): number {

@@ -1,7 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import type { Conversation, StoredItem } from "../../generated/responses-api/types.ts";
 import { assert } from "../base/assert.ts";
-import { rememberJson } from "../base/json-text.ts";
 import {
   type ConversationChanged,
   type ConversationStore,
@@ -15,6 +14,7 @@ import type { CommitQueue } from "./commit-queue.ts";
 import type { ConversationStep } from "./conversation-changes.ts";
 import { type ItemText, textOf } from "./item-text.ts";
 import type { Database } from "./schema.ts";
+import { storedItem } from "./stored-item.ts";
 
 /** How much text of one conversation is brought into memory at once. */
 const CONVERSATION_BYTES_MAX = 64 * 1024 * 1024;
@@ -148,9 +148,4 @@ export class StoredConversations implements ConversationStore {
 function textsOf(items: readonly StoredItem[]): readonly ItemText[] {
   assert(new Set(items.map(({ id }) => id)).size === items.length, "items that are added together have different ids");
   return items.map(textOf);
-}
-
-function storedItem(body: string): StoredItem {
-  const item: StoredItem = JSON.parse(body);
-  return rememberJson(item, body);
 }

@@ -8,6 +8,7 @@ import { ChainItems } from "./chain-items.ts";
 import type { WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import type { Database } from "./schema.ts";
+import { storedItem } from "./stored-item.ts";
 
 /** No honest chain is as long; one that is would be a circle. */
 const CHAIN_LINKS_MAX = 10_000;
@@ -177,9 +178,4 @@ export class StoredResponses implements ResponseStore {
       )
       .execute();
   }
-}
-
-function storedItem(body: string): StoredItem {
-  const item: StoredItem = JSON.parse(body);
-  return rememberJson(item, body);
 }

@@ -1,3 +1,4 @@
+import type { SchemaRefusal } from "../base/schema-refusal.ts";
 /** One operation as the generated route tables describe it; they carry more. */
 export interface OperationRoute {
   readonly operationId: string;
@@ -33,19 +34,10 @@ export interface QueryParameter {
 
 export type QueryScalar = string | number | boolean;
 
-/** What a generated validator says about a value it refuses. */
-export interface Refusal {
-  readonly keyword: string;
-  readonly instancePath: string;
-  readonly params: Readonly<Record<string, unknown>>;
-  readonly parentSchema?: unknown;
-  readonly data?: unknown;
-}
-
 /** A generated validator. `errors` belongs to the latest call and must be read at once. */
 export interface Validator {
   (value: unknown): boolean;
-  errors?: readonly Refusal[] | null;
+  errors?: readonly SchemaRefusal[] | null;
 }
 
 /** Checks the value of a body and gives back what the handler shall see; throws an `ApiError` where it refuses. */

@@ -1,5 +1,5 @@
 import type { ApiError } from "../base/api-error.ts";
-import type { Refusal } from "./contract.ts";
+import type { SchemaRefusal } from "../base/schema-refusal.ts";
 import type { StreamEvent } from "./handler.ts";
 
 /** Why a query parameter was refused; `limit` belongs to the rule that is named. */
@@ -25,7 +25,7 @@ export interface Faults {
   unsupportedEncoding(given: string): ApiError;
   /** `part` is the name of the part at fault, where it is known. */
   invalidForm(reason: string, part: string | null): ApiError;
-  invalidBody(operationId: string, body: unknown, refusals: readonly Refusal[]): ApiError;
+  invalidBody(operationId: string, body: unknown, refusals: readonly SchemaRefusal[]): ApiError;
   invalidQuery(refusal: QueryRefusal): ApiError;
   invalidClientRequestId(): ApiError;
   /** The bytes on the connection are not HTTP we read; the status is 400, 408 or 431. */

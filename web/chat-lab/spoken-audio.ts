@@ -1,4 +1,4 @@
-import type { LocalStt } from "../../src/client/index.ts";
+import { base64Of, type LocalStt } from "../../src/client/index.ts";
 
 /** Beyond this nothing more is kept: four minutes at 48,000 samples a second. */
 export const KEPT_BYTES_MAX = 24 * 1024 * 1024;
@@ -77,7 +77,7 @@ export class SpokenAudio {
       const piece = this.#pieces[this.#sent];
       if (piece !== undefined) {
         this.#sent += 1;
-        yield { type: "chunk", audio_base64: base64(piece), sample_rate: this.#sampleRate };
+        yield { type: "chunk", audio_base64: base64Of(bytesOf(piece)), sample_rate: this.#sampleRate };
       } else if (this.#isOver) {
         yield { type: "end" };
         return;
@@ -93,13 +93,6 @@ export class SpokenAudio {
   }
 }
 
-/** The longest argument list that every browser takes. */
-const CODES_MAX = 0x80_00;
-
-function base64({ buffer, byteOffset, byteLength }: Int16Array): string {
-  const bytes = new Uint8Array(buffer, byteOffset, byteLength);
-  let text = "";
-  for (let place = 0; place < bytes.length; place += CODES_MAX)
-    text += String.fromCodePoint(...bytes.subarray(place, place + CODES_MAX));
-  return btoa(text);
+function bytesOf({ buffer, byteOffset, byteLength }: Int16Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }

@@ -1,6 +1,7 @@
 import type { ApiError } from "../../base/api-error.ts";
 import { assert } from "../../base/assert.ts";
 import { isRecord } from "../../base/records.ts";
+import type { SchemaRefusal } from "../../base/schema-refusal.ts";
 import {
   invalidType,
   invalidValue,
@@ -11,17 +12,8 @@ import {
 import { isSizeRule, patternError, rangeError, sizeError } from "./limit-error.ts";
 import { quotedList } from "./quoted-list.ts";
 
-/** What a generated validator says about a value it refuses; `parentSchema` is the schema that refused it, `data` the value. */
-export interface Refusal {
-  readonly keyword: string;
-  readonly instancePath: string;
-  readonly params: Readonly<Record<string, unknown>>;
-  readonly parentSchema?: unknown;
-  readonly data?: unknown;
-}
-
 /** Turns a validator's refusals into the reference's error: the deepest one speaks, wrappers around it do not. `root` is the path of the value. */
-export function validationError(refusals: readonly Refusal[], root: string): ApiError {
+export function validationError(refusals: readonly SchemaRefusal[], root: string): ApiError {
   const refusal = deepest(refusals);
   const param = joinPath(root, refusal.instancePath);
   const { params } = refusal;
@@ -45,15 +37,15 @@ export function validationError(refusals: readonly Refusal[], root: string): Api
 }
 
 /** Among refusals the deepest speaks; at one depth the most telling. */
-function deepest(refusals: readonly Refusal[]): Refusal {
-  const weight = (refusal: Refusal): number => depth(refusal.instancePath) * 4 + telling(refusal);
+function deepest(refusals: readonly SchemaRefusal[]): SchemaRefusal {
+  const weight = (refusal: SchemaRefusal): number => depth(refusal.instancePath) * 4 + telling(refusal);
   const best = refusals.toSorted((a, b) => weight(b) - weight(a))[0];
   assert(best !== undefined, "a validator that refuses says why");
   return best;
 }
 
 /** 0: a wrapper, or a branch for null. 1: the wrong type. 2: a wrapper that knows what was expected. 3: the right type, a wrong value. */
-function telling(refusal: Refusal): 0 | 1 | 2 | 3 {
+function telling(refusal: SchemaRefusal): 0 | 1 | 2 | 3 {
   switch (refusal.keyword) {
     case "if":
       return 0;
@@ -70,7 +62,7 @@ function telling(refusal: Refusal): 0 | 1 | 2 | 3 {
   }
 }
 
-function paramOf(refusal: Refusal, name: string): unknown {
+function paramOf(refusal: SchemaRefusal, name: string): unknown {
   return refusal.params[name];
 }
 
@@ -96,7 +88,7 @@ const INPUT_ELEMENT = /^(input|items)\[\d+\]$/;
 /** The reference knows efforts as numbers too, and words this one refusal differently. */
 const EFFORT_OF_INTEGERS = "one of 'minimal', 'low', 'medium', or 'high'";
 
-function typeError(param: string, { parentSchema, data }: Refusal): ApiError {
+function typeError(param: string, { parentSchema, data }: SchemaRefusal): ApiError {
   if (param === "reasoning.effort" && Number.isInteger(data))
     return invalidType(param, EFFORT_OF_INTEGERS, "an integer");
   const expected = INPUT_ELEMENT.test(param) ? "an input item" : expectedWords(parentSchema);
@@ -112,7 +104,7 @@ function missingMember(param: string, name: string, data: unknown): ApiError {
   return missingParameter(member(param, name));
 }
 
-function valueError(param: string, refusal: Refusal): ApiError {
+function valueError(param: string, refusal: SchemaRefusal): ApiError {
   const allowed = refusal.keyword === "const" ? [paramOf(refusal, "allowedValue")] : paramOf(refusal, "allowedValues");
   const values =
     listedValues(refusal.parentSchema) ??
@@ -132,7 +124,7 @@ function listedValues(schema: unknown): readonly string[] | null {
 }
 
 /** The tag of a union: elements of `input` are named as a whole, other tags by their path. */
-function tagError(param: string, refusal: Refusal): ApiError {
+function tagError(param: string, refusal: SchemaRefusal): ApiError {
   const tag = String(paramOf(refusal, "tag"));
   const value = paramOf(refusal, "tagValue");
   if (!isRecord(refusal.data)) return typeError(param, refusal);
@@ -149,7 +141,7 @@ function allowedTags(schema: unknown): readonly string[] {
   return Array.isArray(tags) ? tags.map(String) : [];
 }
 
-function boundsError(param: string, refusal: Refusal): ApiError {
+function boundsError(param: string, refusal: SchemaRefusal): ApiError {
   const { keyword, data } = refusal;
   const limit = Number(paramOf(refusal, "limit"));
   if (isSizeRule(keyword)) return sizeError(keyword, param, limit, sizeOf(data));

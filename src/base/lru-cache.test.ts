@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
-import type { StoredItem } from "../../generated/responses-api/types.ts";
-import { ItemCache } from "./item-cache.ts";
+import { LruCache } from "./lru-cache.ts";
 
 test("items that were not asked for longest leave first, once more is kept than there is room for", () => {
-  const cache = new ItemCache(10);
+  const cache = new LruCache<readonly string[]>(10);
   cache.keep("a", items("a"), 4);
   cache.keep("b", items("b"), 4);
   expect(cache.find("a")).toEqual(items("a"));
@@ -12,19 +11,19 @@ test("items that were not asked for longest leave first, once more is kept than 
 });
 
 test("items kept again take their room once", () => {
-  const cache = new ItemCache(10);
+  const cache = new LruCache<readonly string[]>(10);
   for (let time = 0; time < 5; time++) cache.keep("a", items("a"), 4);
   cache.keep("b", items("b"), 4);
   expect(cache.find("a")).not.toBeNull();
 });
 
 test("items that are too many to be kept are not", () => {
-  const cache = new ItemCache(10);
+  const cache = new LruCache<readonly string[]>(10);
   cache.keep("a", items("a"), 4);
   cache.keep("b", items("b"), 11);
   expect([cache.find("a"), cache.find("b")]).toEqual([items("a"), null]);
 });
 
-function items(id: string): readonly StoredItem[] {
-  return [{ id, type: "message", role: "user", status: "completed", content: [] }];
+function items(id: string): readonly string[] {
+  return [id];
 }
