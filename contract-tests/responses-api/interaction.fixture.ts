@@ -2,10 +2,13 @@ import { MatchersV3, PactV4 } from "@pact-foundation/pact";
 import OpenAI from "openai";
 import { Antiphon } from "../../src/client/index.ts";
 import { PACTS_DIR, type Parties } from "../pact-files.fixture.ts";
+import { CALLER_STATE, type State } from "./provider-states.ts";
 
 const { fromProviderState, regex } = MatchersV3;
 
-export const RESPONSES_API: Parties = { consumer: "sdk", provider: "responses-api" };
+/** The same interactions, but for those that our client leaves no way to send. */
+export const OFFICIAL_SDK: Parties = { consumer: "openai-sdk", provider: "responses-api" };
+export const OWN_CLIENT: Parties = { consumer: "antiphon-client", provider: "responses-api" };
 export const EXAMPLE_KEY = "sk-example";
 export const EXAMPLE_MODEL = "example-model";
 
@@ -32,13 +35,6 @@ export interface Interaction {
   readonly reply: { readonly json: unknown } | EventStreamReply;
 }
 
-export type State =
-  | "a chat model"
-  | "a stored response"
-  | "a deleted response"
-  | "a response made of three messages"
-  | "a conversation of two messages";
-
 export interface EventStreamReply {
   /** The example: a whole stream as it is sent. */
   readonly events: string;
@@ -56,16 +52,18 @@ export interface Clients {
 /** Has real clients talk to a stand-in that accepts this request only, and writes it into the pact. */
 export async function checkInteraction(interaction: Interaction, { official, own }: Clients): Promise<void> {
   const apiKey = interaction.wrongKey ?? EXAMPLE_KEY;
-  await describe(interaction).executeTest(async ({ url }) => {
-    await official(new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 }));
-    await own?.(new Antiphon({ baseUrl: url, apiKey, retriesMax: 0 }));
-  });
+  await describe(OFFICIAL_SDK, interaction).executeTest(({ url }) =>
+    official(new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 })),
+  );
+  if (own === undefined) return;
+  await describe(OWN_CLIENT, interaction).executeTest(({ url }) =>
+    own(new Antiphon({ baseUrl: url, apiKey, retriesMax: 0 })),
+  );
 }
 
-function describe({ given = [], request, method, path, query, body, wrongKey, status = 200, reply }: Interaction) {
-  const pact = new PactV4({ ...RESPONSES_API, dir: PACTS_DIR, logLevel: "error" })
-    .addInteraction()
-    .given("a caller with a key");
+function describe(parties: Parties, interaction: Interaction) {
+  const { given = [], request, method, path, query, body, wrongKey, status = 200, reply } = interaction;
+  const pact = new PactV4({ ...parties, dir: PACTS_DIR, logLevel: "error" }).addInteraction().given(CALLER_STATE);
   for (const state of given) pact.given(state);
   return pact
     .uponReceiving(`a request ${request}`)

@@ -1,19 +1,24 @@
 import OpenAI from "openai";
-import type { State } from "./interaction.fixture.ts";
 import type { Service } from "./service.fixture.ts";
 
+/** What a state gives to the requests of the pact, in the place of the examples. */
 type Values = Record<string, string>;
+export type StateTable = Record<string, () => Promise<Values>>;
 
-/** Brings a provider into each state by nothing but its public API. The values are put into the requests of the pact. */
-export function providerStates({
-  url,
-  apiKey,
-  model,
-}: Service): Record<State | "a caller with a key", () => Promise<Values>> {
+/** Given to every interaction without being named. */
+export const CALLER_STATE = "a caller with a key";
+
+/** Brought about through nothing but the public API: any provider can be put into them. */
+export type PublicState = keyof ReturnType<typeof publicStates>;
+/** Only a server that was started for these tests can be put into them: its model plays the scenarios of `scenario.fixture.ts`. */
+export type StagedState = keyof ReturnType<typeof stagedStates>;
+export type State = Exclude<PublicState | StagedState, typeof CALLER_STATE>;
+
+export function publicStates({ url, apiKey, model }: Service) {
   const client = new OpenAI({ baseURL: `${url}/v1`, apiKey });
   const storeResponse = async (): Promise<string> => (await client.responses.create({ model, input: "Say hello" })).id;
   return {
-    "a caller with a key": async () => ({ api_key: apiKey }),
+    [CALLER_STATE]: async () => ({ api_key: apiKey }),
     "a chat model": async () => ({ model }),
     "a stored response": async () => ({ response_id: await storeResponse() }),
     "a deleted response": async () => {
@@ -33,5 +38,9 @@ export function providerStates({
       const { data } = await client.conversations.items.list(id, { order: "asc" });
       return { conversation_id: id, first_item_id: data[0]?.id ?? "" };
     },
-  };
+  } satisfies StateTable;
+}
+
+export function stagedStates(_service: Service) {
+  return {} satisfies StateTable;
 }

@@ -35,14 +35,17 @@ export async function checkRefusal(
         await expect(refused).rejects.toBeInstanceOf(OFFICIAL_CLASSES[status]);
         await expect(refused).rejects.toMatchObject({ status, ...seen });
       },
-      own: async (client) => {
-        const refused = calls.own?.(client);
-        if (refused === undefined) return;
-        await expect(refused).rejects.toBeInstanceOf(OWN_CLASSES[status]);
-        await expect(refused).rejects.toMatchObject({ status, ...seen });
-      },
+      ...(calls.own === undefined ? {} : { own: refusedByOwn(calls.own, { status, ...seen }) }),
     },
   );
+}
+
+function refusedByOwn(call: NonNullable<Calls["own"]>, seen: { readonly status: number }): NonNullable<Clients["own"]> {
+  return async (client) => {
+    const refused = call(client);
+    await expect(refused).rejects.toBeInstanceOf(OWN_CLASSES[seen.status]);
+    await expect(refused).rejects.toMatchObject(seen);
+  };
 }
 
 const OFFICIAL_CLASSES: Record<number, typeof BadRequestError | typeof AuthenticationError | typeof NotFoundError> = {

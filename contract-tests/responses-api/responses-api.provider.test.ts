@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, test } from "vitest";
 import { startTestServer, type TestServer } from "../../tests/test-server.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { pactFile } from "../pact-files.fixture.ts";
-import { RESPONSES_API } from "./interaction.fixture.ts";
-import { providerStates } from "./provider-states.ts";
+import { OFFICIAL_SDK, OWN_CLIENT } from "./interaction.fixture.ts";
+import { publicStates } from "./provider-states.ts";
 import { REFERENCE_SETTINGS, REFERENCE_TIMEOUT_MS, referenceService, type Service } from "./service.fixture.ts";
 
 const reference = referenceService();
@@ -30,10 +30,10 @@ describe.skipIf(reference === null)(`the reference (${REFERENCE_SETTINGS})`, () 
 
 async function checkProvider(service: Service): Promise<void> {
   const verifier = new Verifier({
-    provider: RESPONSES_API.provider,
+    provider: OFFICIAL_SDK.provider,
     providerBaseUrl: service.url,
-    pactUrls: [pactFile(RESPONSES_API)],
-    stateHandlers: providerStates(service),
+    pactUrls: [pactFile(OFFICIAL_SDK), pactFile(OWN_CLIENT)],
+    stateHandlers: publicStates(service),
     changeOrigin: true,
     timeout: 60_000,
     logLevel: "error",
