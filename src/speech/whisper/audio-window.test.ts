@@ -3,10 +3,10 @@ import { filledUp, fittedPositions, isLoud, samplesOfWindow } from "./audio-wind
 import { cutSound } from "./cut-sound.ts";
 
 test.each([
-  { seconds: 0.1, positions: 256 },
-  { seconds: 2, positions: 256 },
-  { seconds: 5, positions: 384 },
-  { seconds: 15, positions: 896 },
+  { seconds: 0.1, positions: 192 },
+  { seconds: 2, positions: 192 },
+  { seconds: 5, positions: 320 },
+  { seconds: 15, positions: 832 },
   { seconds: 30, positions: 1500 },
 ])("$seconds s of sound need $positions positions", ({ seconds, positions }) => {
   expect(fittedPositions(seconds * 16_000, 1500)).toBe(positions);

@@ -3,9 +3,9 @@ import { SPEECH_RATE_HZ } from "../speech-engine.ts";
 /** Positions of the encoder in a second of sound. */
 const POSITIONS_PER_SECOND = 50;
 /** What a fitted window has beyond the sound: models were trained with silence after the speech. */
-const POSITIONS_OVER = 128;
-/** Shorter windows lose words. */
-const POSITIONS_MIN = 256;
+const POSITIONS_OVER = 64;
+/** The shortest that was tried: the spoken-words model hears as well with it as with longer ones. */
+const POSITIONS_MIN = 192;
 /** Windows of this many positions, and of multiples of it, are computed fastest. */
 const POSITIONS_STEP = 64;
 
