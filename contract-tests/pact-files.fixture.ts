@@ -1,8 +1,12 @@
-import { readFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { isRecord } from "./records.fixture.ts";
 
-export const PACTS_DIR = fileURLToPath(new URL("../pacts", import.meta.url));
+/** Where consumers write, anew with each run. */
+export const PACTS_DIR = fileURLToPath(new URL("../build/pacts", import.meta.url));
+/** What is committed, and what providers are held to. */
+export const COMMITTED_DIR = fileURLToPath(new URL("pacts", import.meta.url));
 
 /** Who promises what to whom. Each pair is one pact file. */
 export interface Parties {
@@ -10,8 +14,9 @@ export interface Parties {
   readonly provider: string;
 }
 
+/** The committed pact. */
 export function pactFile({ consumer, provider }: Parties): string {
-  return `${PACTS_DIR}/${consumer}-${provider}.json`;
+  return `${COMMITTED_DIR}/${consumer}-${provider}.json`;
 }
 
 export interface PactMessage {
@@ -19,6 +24,14 @@ export interface PactMessage {
   readonly state: string;
   /** What the consumer test saw; at verification its shape counts. */
   readonly example: unknown;
+}
+
+export interface HttpInteraction {
+  /** The same for interactions that ask for the same, whoever asks. */
+  readonly key: string;
+  readonly description: string;
+  readonly states: readonly string[];
+  readonly content: Readonly<Record<string, unknown>>;
 }
 
 export function readPactMessages(file: string): PactMessage[] {
@@ -29,6 +42,48 @@ export function readPactMessages(file: string): PactMessage[] {
 export function pickMessages(file: string, keep: (message: PactMessage) => boolean): string {
   const interactions = readInteractions(file).filter((interaction) => keep(messageOf(interaction)));
   return JSON.stringify({ ...readPact(file), interactions });
+}
+
+/** None where the file is not there yet. */
+export function readHttpInteractions(file: string): HttpInteraction[] {
+  if (!existsSync(file)) return [];
+  return readInteractions(file)
+    .filter(isRecord)
+    .filter(({ type }) => type === "Synchronous/HTTP")
+    .map((content) => ({
+      key: createHash("sha256").update(JSON.stringify(content)).digest("hex"),
+      description: String(content["description"]),
+      states: statesOf(content),
+      content,
+    }));
+}
+
+/** The text of a pact with these interactions. Their keys are their descriptions, as two consumers may describe different things alike. */
+export function pactOf(consumer: string, interactions: readonly HttpInteraction[]): string {
+  return JSON.stringify({
+    consumer: { name: consumer },
+    provider: { name: "provider" },
+    interactions: interactions.map(({ key, content }) => ({ ...content, description: key })),
+    metadata: { pactSpecification: { version: "4.0" } },
+  });
+}
+
+/** The text that is committed: interactions by name, and not a word of which versions of which program wrote it. */
+export function tidyPact(text: string): string {
+  const pact: unknown = JSON.parse(text);
+  if (!isRecord(pact) || !Array.isArray(pact["interactions"])) throw new Error("This is not a pact file.");
+  const interactions = pact["interactions"].toSorted((a, b) => nameOf(a).localeCompare(nameOf(b), "en"));
+  const tidied = { ...pact, interactions, metadata: { pactSpecification: { version: "4.0" } } };
+  return `${JSON.stringify(tidied, null, 2)}\n`;
+}
+
+function nameOf(interaction: unknown): string {
+  return isRecord(interaction) ? [interaction["description"], ...statesOf(interaction)].join(" ") : "";
+}
+
+function statesOf({ providerStates }: Readonly<Record<string, unknown>>): string[] {
+  if (!Array.isArray(providerStates)) return [];
+  return providerStates.map((state) => (isRecord(state) ? String(state["name"]) : ""));
 }
 
 function readPact(file: string): Readonly<Record<string, unknown>> {
@@ -45,11 +100,10 @@ function readInteractions(file: string): unknown[] {
 function messageOf(interaction: unknown): PactMessage {
   if (!isRecord(interaction) || typeof interaction["description"] !== "string")
     throw new Error("an interaction has no description");
-  const { description, providerStates, contents } = interaction;
-  const state: unknown = Array.isArray(providerStates) ? providerStates[0] : undefined;
+  const { description, contents } = interaction;
   return {
     description,
-    state: isRecord(state) ? String(state["name"]) : "",
+    state: statesOf(interaction)[0] ?? "",
     example: isRecord(contents) ? contents["content"] : undefined,
   };
 }

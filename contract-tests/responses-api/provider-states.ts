@@ -3,16 +3,14 @@ import type { Service } from "./service.fixture.ts";
 
 /** What a state gives to the requests of the pact, in the place of the examples. */
 type Values = Record<string, string>;
-export type StateTable = Record<string, () => Promise<Values>>;
+type StateTable = Record<string, () => Promise<Values>>;
 
 /** Given to every interaction without being named. */
 export const CALLER_STATE = "a caller with a key";
 
 /** Brought about through nothing but the public API: any provider can be put into them. */
 export type PublicState = keyof ReturnType<typeof publicStates>;
-/** Only a server that was started for these tests can be put into them: its model plays the scenarios of `scenario.fixture.ts`. */
-export type StagedState = keyof ReturnType<typeof stagedStates>;
-export type State = Exclude<PublicState | StagedState, typeof CALLER_STATE>;
+export type State = Exclude<PublicState, typeof CALLER_STATE>;
 
 export function publicStates({ url, apiKey, model }: Service) {
   const client = new OpenAI({ baseURL: `${url}/v1`, apiKey });
@@ -41,6 +39,7 @@ export function publicStates({ url, apiKey, model }: Service) {
   } satisfies StateTable;
 }
 
-export function stagedStates(_service: Service) {
-  return {} satisfies StateTable;
+/** Only a server that was started for these tests can be put into them. */
+export function stagedStates(_service: Service): StateTable {
+  return {};
 }

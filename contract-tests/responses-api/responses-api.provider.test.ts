@@ -1,42 +1,13 @@
-import { Verifier } from "@pact-foundation/pact";
-import { afterAll, beforeAll, describe, test } from "vitest";
-import { startTestServer, type TestServer } from "../../tests/test-server.ts";
-import { verifies } from "../../tests/verifies.ts";
-import { pactFile } from "../pact-files.fixture.ts";
+import { startTestServer } from "../../tests/test-server.ts";
+import { describeProviders, type OwnService } from "../providers.fixture.ts";
+import { describePacts } from "../verification.fixture.ts";
 import { OFFICIAL_SDK, OWN_CLIENT } from "./interaction.fixture.ts";
-import { publicStates } from "./provider-states.ts";
-import { REFERENCE_SETTINGS, REFERENCE_TIMEOUT_MS, referenceService, type Service } from "./service.fixture.ts";
+import { publicStates, stagedStates } from "./provider-states.ts";
 
-const reference = referenceService();
-
-describe("our server", () => {
-  let server: TestServer;
-  beforeAll(async () => {
-    server = await startTestServer();
-  });
-  afterAll(() => server.close());
-
-  test("keeps the pact of the SDKs", async () => {
-    verifies("contract.parity.same-checks-both-providers");
-    await checkProvider({ url: server.url, apiKey: server.apiKey, model: "antiphon-built-in" });
-  });
+describeProviders(startOurs, (provider) => {
+  describePacts(provider, { pacts: [OFFICIAL_SDK, OWN_CLIENT], publicStates, stagedStates });
 });
 
-describe.skipIf(reference === null)(`the reference (${REFERENCE_SETTINGS})`, () => {
-  test("keeps the same pact", { timeout: REFERENCE_TIMEOUT_MS }, async () => {
-    if (reference !== null) await checkProvider(reference);
-  });
-});
-
-async function checkProvider(service: Service): Promise<void> {
-  const verifier = new Verifier({
-    provider: OFFICIAL_SDK.provider,
-    providerBaseUrl: service.url,
-    pactUrls: [pactFile(OFFICIAL_SDK), pactFile(OWN_CLIENT)],
-    stateHandlers: publicStates(service),
-    changeOrigin: true,
-    timeout: 60_000,
-    logLevel: "error",
-  });
-  await verifier.verifyProvider();
+async function startOurs(): Promise<OwnService> {
+  return { ...(await startTestServer()), model: "antiphon-built-in" };
 }

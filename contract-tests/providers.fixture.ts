@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe } from "vitest";
+import { PROVIDER_TITLES, type ProviderKind } from "./provider-titles.ts";
+
+/** A running Responses API. */
+export interface Service {
+  /** Without `/v1`. */
+  readonly url: string;
+  readonly apiKey: string;
+  readonly model: string;
+}
+
+export interface OwnService extends Service {
+  close(): Promise<void>;
+}
+
+export interface Provider {
+  readonly kind: ProviderKind;
+  /** Whether its model plays the scenarios of these tests: only then can it be put into staged states. */
+  readonly isStaged: boolean;
+  /** To be called in tests and hooks. */
+  readonly service: () => Service;
+}
+
+/** A distant model takes its time. */
+export const VERIFICATION_TIMEOUT_MS = 600_000;
+
+const DISTANT = {
+  reference: ["REFERENCE_BASE_URL", "REFERENCE_API_KEY", "REFERENCE_MODEL"],
+  other: ["CONTRACT_BASE_URL", "CONTRACT_API_KEY", "CONTRACT_MODEL"],
+} as const;
+const WANTED = process.env["CONTRACT_PROVIDERS"]?.split(",");
+
+/** Runs the suite for ours, which it starts, for the reference, whose checks are skipped by name where the environment does not tell where it is, and for another provider if one is told. */
+export function describeProviders(startOurs: () => Promise<OwnService>, suite: (provider: Provider) => void): void {
+  describe.skipIf(WANTED?.includes("ours") === false)(`at ${PROVIDER_TITLES.ours}`, () => {
+    let ours: OwnService;
+    beforeAll(async () => {
+      ours = await startOurs();
+    });
+    afterAll(() => ours.close());
+    suite({ kind: "ours", isStaged: true, service: () => ours });
+  });
+  for (const kind of ["reference", "other"] as const) {
+    const service = distantService(DISTANT[kind]);
+    if (kind === "other" && service === null) continue;
+    describe.skipIf(service === null || WANTED?.includes(kind) === false)(`at ${PROVIDER_TITLES[kind]}`, () => {
+      suite({ kind, isStaged: false, service: () => service ?? unnamed(kind) });
+    });
+  }
+}
+
+function distantService([urlName, keyName, modelName]: readonly [string, string, string]): Service | null {
+  const url = process.env[urlName];
+  const apiKey = process.env[keyName];
+  const model = process.env[modelName];
+  if (url === undefined || apiKey === undefined || model === undefined) return null;
+  return { url: url.replace(/\/+$/, "").replace(/\/v1$/, ""), apiKey, model };
+}
+
+function unnamed(kind: keyof typeof DISTANT): never {
+  throw new Error(`${DISTANT[kind].join(", ")} are not set.`);
+}

@@ -1,0 +1,95 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { COMMITTED_DIR, PACTS_DIR, tidyPact } from "../contract-tests/pact-files.fixture.ts";
+import { type Check, countsOf, groupedBy, type Report } from "../contract-tests/report/checks.ts";
+import { REPORT_DIR } from "../contract-tests/report/reporter.ts";
+
+/**
+ * Runs the contract tests: consumers write their pacts, then providers are held to them. Prints a line for each file, what was skipped and why, and a
+ * closing line; publishes `build/contract-report/report.json` and `index.html`. What Pact prints goes to `output.txt` beside them.
+ */
+const USAGE = `Usage: make contract-test ARGS="[options] [file or folder of contract-tests/]..."
+  --base-url URL   a further provider to hold to the same pacts, without /v1; with --api-key KEY and --model MODEL
+  --only LIST      providers, of: ours, reference, other
+  --write-pacts    have the consumers write contract-tests/pacts anew, and nothing else
+
+The reference is judged where REFERENCE_BASE_URL, REFERENCE_API_KEY and REFERENCE_MODEL are set.`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    "base-url": { type: "string" },
+    "api-key": { type: "string" },
+    model: { type: "string" },
+    only: { type: "string" },
+    "write-pacts": { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
+  },
+});
+
+/** Of a library that Pact uses, about a function that will be gone one day. */
+const WITHOUT_WARNING = { NODE_OPTIONS: `${process.env["NODE_OPTIONS"] ?? ""} --disable-warning=DEP0060` };
+
+if (values.help) {
+  console.log(USAGE);
+} else {
+  rmSync(PACTS_DIR, { recursive: true, force: true });
+  rmSync(REPORT_DIR, { recursive: true, force: true });
+  mkdirSync(REPORT_DIR, { recursive: true });
+  const exitCode = await runSuites(values["write-pacts"] ? "contract-consumers" : "contract-*");
+  if (values["write-pacts"] && exitCode === 0) writePacts();
+  process.exitCode = summarise() ? exitCode : 1;
+}
+
+/** Pact prints what it compares without being asked; all of that goes into a file. */
+async function runSuites(project: string): Promise<number> {
+  const output = openSync(join(REPORT_DIR, "output.txt"), "w");
+  const suites = spawn(
+    process.execPath,
+    [join(import.meta.dirname, "../contract-tests/report/run-suites.ts"), project, ...positionals],
+    { stdio: ["ignore", output, "inherit"], env: { ...process.env, ...WITHOUT_WARNING, ...providerSettings() } },
+  );
+  const [code] = await once(suites, "close");
+  closeSync(output);
+  return typeof code === "number" ? code : 1;
+}
+
+function providerSettings(): Record<string, string> {
+  const settings = {
+    CONTRACT_BASE_URL: values["base-url"],
+    CONTRACT_API_KEY: values["api-key"],
+    CONTRACT_MODEL: values.model,
+  };
+  const given = Object.entries(settings).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+  if (given.length > 0 && given.length < 3) throw new Error("--base-url, --api-key and --model belong together.");
+  return {
+    ...Object.fromEntries(given),
+    ...(values.only === undefined ? {} : { CONTRACT_PROVIDERS: values.only }),
+  };
+}
+
+function writePacts(): void {
+  rmSync(COMMITTED_DIR, { recursive: true, force: true });
+  mkdirSync(COMMITTED_DIR, { recursive: true });
+  for (const name of readdirSync(PACTS_DIR))
+    writeFileSync(join(COMMITTED_DIR, name), tidyPact(readFileSync(join(PACTS_DIR, name), "utf8")));
+}
+
+/** Says what was skipped, then the closing line. False where there is no report, or something in it failed. */
+function summarise(): boolean {
+  const report: Report = JSON.parse(readFileSync(join(REPORT_DIR, "report.json"), "utf8"));
+  const skipped = report.checks.filter(({ result }) => result === "skipped");
+  for (const [reason, checks] of groupedBy(skipped, reasonOf)) console.log(`skipped ${checks.length}: ${reason}`);
+  const { held, failed, skipped: skippedCount } = countsOf(report.checks);
+  console.log(
+    `Contract tests: ${held} held, ${failed} failed, ${skippedCount} skipped, in ${Math.round(report.durationMs / 1000)} s; build/contract-report/index.html says which`,
+  );
+  return failed === 0;
+}
+
+function reasonOf({ reasons }: Check): string {
+  return reasons.join(" ");
+}
