@@ -1,0 +1,98 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { PACTS_DIR } from "../pact-files.fixture.ts";
+import { type Check, groupedBy } from "../report/checks.ts";
+import { type Mutation, readMutations } from "./read-mutations.ts";
+import { copyRepository, type WorkingCopy } from "./working-copy.ts";
+
+/**
+ * Breaks copies of the server, one small thing at a time, and tells which suites of the contract tests notice. Fails if one breakage goes unnoticed.
+ * The table is written to build/mutations.md.
+ *
+ * usage: node contract-tests/mutations/main.ts [--jobs 2] [words of the breakages to try]
+ */
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { jobs: { type: "string", default: "2" } },
+});
+
+/** Suites that judge a server of ours, by where the breakage is. The last ones are asked only if no other notices. */
+const SPEECH = /^src\/(local-stt|cloud-stt|formatting|speech)\//;
+const SPEECH_SUITES = [["local-stt", "cloud-stt"]];
+const RESPONSES_SUITES = [["responses-api", "recorded-parity"], ["renderer"]];
+
+interface Caught {
+  readonly mutation: Mutation;
+  /** Failed checks; none: nobody noticed. */
+  readonly failed: readonly Check[];
+}
+
+const mutations = readMutations().filter(
+  ({ says }) => positionals.length === 0 || positionals.some((words) => says.includes(words)),
+);
+mkdirSync(PACTS_DIR, { recursive: true });
+const copies = Array.from({ length: Number(values.jobs) }, copyRepository);
+try {
+  await checkUnbroken(copies[0]);
+  const results = await breakAll(mutations);
+  const table = tableOf(results);
+  writeFileSync(join(import.meta.dirname, "../../build/mutations.md"), table);
+  const unnoticed = results.filter(({ failed }) => failed.length === 0);
+  for (const { mutation } of unnoticed) console.log(`NOT NOTICED: ${mutation.says} (${mutation.file})`);
+  console.log(
+    `${results.length - unnoticed.length} of ${results.length} breakages were noticed; build/mutations.md says by whom`,
+  );
+  if (unnoticed.length > 0) process.exitCode = 1;
+} finally {
+  for (const copy of copies) copy.remove();
+}
+
+/** A suite that fails without a breakage would notice every one. */
+async function checkUnbroken(copy: WorkingCopy | undefined): Promise<void> {
+  const report = await copy?.run(null, [...SPEECH_SUITES, ...RESPONSES_SUITES].flat());
+  const failed = report?.checks.filter(({ result }) => result === "failed") ?? [];
+  if (failed.length > 0)
+    throw new Error(`The suites fail without a breakage: ${failed.map(({ name }) => name).join("; ")}`);
+}
+
+/** Each copy takes the next breakage. */
+async function breakAll(all: readonly Mutation[]): Promise<Caught[]> {
+  const waiting = [...all.entries()];
+  const results: Caught[] = [];
+  await Promise.all(
+    copies.map(async (copy) => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        const [index, mutation] = next;
+        const failed = await failedChecks(copy, mutation);
+        results[index] = { mutation, failed };
+        console.log(`${failed.length === 0 ? "NOT NOTICED" : `noticed by ${suitesOf(failed)}`}: ${mutation.says}`);
+      }
+    }),
+  );
+  return results;
+}
+
+async function failedChecks(copy: WorkingCopy, mutation: Mutation): Promise<Check[]> {
+  for (const suites of SPEECH.test(mutation.file) ? SPEECH_SUITES : RESPONSES_SUITES) {
+    const { checks } = await copy.run(mutation, suites);
+    const failed = checks.filter(({ result }) => result === "failed");
+    if (failed.length > 0) return failed;
+  }
+  return [];
+}
+
+function suitesOf(failed: readonly Check[]): string {
+  return [...groupedBy(failed, ({ suite }) => suite)]
+    .map(([suite, checks]) => `${suite} (${checks.length})`)
+    .join(", ");
+}
+
+function tableOf(results: readonly Caught[]): string {
+  const rows = results.map(({ mutation, failed }) => {
+    const first = failed[0];
+    const example = first === undefined ? "nobody" : [first.group, first.name].filter((part) => part !== "").join(": ");
+    return `| ${mutation.says} | ${suitesOf(failed)} | ${example.replaceAll("|", "\\|")} |`;
+  });
+  return `| What was broken | Suites that noticed (checks) | For instance |\n|---|---|---|\n${rows.join("\n")}\n`;
+}

@@ -1,0 +1,16 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { broken, readMutations } from "./read-mutations.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const mutations = readMutations();
+
+test("there are at least forty breakages", () => {
+  expect(mutations.length).toBeGreaterThanOrEqual(40);
+});
+
+test.each(mutations)("the place where $says is still there", (mutation) => {
+  const text = readFileSync(join(ROOT, mutation.file), "utf8");
+  expect(broken(text, mutation)).not.toBe(text);
+});
