@@ -1,7 +1,7 @@
 import { MatchersV3 } from "@pact-foundation/pact";
 import { isRecord } from "./records.fixture.ts";
 
-const { arrayContaining, integer, isMatcher, number, regex, string } = MatchersV3;
+const { arrayContaining, equal, integer, isMatcher, regex, string } = MatchersV3;
 
 /** Texts that a model, an operator or a caller chooses; empty ones are meant. All other strings are words of the contract and must be equal. */
 const FREE_TEXTS = [
@@ -17,17 +17,18 @@ const FREE_TEXTS = [
   "title",
   "url",
 ];
-const DECIMALS = ["frequency_penalty", "presence_penalty", "temperature", "top_p"];
+/** Numbers that the request or the contract sets: all others are counts and times. */
+const SET_NUMBERS = ["content_index", "frequency_penalty", "presence_penalty", "temperature", "top_logprobs", "top_p"];
 const ID = /^(id|[a-z_]+_id)$/;
 
 /** What the same request need not give at every provider, by account or by model. Readers take it or leave it. */
 const LEFT_OUT = ["access_programs", "prompt_cache_retention"];
 
-/** The matchers of a whole example: contract words and nulls as they are, ids by prefix, free texts and numbers by type. */
+/** The matchers of a whole example: contract words and nulls as they are, ids by prefix, free texts, counts and times by type. */
 export function shapeOf(example: unknown, member = ""): unknown {
   if (isMatcher(example)) return example;
   if (typeof example === "string") return shapeOfText(example, member);
-  if (typeof example === "number") return DECIMALS.includes(member) ? number(example) : integer(example);
+  if (typeof example === "number") return SET_NUMBERS.includes(member) ? equal(example) : integer(example);
   if (Array.isArray(example)) {
     const elements = example.map((element) => shapeOf(element, member));
     return elements.length === 0 ? [] : arrayContaining(...elements);
