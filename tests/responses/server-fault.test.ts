@@ -23,7 +23,7 @@ test("a fault of the server is told without its details, which are in the log", 
     type: "server_error",
     code: "server_error",
     param: null,
-    message: new RegExp(`${requestId}`),
+    message: new RegExp(requestId),
   });
   expect(await reply.text()).not.toMatch(/sqlite|table|files|\.ts|stack/i);
   expect(logged.filter(({ message }) => message === "a request failed")).toMatchObject([
