@@ -4,7 +4,7 @@ import { startChildServer } from "./child-server.ts";
 import { verifies } from "./verifies.ts";
 
 /** Read by the server before anything of its own: writes down whom it calls. */
-const TELL_CALLS = ["--import", join(import.meta.dirname, "tell-calls.fixture.ts")];
+const TELL_CALLS = ["--import", join(import.meta.dirname, "tell-calls.ts")];
 const REQUEST = { model: "antiphon-built-in", input: "Write a sentence about the sea", reasoning: { effort: "low" } };
 
 async function callsAfter(env: Readonly<Record<string, string>>): Promise<{ status: number; calls: string[] }> {
