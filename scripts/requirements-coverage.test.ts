@@ -43,7 +43,7 @@ function check(code: string, passed: readonly string[] | null, variables: readon
   const evidence: Evidence = {
     citations: findCitations({ path: "a.test.ts", code }),
     passed: passed === null ? null : new Map(passed.map((id) => [id, ["a test"]])),
-    isSet: (variable) => variables.includes(variable),
+    isThere: (need) => variables.includes(need),
   };
   const coverage = measureCoverage(REQUIREMENTS, evidence);
   const lines = describeCoverage(coverage, evidence).split("\n");

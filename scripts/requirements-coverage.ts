@@ -3,7 +3,9 @@
  * with what was cited by tests that passed, too. `--report=<file>` writes each requirement and what shows it.
  */
 
+import { existsSync } from "node:fs";
 import { glob, readFile, writeFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
 import { parseArgs } from "node:util";
 import { readPassedCitations } from "./passed-citations.ts";
 import { parseRequirements, type Requirement } from "./requirements.ts";
@@ -23,15 +25,15 @@ export interface Evidence {
   readonly citations: readonly Citation[];
   /** Titles of tests that passed, by id; null: none were run. */
   readonly passed: ReadonlyMap<string, readonly string[]> | null;
-  /** Whether an environment variable is there that tests need. */
-  readonly isSet: (variable: string) => boolean;
+  /** Whether something is there that tests need: an environment variable or a program. */
+  readonly isThere: (need: string) => boolean;
 }
 
 export interface Coverage {
   readonly shown: readonly Requirement[];
   /** Not cited, or cited only by tests that did not run or did not pass. */
   readonly unshown: readonly Requirement[];
-  /** Cited by tests that are skipped for want of a setting. */
+  /** Cited by tests that are skipped for want of what they need. */
   readonly excused: readonly Requirement[];
   readonly awaiting: readonly Requirement[];
   /** Cited although they are said to wait for a part of the server. */
@@ -43,17 +45,20 @@ export interface Coverage {
 const REQUIREMENTS_FILE = "specs/requirements.yaml";
 const TEST_FILES = "{src,tests,contract-tests,scripts,web}/**/*.test.ts";
 
+/** What a program is called elsewhere. */
+const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = { chromium: ["chromium-browser", "google-chrome"] };
+
 /** Leading string arguments of a call of verifies; the first argument that is no string ends them. */
 const CALL = /\bverifies\(\s*((?:(?:"[^"\n]*"|'[^'\n]*'|`[^`\n]*`)\s*,?\s*)+)/g;
 const STRING = /"([^"\n]*)"|'([^'\n]*)'|`([^`\n]*)`/g;
 
 export function measureCoverage(requirements: readonly Requirement[], evidence: Evidence): Coverage {
-  const { citations, passed, isSet } = evidence;
+  const { citations, passed, isThere } = evidence;
   const cited = new Set(citations.map(({ id }) => id));
   const known = new Map(requirements.map((requirement) => [requirement.id, requirement]));
   const built = requirements.filter(({ awaits }) => awaits === null);
   const isShown = ({ id }: Requirement): boolean => cited.has(id) && (passed?.has(id) ?? true);
-  const isExcused = ({ id, needs }: Requirement): boolean => cited.has(id) && needs !== null && !isSet(needs);
+  const isExcused = ({ id, needs }: Requirement): boolean => cited.has(id) && needs !== null && !isThere(needs);
   const missing = built.filter((requirement) => !isShown(requirement));
   return {
     shown: built.filter(isShown),
@@ -109,6 +114,13 @@ export function listRequirements(requirements: readonly Requirement[], passed: E
     .join("\n");
 }
 
+/** Capital letters are a variable, small ones a program. */
+function isThere(need: string): boolean {
+  if (/^[A-Z]/.test(need)) return (process.env[need] ?? "") !== "";
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  return [need, ...(OTHER_NAMES[need] ?? [])].some((name) => folders.some((folder) => existsSync(join(folder, name))));
+}
+
 async function readTestFiles(): Promise<TestFile[]> {
   const paths: string[] = [];
   for await (const path of glob(TEST_FILES, { exclude: ["**/node_modules/**"] })) paths.push(path);
@@ -124,7 +136,7 @@ async function main(): Promise<void> {
   const evidence: Evidence = {
     citations: (await readTestFiles()).flatMap(findCitations),
     passed: reports.length === 0 ? null : readPassedCitations(reports),
-    isSet: (variable) => (process.env[variable] ?? "") !== "",
+    isThere,
   };
   const coverage = measureCoverage(requirements, evidence);
   if (values.report !== undefined) await writeFile(values.report, listRequirements(requirements, evidence.passed));

@@ -7,13 +7,13 @@ export interface Requirement {
   readonly text: string;
   /** The part of the server that it waits for; null: it is built. */
   readonly awaits: string | null;
-  /** The environment variable without which the tests that show it are skipped, if there is one. */
+  /** The environment variable or the program without which the tests that show it are skipped, if there is one. */
   readonly needs: string | null;
 }
 
 const ID = /^[a-z0-9-]+(\.[a-z0-9-]+){2}$/;
 const PART = /^[a-z0-9-]+$/;
-const VARIABLE = /^[A-Z0-9_]+$/;
+const NEED = /^(?:[A-Z0-9_]+|[a-z0-9-]+)$/;
 
 /** Reads the list, and refuses one with a broken or repeated entry. */
 export function parseRequirements(yaml: string): Requirement[] {
@@ -40,5 +40,5 @@ function parseRequirement(entry: unknown, index: number): Requirement {
     if (value === null || (typeof value === "string" && form.test(value))) return value;
     throw new Error(`${id} has a broken ${name}.`);
   };
-  return { id, source, text, awaits: word("awaits", PART), needs: word("needs", VARIABLE) };
+  return { id, source, text, awaits: word("awaits", PART), needs: word("needs", NEED) };
 }
