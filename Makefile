@@ -19,7 +19,7 @@ PAGE := dist/chat-lab/index.html
 PAGE_SOURCES := scripts/build-page.ts $(wildcard web/chat-lab/* src/client/*.ts generated/*/client.ts)
 NPM_CI := npm ci --include=dev --loglevel=error --no-progress
 
-.PHONY: help setup page speech-engine generate generate-check dev start test-setup test clients contract-test pacts mutations check bench real-model client-build
+.PHONY: help setup page speech-engine generate generate-check dev start test-setup test clients contract-test pacts mutations requirements check bench real-model client-build
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ pacts: $(INSTALLED) ## have the clients write contract-tests/pacts anew
 
 mutations: $(INSTALLED) $(PAGE) speech-engine pacts ## break the server in many small ways, and see that the contract tests notice each: half an hour
 	node contract-tests/mutations/main.ts $(ARGS)
+
+requirements: $(INSTALLED) ## hold requirements to tests; to those that passed: make requirements ARGS="report.json …"
+	node scripts/requirements-coverage.ts $(ARGS)
 
 check: $(INSTALLED) $(CODEGEN_INSTALLED) ## types, lint, format, import rules, dead code, tidiness, stale files, coverage of requirements
 	node scripts/check.ts

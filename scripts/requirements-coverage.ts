@@ -1,14 +1,14 @@
-/** Compares specs/requirements.yaml with what the tests cite. `--list` prints what no test cites; `--gate` fails on it. */
+/**
+ * Compares specs/requirements.yaml with what the tests cite, and fails if something is not cited. With JSON reports of test runs as arguments it compares
+ * with what was cited by tests that passed, too. `--report=<file>` writes each requirement and what shows it.
+ */
 
-import { glob, readFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { glob, readFile, writeFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
 import { parseArgs } from "node:util";
-import { parse } from "yaml";
-
-export interface Requirement {
-  readonly id: string;
-  readonly source: string;
-  readonly text: string;
-}
+import { readPassedCitations } from "./passed-citations.ts";
+import { parseRequirements, type Requirement } from "./requirements.ts";
 
 export interface TestFile {
   readonly path: string;
@@ -21,85 +21,104 @@ export interface Citation {
   readonly line: number;
 }
 
+export interface Evidence {
+  readonly citations: readonly Citation[];
+  /** Titles of tests that passed, by id; null: none were run. */
+  readonly passed: ReadonlyMap<string, readonly string[]> | null;
+  /** Whether something is there that tests need: an environment variable or a program. */
+  readonly isThere: (need: string) => boolean;
+}
+
 export interface Coverage {
-  readonly cited: readonly Requirement[];
-  readonly uncited: readonly Requirement[];
+  readonly shown: readonly Requirement[];
+  /** Not cited, or cited only by tests that did not run or did not pass. */
+  readonly unshown: readonly Requirement[];
+  /** Cited by tests that are skipped for want of what they need. */
+  readonly excused: readonly Requirement[];
+  readonly awaiting: readonly Requirement[];
+  /** Cited although they are said to wait for a part of the server. */
+  readonly stale: readonly Citation[];
   /** Citations of ids that no requirement has: a typing error, or a promise that was withdrawn. */
   readonly unknown: readonly Citation[];
 }
 
 const REQUIREMENTS_FILE = "specs/requirements.yaml";
-const TEST_FILES = "{src,tests,contract-tests,scripts}/**/*.test.ts";
-const ID = /^[a-z0-9-]+(\.[a-z0-9-]+){2}$/;
+const TEST_FILES = "{src,tests,contract-tests,scripts,web}/**/*.test.ts";
+
+/** What a program is called elsewhere. */
+const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = { chromium: ["chromium-browser", "google-chrome"] };
 
 /** Leading string arguments of a call of verifies; the first argument that is no string ends them. */
 const CALL = /\bverifies\(\s*((?:(?:"[^"\n]*"|'[^'\n]*'|`[^`\n]*`)\s*,?\s*)+)/g;
 const STRING = /"([^"\n]*)"|'([^'\n]*)'|`([^`\n]*)`/g;
-const COMMENT = /\/\/\s*verifies:\s*(.+)$/gm;
 
-export function measureCoverage(requirements: readonly Requirement[], files: readonly TestFile[]): Coverage {
-  const citations = files.flatMap(findCitations);
-  const citedIds = new Set(citations.map((citation) => citation.id));
-  const knownIds = new Set(requirements.map((requirement) => requirement.id));
+export function measureCoverage(requirements: readonly Requirement[], evidence: Evidence): Coverage {
+  const { citations, passed, isThere } = evidence;
+  const cited = new Set(citations.map(({ id }) => id));
+  const known = new Map(requirements.map((requirement) => [requirement.id, requirement]));
+  const built = requirements.filter(({ awaits }) => awaits === null);
+  const isShown = ({ id }: Requirement): boolean => cited.has(id) && (passed?.has(id) ?? true);
+  const isExcused = ({ id, needs }: Requirement): boolean => cited.has(id) && needs !== null && !isThere(needs);
+  const missing = built.filter((requirement) => !isShown(requirement));
   return {
-    cited: requirements.filter((requirement) => citedIds.has(requirement.id)),
-    uncited: requirements.filter((requirement) => !citedIds.has(requirement.id)),
-    unknown: citations.filter((citation) => !knownIds.has(citation.id)),
+    shown: built.filter(isShown),
+    unshown: missing.filter((requirement) => !isExcused(requirement)),
+    excused: missing.filter(isExcused),
+    awaiting: requirements.filter(({ awaits }) => awaits !== null),
+    stale: citations.filter(({ id }) => (known.get(id)?.awaits ?? null) !== null),
+    unknown: citations.filter(({ id }) => !known.has(id)),
   };
 }
 
-/** Every id cited in one file, in no particular order. A string with white space is a test's title, not an id. */
+/** Every id cited in one file, in the order of the file. A string with white space is no id. */
 export function findCitations({ path, code }: TestFile): Citation[] {
-  const cite = (id: string, index: number): Citation => ({ id, path, line: code.slice(0, index).split("\n").length });
-  const calls = [...code.matchAll(CALL)].flatMap((call) =>
+  return [...code.matchAll(CALL)].flatMap((call) =>
     [...(call[1] ?? "").matchAll(STRING)]
       .map((string) => string[1] ?? string[2] ?? string[3] ?? "")
       .filter((text) => !/\s/.test(text))
-      .map((id) => cite(id, call.index)),
+      .map((id) => ({ id, path, line: code.slice(0, call.index).split("\n").length })),
   );
-  const comments = [...code.matchAll(COMMENT)].flatMap((comment) =>
-    (comment[1] ?? "")
-      .split(/[\s,]+/)
-      .filter((id) => id !== "")
-      .map((id) => cite(id, comment.index)),
-  );
-  return [...calls, ...comments];
 }
 
-/** Reads the list, and refuses one with a broken or repeated entry. */
-export function parseRequirements(yaml: string): Requirement[] {
-  const entries: unknown = parse(yaml);
-  if (!Array.isArray(entries)) throw new Error("The requirements are not a list.");
-  const seen = new Set<string>();
-  return entries.map((entry: unknown, index) => {
-    const requirement = parseRequirement(entry, index);
-    if (seen.has(requirement.id)) throw new Error(`Two requirements have the id ${requirement.id}.`);
-    seen.add(requirement.id);
-    return requirement;
-  });
+export function isComplete({ unshown, stale, unknown }: Coverage): boolean {
+  return unshown.length + stale.length + unknown.length === 0;
 }
 
-function parseRequirement(entry: unknown, index: number): Requirement {
-  const place = `Requirement ${index + 1}`;
-  if (typeof entry !== "object" || entry === null) throw new Error(`${place} is not an object.`);
-  const id = "id" in entry ? entry.id : undefined;
-  const source = "source" in entry ? entry.source : undefined;
-  const text = "text" in entry ? entry.text : undefined;
-  if (typeof id !== "string" || !ID.test(id)) throw new Error(`${place} has no id of the form area.topic.behaviour.`);
-  if (typeof source !== "string" || typeof text !== "string") throw new Error(`${id} lacks its source or its text.`);
-  return { id, source, text };
+/** Everything that is wrong, one line each, and then what is well in few. */
+export function describeCoverage(coverage: Coverage, { citations, passed }: Evidence): string {
+  const { shown, unshown, excused, awaiting, stale, unknown } = coverage;
+  const placeOf = ({ path, line, id }: Citation): string => `${path}:${line} cites ${id}`;
+  const citing = (id: string): string => {
+    const places = citations.filter((citation) => citation.id === id).map(({ path, line }) => `${path}:${line}`);
+    return places.length === 0 ? "cited by no test" : `cited by no test that passed (${places.join(", ")})`;
+  };
+  const total = shown.length + unshown.length + excused.length;
+  const parts = Map.groupBy(awaiting, ({ awaits }) => awaits);
+  return [
+    ...unknown.map((citation) => `${placeOf(citation)}, which is not in ${REQUIREMENTS_FILE}`),
+    ...stale.map((citation) => `${placeOf(citation)}, which ${REQUIREMENTS_FILE} still says to wait for a part`),
+    ...unshown.map(({ id, text }) => `${id} is ${citing(id)}: ${text}`),
+    ...excused.map(({ id, needs }) => `${id} is not shown here: its tests need ${needs}.`),
+    `${shown.length} of ${total} requirements are ${passed === null ? "cited by tests" : "shown by tests that passed"}.`,
+    ...[...parts].map(([part, { length }]) => `${length} wait for a part that is not built: ${part}.`),
+  ].join("\n");
 }
 
-export function reportCoverage(coverage: Coverage, list: boolean): string {
-  const total = coverage.cited.length + coverage.uncited.length;
-  const lines = coverage.unknown.map(
-    ({ id, path, line }) => `${path}:${line} cites ${id}, which is not in ${REQUIREMENTS_FILE}`,
-  );
-  if (list) lines.push(...coverage.uncited.map(({ id, text }) => `not cited: ${id}  ${text}`));
-  lines.push(
-    `${coverage.cited.length} of ${total} requirements are cited by tests, ${coverage.uncited.length} are not.`,
-  );
-  return lines.join("\n");
+/** Every requirement with the titles of the tests that show it. */
+export function listRequirements(requirements: readonly Requirement[], passed: Evidence["passed"]): string {
+  return requirements
+    .map(({ id, text, awaits }) => {
+      const tests = awaits === null ? (passed?.get(id) ?? ["(nothing)"]) : [`(waits for: ${awaits})`];
+      return `${id}\n  ${text}\n${tests.map((test) => `  - ${test}\n`).join("")}`;
+    })
+    .join("\n");
+}
+
+/** Capital letters are a variable, small ones a program. */
+function isThere(need: string): boolean {
+  if (/^[A-Z]/.test(need)) return (process.env[need] ?? "") !== "";
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  return [need, ...(OTHER_NAMES[need] ?? [])].some((name) => folders.some((folder) => existsSync(join(folder, name))));
 }
 
 async function readTestFiles(): Promise<TestFile[]> {
@@ -110,13 +129,19 @@ async function readTestFiles(): Promise<TestFile[]> {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { list: { type: "boolean", default: false }, gate: { type: "boolean", default: false } },
-  });
+  const { values, positionals } = parseArgs({ options: { report: { type: "string" } }, allowPositionals: true });
   process.chdir(new URL("..", import.meta.url).pathname);
-  const coverage = measureCoverage(parseRequirements(await readFile(REQUIREMENTS_FILE, "utf8")), await readTestFiles());
-  console.log(reportCoverage(coverage, values.list));
-  if (coverage.unknown.length > 0 || (values.gate && coverage.uncited.length > 0)) process.exitCode = 1;
+  const requirements = parseRequirements(await readFile(REQUIREMENTS_FILE, "utf8"));
+  const reports = await Promise.all(positionals.map((file) => readFile(file, "utf8")));
+  const evidence: Evidence = {
+    citations: (await readTestFiles()).flatMap(findCitations),
+    passed: reports.length === 0 ? null : readPassedCitations(reports),
+    isThere,
+  };
+  const coverage = measureCoverage(requirements, evidence);
+  if (values.report !== undefined) await writeFile(values.report, listRequirements(requirements, evidence.passed));
+  console.log(describeCoverage(coverage, evidence));
+  if (!isComplete(coverage)) process.exitCode = 1;
 }
 
 if (import.meta.main) await main();

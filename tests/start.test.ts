@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { startChildServer } from "./child-server.ts";
 import { verifies } from "./verifies.ts";
 
 interface Outcome {
@@ -67,4 +68,15 @@ test("a scenario file that cannot be read stops the start, by name", async () =>
   expect(code).toBe(1);
   expect(output).toContain("nowhere.yaml");
   expect(output).not.toMatch(/\n +at /);
+});
+
+test("a server says where it listens when it does, and not before", async () => {
+  verifies("transport.drain.starts-fast");
+  for (let start = 0; start < 3; start++) {
+    const server = await startChildServer(); // Resolves as soon as the first address is said.
+    const addresses = (): string[] => server.said().match(/http:\/\/127\.0\.0\.1:\d+/g) ?? [];
+    for (const address of new Set(addresses())) expect((await fetch(`${address}/healthz`)).status).toBe(200);
+    expect(new Set(addresses()).size).toBe(2);
+    await server.stop();
+  }
 });

@@ -39,7 +39,7 @@ export function compareOperations(reference: Json, ours: Json, prefix: string): 
 }
 
 /** One document's view of an operation, references resolved. */
-class Side {
+export class Side {
   readonly operation: Json;
   readonly document: Json;
 
@@ -69,7 +69,7 @@ class Side {
   }
 }
 
-function compareParameters(theirs: Side, mine: Side): Outcome[] {
+export function compareParameters(theirs: Side, mine: Side): Outcome[] {
   const own = mine.parameters();
   const known = theirs.parameters().map(({ in: where, name }) => `${where} ${name}`);
   const demanded = own
@@ -87,7 +87,7 @@ function compareParameters(theirs: Side, mine: Side): Outcome[] {
   return [...demanded, ...compared];
 }
 
-function compareBodies(theirs: Side, mine: Side): Outcome[] {
+export function compareBodies(theirs: Side, mine: Side): Outcome[] {
   const [body, ownBody] = [theirs, mine].map((side) => side.resolved(side.operation["requestBody"]));
   const own = mine.contents(ownBody);
   const compared = [...theirs.contents(body)].map(([type, schema]) => {
@@ -113,20 +113,28 @@ function compareReplies(theirs: Side, mine: Side): Outcome[] {
   });
 }
 
-function operationsOf(document: Json): { name: string; operation: Json }[] {
+export function operationsOf(document: Json): { name: string; operation: Json }[] {
   return Object.entries(record(document["paths"])).flatMap(([path, item]) =>
     Object.entries(record(item))
       .filter(([method]) => METHODS.includes(method))
-      .map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation: record(operation) })),
+      .map(([method, operation]) => ({
+        name: `${method.toUpperCase()} ${path}`,
+        operation: { ...record(operation), parameters: [item, operation].flatMap(parametersOf) },
+      })),
   );
 }
 
-function fault(path: string, words: string): Outcome {
+function parametersOf(holder: unknown): readonly unknown[] {
+  const { parameters } = record(holder);
+  return Array.isArray(parameters) ? parameters : [];
+}
+
+export function fault(path: string, words: string): Outcome {
   const finding: Finding = { path, fault: words };
   return { places: 1, findings: [finding] };
 }
 
-function inside(place: string, { places, findings }: Outcome): Outcome {
+export function inside(place: string, { places, findings }: Outcome): Outcome {
   return { places, findings: findings.map((finding) => ({ ...finding, path: `${place} ${finding.path}`.trim() })) };
 }
 

@@ -17,6 +17,8 @@ export interface Finding {
   readonly fault: string;
   /** Whether the path begins with a name already. */
   readonly isNamed?: boolean;
+  /** Whether it is an object of a `type` that the wide schema has not, in a place where it has objects of other types. */
+  readonly isNewType?: boolean;
 }
 
 /** `places` counts what was compared. */
@@ -36,10 +38,10 @@ const UPPER_LIMITS = ["maxLength", "maximum", "maxItems", "maxProperties"];
 
 /**
  * Everything that `narrow` allows, its extensions apart, and `wide` does not. Without `limits` the lengths of texts and lists and the ranges of
- * numbers are not compared.
+ * numbers are not compared, only whether they are whole.
  */
 export function findUncovered(narrow: Schema, wide: Schema, limits: boolean): Outcome {
-  const comparison = new Comparison(limits ? narrowerLimits : () => []);
+  const comparison = new Comparison(limits ? narrowerLimits : fractions);
   const findings = comparison.compare(narrow, wide);
   return { places: comparison.places, findings: distinct(findings) };
 }
@@ -102,7 +104,8 @@ class Comparison {
 
   #compareObject(inner: ObjectShape, outer: readonly Shape[]): readonly Finding[] {
     const alike = outer.filter((shape) => shape.kind === "object").filter((shape) => mayMeet(inner, shape));
-    if (alike.length === 0) return [{ path: "", fault: "no such object" }];
+    if (alike.length === 0)
+      return [{ path: "", fault: "no such object", isNewType: outer.some((shape) => differInType(inner, shape)) }];
     return fewest(
       alike.map((shape) => [...this.#compareMembers(inner, shape), ...this.#limitsOf(inner.json, shape.json)]),
     );
@@ -157,13 +160,23 @@ function narrowerLimits(inner: Readonly<Record<string, unknown>>, outer: Readonl
     const holds = typeof theirs === "number" && (LOWER_LIMITS.includes(name) ? theirs >= ours : theirs <= ours);
     if (!holds) faults.push(`${name} ${ours}`);
   }
-  if (outer["type"] === "integer" && inner["type"] === "number") faults.push("whole numbers only");
   if (typeof outer["pattern"] === "string" && outer["pattern"] !== inner["pattern"])
     faults.push(`pattern ${outer["pattern"]}`);
   if (outer["uniqueItems"] === true && inner["uniqueItems"] !== true) faults.push("no element twice");
   const [names, innerNames] = [outer["propertyNames"], inner["propertyNames"]];
   const onNames = isRecord(names) ? narrowerLimits(isRecord(innerNames) ? innerNames : {}, names) : [];
-  return [...faults, ...onNames.map(({ fault }) => `names of ${fault}`)].map((fault) => ({ path: "", fault }));
+  const found = [...faults, ...onNames.map(({ fault }) => `names of ${fault}`)].map((fault) => ({ path: "", fault }));
+  return [...fractions(inner, outer), ...found];
+}
+
+function fractions(inner: Readonly<Record<string, unknown>>, outer: Readonly<Record<string, unknown>>): Finding[] {
+  return typesOf(outer).includes("integer") && typesOf(inner).includes("number")
+    ? [{ path: "", fault: "whole numbers only" }]
+    : [];
+}
+
+function typesOf({ type }: Readonly<Record<string, unknown>>): readonly unknown[] {
+  return Array.isArray(type) ? type : [type];
 }
 
 /** One object for each value of its tags, since other documents may draw the line between branches elsewhere. */
@@ -190,6 +203,15 @@ function mayMeet(one: ObjectShape, other: ObjectShape): boolean {
     const others = listedValues(twin);
     return values === null || others === null || values.some((value) => others.includes(value));
   });
+}
+
+function differInType(one: ObjectShape, other: Shape): boolean {
+  if (other.kind !== "object") return false;
+  const [values = null, others = null] = [one, other].map(({ members }) => {
+    const type = members.get("type");
+    return type === undefined ? null : listedValues(type);
+  });
+  return values !== null && others !== null && !values.some((value) => others.includes(value));
 }
 
 function tagsOf(shape: ObjectShape): string {

@@ -1,5 +1,9 @@
+import { readFileSync } from "node:fs";
+import { glob } from "node:fs/promises";
+import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { expect, test } from "vitest";
+import { verifies } from "../../tests/verifies.ts";
 import { envExample, helpText, settingsTable } from "./describe-settings.ts";
 import { loadConfig } from "./load-config.ts";
 import { SETTINGS } from "./settings.ts";
@@ -8,6 +12,44 @@ test.each(Object.values(SETTINGS))("$name is in the help text, the example file 
   for (const documentation of [helpText(), envExample(), settingsTable()]) {
     expect(documentation).toContain(name);
     expect(documentation).toContain(text);
+  }
+});
+
+test("no variable is read that is not documented, and none elsewhere", async () => {
+  verifies("config.table.one-typed-table");
+  const read = new Set<string>();
+  const recording = new Proxy<Record<string, string | undefined>>(
+    {},
+    {
+      get: (_nothing, name) => {
+        read.add(String(name));
+        return undefined;
+      },
+    },
+  );
+  loadConfig(recording, []);
+  const names: ReadonlySet<string> = new Set(Object.values(SETTINGS).map(({ name }) => name));
+  expect([...names].filter((name) => !read.has(name))).toEqual([]);
+  const others = [...read].filter((name) => !names.has(name));
+  expect(others.toSorted()).toEqual(["NODE_ENV", "XDG_CACHE_HOME"]);
+  for (const name of others) expect(settingsTable()).toContain(name);
+
+  const source = join(import.meta.dirname, "..");
+  const files = await Array.fromAsync(glob("**/*.ts", { cwd: source, exclude: ["**/*.test.ts", "**/*.fixture.ts"] }));
+  expect(files.length).toBeGreaterThan(300);
+  const readers = files.filter((file) =>
+    /process\.env\b|\benv\b.*from "node:process"/.test(readFileSync(join(source, file), "utf8")),
+  );
+  expect(readers).toEqual(["config/read-environment.ts"]);
+});
+
+test("every setting has a kind, a meaning and a default", () => {
+  verifies("config.table.one-typed-table");
+  for (const { name, kind, text, default: value } of Object.values(SETTINGS)) {
+    expect(name).toMatch(/^[A-Z][A-Z0-9_]+$/);
+    expect(kind, name).toMatch(/^[a-z]+$/);
+    expect(text.length, name).toBeGreaterThan(20);
+    expect(value, name).toBeDefined();
   }
 });
 

@@ -1,5 +1,6 @@
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { PIXEL_BYTES } from "../responses/media-samples.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { errorOf, readError } from "./catalogue-error.ts";
@@ -135,6 +136,19 @@ describe("a large body", () => {
       expect(await errorOf(reply)).toMatchObject({ status: 415, code: "unsupported_content_encoding" });
     },
   );
+});
+
+test("a body with pictures of twelve megabytes is accepted by a server of default settings", async () => {
+  verifies("transport.body.large-images-fit");
+  const server = await startTestServer();
+  onTestFinished(() => server.close());
+  const picture = Buffer.concat([PIXEL_BYTES, Buffer.alloc(6 * 1024 * 1024, 7)]).toString("base64"); // Viewers stop at a picture's end.
+  const part = { type: "input_image", image_url: `data:image/png;base64,${picture}` };
+  const reply = await server.post("/v1/responses", {
+    model: MODEL,
+    input: [{ role: "user", content: [{ type: "input_text", text: "Compare them" }, part, part] }],
+  });
+  expect(reply.status, (await reply.text()).slice(0, 1000)).toBe(200);
 });
 
 /** A create call of exactly so many bytes. */

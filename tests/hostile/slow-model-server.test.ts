@@ -46,6 +46,8 @@ const BREAKS: Readonly<Record<string, Deed>> = {
 };
 
 describe("a model server without end", () => {
+  verifies("chat-engine.timeout.connect-and-first-byte", "chat-engine.timeout.stalled-stream");
+  verifies("responses.stream.one-terminal-event-last");
   let server: TestServer;
   let model: ModelServer;
 
@@ -68,7 +70,6 @@ describe("a model server without end", () => {
   test.concurrent.each(Object.entries(REFUSALS))(
     "that %s is given up before the client's patience",
     async (name, [statuses]) => {
-      verifies("chat-engine.timeout.connect-and-first-byte");
       const askedAt = performance.now();
       await Promise.all(
         [true, false].map(async (stream) => {
@@ -82,7 +83,6 @@ describe("a model server without end", () => {
   );
 
   test.concurrent.each(Object.entries(BREAKS))("that %s ends the response as failed", async (name) => {
-    verifies("chat-engine.timeout.stalled-stream", "responses.stream.one-terminal-event-last");
     const askedAt = performance.now();
     const [streamed, plain] = await Promise.all([
       create(name, true).then((reply) => reply.text()),

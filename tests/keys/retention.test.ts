@@ -47,8 +47,8 @@ async function untilGone(server: TestServer, id: string): Promise<void> {
 }
 
 describe.concurrent("a response that is older than RESPONSES_TTL", () => {
+  verifies("state.store.expiry", "state.store.expiry-keeps-chains", "state.store.expiry-keeps-conversations");
   test("is gone on every path, while younger ones stay", async (context) => {
-    verifies("state.store.expiry");
     const server = await serve(TTL, context);
     const old = await make(server);
     await sleep(YOUNG_MS);
@@ -62,7 +62,6 @@ describe.concurrent("a response that is older than RESPONSES_TTL", () => {
   });
 
   test("stays for as long as a younger one continues it", async (context) => {
-    verifies("state.store.expiry-keeps-chains");
     const server = await serve(TTL, context);
     const alone = await make(server);
     const first = await make(server, { input: "My name is Ada." });
@@ -75,7 +74,6 @@ describe.concurrent("a response that is older than RESPONSES_TTL", () => {
   });
 
   test("stays while it is being made", async (context) => {
-    verifies("state.store.expiry");
     const server = await serve(TTL, context);
     const id = await make(server, { input: "slowly", background: true });
     await sleep(5_500);
@@ -85,7 +83,6 @@ describe.concurrent("a response that is older than RESPONSES_TTL", () => {
   });
 
   test("leaves the items of its conversation", async (context) => {
-    verifies("state.store.expiry-keeps-conversations");
     const server = await serve(TTL, context);
     const made = await server.post("/v1/conversations", {});
     const conversation: unknown = JSON.parse(await made.text()).id;

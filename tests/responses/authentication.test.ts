@@ -43,6 +43,18 @@ describe("the bearer key", () => {
     await checkReply(await fetch(`${server.url}/v1/responses`, init), noKey);
   });
 
+  test("comes with a request id of the client's own, which is short and plain", async () => {
+    verifies("auth.headers.client-request-id-is-bounded");
+    const call = (id: string) => server.fetch("/v1/models", { headers: { "x-client-request-id": id } });
+    for (const id of ["mine", "", "~".repeat(512)]) expect((await call(id)).status, id).toBe(200);
+    for (const id of ["~".repeat(513), "é", "a\tb"])
+      await checkReply(await call(id), {
+        code: "invalid_value",
+        param: null,
+        message: "Invalid 'X-Client-Request-Id': expected at most 512 ASCII characters.",
+      });
+  });
+
   test("is accepted with and without the headers of organization and project", async () => {
     verifies("auth.headers.provider-routing-is-optional");
     const routing = [{}, { "provider-organization": "org", "provider-project": "p" }, { "openai-organization": "org" }];

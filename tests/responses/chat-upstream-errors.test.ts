@@ -92,6 +92,56 @@ const FAILURES: Readonly<Record<string, Failure>> = {
     body: { detail: [{ msg: "temperature is too high" }] },
     refusal: { status: 422, code: "invalid_request_error", param: null, message: "temperature is too high" },
   },
+  "a parameter that the model does not have is named as the caller calls it": {
+    status: 400,
+    body: {
+      error: {
+        message: "Unsupported parameter: 'max_tokens' is not supported with this model.",
+        type: "invalid_request_error",
+        param: "max_tokens",
+        code: "unsupported_parameter",
+      },
+    },
+    refusal: {
+      code: "unsupported_parameter",
+      param: "max_output_tokens",
+      message: "Unsupported parameter: 'max_tokens' is not supported with this model.",
+    },
+  },
+  "a value that the model does not have is refused with those that it has": {
+    status: 400,
+    body: {
+      error: {
+        message:
+          "Unsupported value: 'minimal' is not supported with the 'm' model. Supported values are: 'low' and 'high'.",
+        type: "invalid_request_error",
+        param: "reasoning_effort",
+        code: "unsupported_value",
+      },
+    },
+    refusal: {
+      code: "unsupported_value",
+      param: "reasoning.effort",
+      message:
+        "Unsupported value: 'minimal' is not supported with the 'm' model. Supported values are: 'low' and 'high'.",
+    },
+  },
+  "a reasoning model gives no logprobs": {
+    status: 400,
+    body: {
+      error: {
+        message: "logprobs are not supported with reasoning models.",
+        type: "invalid_request_error",
+        param: "logprobs",
+        code: "unsupported_parameter",
+      },
+    },
+    refusal: {
+      code: "unsupported_parameter",
+      param: "top_logprobs",
+      message: "logprobs are not supported with reasoning models.",
+    },
+  },
   "a fault stays 500, without its raw body": {
     status: 500,
     body: "<html>Traceback in /opt/secret</html>",
@@ -125,6 +175,8 @@ describe("an error of the model server before its first byte", () => {
     "errors.catalogue.out-of-credit",
   );
   verifies("errors.catalogue.context-length", "errors.messages.no-internals");
+  verifies("errors.catalogue.parameter-unfit-for-model", "errors.catalogue.value-unfit-for-model");
+  verifies("errors.catalogue.logprobs-on-reasoning-model");
   test.each(Object.entries(FAILURES))(
     "%s",
     async (_title, { status, body, headers = {}, refusal, retryAfter = null }) => {

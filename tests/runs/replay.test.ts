@@ -1,9 +1,13 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
 import { dataLines, readResponse, readStream } from "../responses/read-stream.ts";
 import { startTestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { pollUntil } from "./poll.ts";
 import { serveSlowModel } from "./slow-model.ts";
+
+const FOUR_WEEKS_S = 28 * 24 * 60 * 60;
 
 async function serve() {
   const server = await startTestServer();
@@ -29,6 +33,19 @@ test("a finished response is replayed byte for byte, on both paths, from any num
     expect(await read(`${path}?stream=true&starting_after=${after}`)).toEqual(sent.slice(after + 1));
   expect(await read(`${path}?stream=true&starting_after=${sent.length - 1}`)).toEqual([]);
   expect(await read(`${path}/events?starting_after=9999`)).toEqual([]);
+});
+
+test("a response of four weeks ago is replayed like one of today", async () => {
+  verifies("responses.replay.as-long-as-kept");
+  const { server, create, read } = await serve();
+  const stream = await readStream(await create({ background: true, stream: true }));
+  const database = new DatabaseSync(join(server.dataDir, "antiphon.db"));
+  const aged = database.prepare("update responses set created_at = created_at - ?, completed_at = completed_at - ?");
+  expect(aged.run(FOUR_WEEKS_S, FOUR_WEEKS_S).changes).toBe(1);
+  database.close();
+  const path = `/v1/responses/${stream.final.id}`;
+  expect(await read(`${path}?stream=true`)).toEqual(dataLines(stream.text));
+  expect(await read(`${path}/events`)).toEqual(dataLines(stream.text));
 });
 
 test("every stored response is replayed on the events path, padding aside", async () => {

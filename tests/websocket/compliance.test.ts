@@ -17,6 +17,8 @@ const message = (text: string): object => ({ type: "message", role: "user", cont
 
 /** The cases that the compliance suite of Open Responses names for WebSocket mode, under its names. */
 describe("Open Responses", () => {
+  verifies("contract.parity.open-responses-suite");
+
   test("websocket-response", async () => {
     const { types, response } = await socket.create({
       input: [message("Say hello in exactly 3 words.")],

@@ -1,13 +1,16 @@
 import { describe, expect, test } from "vitest";
+import { verifies } from "../../../tests/verifies.ts";
 import type { ModelEvent } from "../../runs/ports.ts";
 import { ChunkReader } from "./chunk-reader.ts";
 import type { ReasoningTags } from "./profile.ts";
 import { ToolNames } from "./tool-names.ts";
 import { transcript } from "./transcript.fixture.ts";
 
-// verifies: chat-engine.tools.parallel-deltas
-// verifies: chat-engine.tools.text-and-call
-// verifies: chat-engine.text.reasoning-kept-apart
+verifies(
+  "chat-engine.tools.parallel-deltas",
+  "chat-engine.tools.text-and-call",
+  "chat-engine.text.reasoning-kept-apart",
+);
 
 interface Options {
   readonly tags?: ReasoningTags;

@@ -1,18 +1,21 @@
 import { createServer } from "node:net";
 import { describe, expect, test } from "vitest";
+import { verifies } from "../../../tests/verifies.ts";
 import { ModelError, type ModelEvent } from "../../runs/ports.ts";
 import { collect, engineFor, lastChunk, serveChat, sse, textChunk } from "./chat-server.fixture.ts";
 import type { ChatCompletionsOptions } from "./engine.ts";
 import { aRequest } from "./model-request.fixture.ts";
 import { transcript } from "./transcript.fixture.ts";
 
-// verifies: chat-engine.upstream.always-streams
-// verifies: chat-engine.upstream.asks-for-usage
-// verifies: chat-engine.finish.missing-is-a-failure
-// verifies: chat-engine.errors.status-before-first-byte
-// verifies: chat-engine.abort.client-leaves
-// verifies: chat-engine.timeout.connect-and-first-byte
-// verifies: chat-engine.timeout.stalled-stream
+verifies(
+  "chat-engine.upstream.always-streams",
+  "chat-engine.upstream.asks-for-usage",
+  "chat-engine.finish.missing-is-a-failure",
+  "chat-engine.errors.status-before-first-byte",
+  "chat-engine.abort.client-leaves",
+  "chat-engine.timeout.connect-and-first-byte",
+  "chat-engine.timeout.stalled-stream",
+);
 
 const SSE_HEADERS = { "content-type": "text/event-stream" };
 const unaborted = () => new AbortController().signal;

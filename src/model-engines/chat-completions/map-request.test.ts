@@ -1,15 +1,18 @@
 import { describe, expect, test } from "vitest";
 import type { InputItem, Tool } from "../../../generated/responses-api/types.ts";
+import { verifies } from "../../../tests/verifies.ts";
 import { ModelError, type ModelRequest } from "../../runs/ports.ts";
 import { mapRequest } from "./map-request.ts";
 import { aRequest } from "./model-request.fixture.ts";
 import { type BackendProfile, chooseProfile } from "./profile.ts";
 
-// verifies: chat-engine.upstream.system-messages-merge
-// verifies: chat-engine.upstream.images-and-files-map
-// verifies: chat-engine.upstream.tool-history-maps
-// verifies: chat-engine.upstream.json-schema-maps
-// verifies: create.ledger.nothing-dropped-in-silence
+verifies(
+  "chat-engine.upstream.system-messages-merge",
+  "chat-engine.upstream.images-and-files-map",
+  "chat-engine.upstream.tool-history-maps",
+  "chat-engine.upstream.json-schema-maps",
+  "create.ledger.nothing-dropped-in-silence",
+);
 
 type Message = Extract<InputItem, { role: unknown; content: unknown }>;
 type MessagePart = Exclude<Message["content"], string>[number];

@@ -1,10 +1,13 @@
 import { describe, expect, test } from "vitest";
+import { verifies } from "../../../tests/verifies.ts";
 import { readRetryAfter } from "./retry-after.ts";
 import { explainRefusal } from "./upstream-error.ts";
 
-// verifies: chat-engine.errors.status-before-first-byte
-// verifies: chat-engine.errors.secrets-not-passed-on
-// verifies: errors.catalogue.out-of-credit
+verifies(
+  "chat-engine.errors.status-before-first-byte",
+  "chat-engine.errors.secrets-not-passed-on",
+  "errors.catalogue.out-of-credit",
+);
 
 const CONTEXT = { model: "m", origin: "http://model.test", apiKey: "the-operators-key" };
 const NOW_MS = Date.parse("2026-01-01T00:00:00Z");

@@ -1,8 +1,10 @@
 import type { ItemReferenceInput, MessageInput, StoredItem } from "../../../generated/responses-api/types.ts";
 import { isRecord } from "../../base/records.ts";
 import { checkFileData } from "../checks/check-file-data.ts";
+import { gotWords } from "../checks/validation-error.ts";
 import {
   illFormedItemId,
+  invalidType,
   invalidValue,
   missingParameter,
   unknownParameter,
@@ -23,6 +25,9 @@ export function placeItem(item: SentItem, index: number, makeId: MakeId, list = 
   const type = item.type ?? "message";
   const id = keptId(item.id, param) ?? makeId(PREFIXES[type] ?? "item", index);
   const members: Record<string, unknown> = isMessage(item) ? messageMembers(item, param) : withoutNulls(item, param);
+  if (item.type === "tool_search_call" && !isRecord(item.arguments))
+    throw invalidType(`${param}.arguments`, "an object", gotWords(item.arguments));
+  if (SEARCHES_TOOLS.has(type)) members["execution"] ??= members["call_id"] === undefined ? "server" : "client";
   if (ANSWERS_A_CALL.has(type) && members["call_id"] === undefined) throw missingParameter(`${param}.call_id`);
   const status = type === "reasoning" ? {} : { status: "completed" };
   const placed = completedItem({ ...members, id, type, ...(STATUSLESS.has(type) ? {} : status) });
@@ -32,6 +37,9 @@ export function placeItem(item: SentItem, index: number, makeId: MakeId, list = 
 
 /** Their call ids are nullable in the reference's schema and needed all the same. */
 const ANSWERS_A_CALL: ReadonlySet<string> = new Set(["function_call_output", "custom_tool_call_output"]);
+
+/** Who searched, where it is not said: a client's search has a call id. */
+const SEARCHES_TOOLS: ReadonlySet<string> = new Set(["tool_search_call", "tool_search_output"]);
 
 function isMessage(item: SentItem): item is MessageInput {
   return item.type === undefined || item.type === "message";

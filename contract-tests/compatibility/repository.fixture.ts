@@ -1,0 +1,136 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { onTestFinished } from "vitest";
+
+/** A real repository in a folder of its own, which ends with the test. */
+export interface Repository {
+  readonly root: string;
+  write(path: string, text: string): void;
+  /** Replaces what has to be there. */
+  edit(path: string, from: string, to: string): void;
+  copy(from: string, path: string): void;
+  commit(tag?: string): void;
+}
+
+export function makeRepository(): Repository {
+  const root = mkdtempSync(join(tmpdir(), "antiphon-release-"));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const git = (...command: readonly string[]): void => {
+    const env = { PATH: process.env["PATH"], HOME: root, GIT_CONFIG_NOSYSTEM: "1" };
+    execFileSync("git", ["-C", root, "-c", "user.name=a", "-c", "user.email=a@b.test", ...command], { env });
+  };
+  const write = (path: string, text: string): void => {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  };
+  git("init", "--quiet");
+  return {
+    root,
+    write,
+    edit: (path, from, to) => {
+      const text = readFileSync(join(root, path), "utf8");
+      if (!text.includes(from)) throw new Error(`${path} does not say ${from}`);
+      write(path, text.replace(from, to));
+    },
+    copy: (from, path) => cpSync(from, join(root, path), { recursive: true }),
+    commit: (tag) => {
+      git("add", "--all");
+      git("commit", "--quiet", "--allow-empty", "--message", "A change");
+      if (tag !== undefined) git("tag", tag);
+    },
+  };
+}
+
+export const OPENAPI = "specs/letters/openapi.yaml";
+export const STREAM = "specs/letters/stream.yaml";
+export const SCHEMAS = "specs/schemas/letters.yaml";
+
+/** A small contract that has a bit of everything, released as v1.0.0. */
+export function releaseLetters(): Repository {
+  const repository = makeRepository();
+  repository.write(
+    OPENAPI,
+    `
+openapi: 3.1.0
+security: []
+paths:
+  /letters:
+    post:
+      operationId: sendLetter
+      parameters:
+        - { name: copies, in: query, schema: { type: integer, maximum: 9 } }
+      requestBody:
+        required: false
+        content:
+          application/json: { schema: { $ref: "../schemas/letters.yaml#/LetterInput" } }
+          text/plain: { schema: { type: string } }
+      responses:
+        "200":
+          headers: { x-request-id: { schema: { type: string } } }
+          content:
+            application/json: { schema: { $ref: "../schemas/letters.yaml#/Letter" } }
+            text/event-stream: { schema: { $ref: "../schemas/letters.yaml#/Event" } }
+        "404": { content: { application/json: { schema: { type: object } } } }
+  /letters/{id}:
+    get:
+      operationId: getLetter
+      responses:
+        "200": { content: { application/json: { schema: { $ref: "../schemas/letters.yaml#/Letter" } } } }
+`,
+  );
+  repository.write(
+    STREAM,
+    `
+asyncapi: 3.1.0
+channels:
+  post: { address: /post, messages: { Sent: { $ref: "#/components/messages/Sent" }, Ack: { $ref: "#/components/messages/Ack" } } }
+operations:
+  hear: { action: receive, channel: { $ref: "#/channels/post" }, messages: [{ $ref: "#/channels/post/messages/Ack" }] }
+  tell:
+    action: send
+    channel: { $ref: "#/channels/post" }
+    messages: [{ $ref: "#/channels/post/messages/Sent" }, { $ref: "#/channels/post/messages/Ack" }]
+components:
+  messages:
+    Sent: { payload: { $ref: "../schemas/letters.yaml#/Sent" } }
+    Ack: { payload: { $ref: "../schemas/letters.yaml#/Ack" } }
+`,
+  );
+  repository.write(
+    SCHEMAS,
+    `
+LetterInput:
+  type: object
+  additionalProperties: false
+  required: [text]
+  properties:
+    text: { type: [string, "null"], maxLength: 100 }
+    color: { type: string, enum: [black, blue] }
+    pages: { type: array, items: { $ref: "#/LetterInput" } }
+Letter:
+  type: object
+  additionalProperties: false
+  required: [id, status]
+  properties:
+    id: { type: string, maxLength: 10 }
+    status: { type: string, enum: [sent, lost] }
+    weight: { type: integer }
+    author: { type: object, additionalProperties: false, required: [name], properties: { name: { type: string } } }
+Event: { oneOf: [{ $ref: "#/Sent" }, { $ref: "#/Ack" }] }
+Sent:
+  type: object
+  additionalProperties: false
+  required: [type, letter]
+  properties: { type: { type: string, const: sent }, letter: { $ref: "#/Letter" } }
+Ack:
+  type: object
+  additionalProperties: false
+  required: [type]
+  properties: { type: { type: string, const: ack }, count: { type: integer } }
+`,
+  );
+  repository.commit("v1.0.0");
+  return repository;
+}

@@ -1,0 +1,53 @@
+import { isRecord } from "../records.fixture.ts";
+import { fault, inside, Side } from "../schema-parity/operations.fixture.ts";
+import type { Schema } from "../schema-parity/shapes.fixture.ts";
+import { type Finding, findUncovered, type Outcome } from "../schema-parity/uncovered.fixture.ts";
+import { compareSent, type SentVersions } from "./sent.fixture.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+export type Faults = readonly (readonly [operation: string, finding: Finding])[];
+
+const NOTHING = { enum: [] };
+
+/** Each operation of an AsyncAPI document is one direction of a channel, as the server sees it. */
+export function compareStreams(before: Schema, now: Schema, versions: SentVersions): Faults {
+  const present = record(now.json["operations"]);
+  return Object.entries(record(before.json["operations"])).flatMap(([name, operation]): Faults => {
+    const twin = present[name];
+    if (twin === undefined) return [[name, { path: "", fault: "no longer served" }]];
+    const [old, own] = [new Side(record(operation), before.document), new Side(record(twin), now.document)];
+    const outcomes = [...compareAddresses(old, own), compareMessages(old, own, versions)];
+    return outcomes.flatMap(({ findings }) => findings).map((finding) => [name, finding]);
+  });
+}
+
+function compareAddresses(old: Side, own: Side): Outcome[] {
+  const [before, now] = [old, own].map((side) => side.resolved(side.operation["channel"])["address"]);
+  return before === now ? [] : [fault("address", `no longer ${String(before)}`)];
+}
+
+function compareMessages(old: Side, own: Side, versions: SentVersions): Outcome {
+  const [before, now] = [messagesOf(old), messagesOf(own)];
+  return old.operation["action"] === "receive"
+    ? inside("request", findUncovered(before, now, true))
+    : inside("reply", compareSent(before, now, versions));
+}
+
+/** Any of the messages of an operation, as one schema; an operation that names none has all of its channel. */
+function messagesOf(side: Side): Schema {
+  const messages =
+    side.operation["messages"] ?? Object.values(record(side.resolved(side.operation["channel"])["messages"]));
+  const payloads = (Array.isArray(messages) ? messages : []).map((message) => followed(side, message)["payload"]);
+  return { json: payloads.length === 0 ? NOTHING : { oneOf: payloads }, document: side.document };
+}
+
+/** A message is named by its channel, which names the one among the components. */
+function followed(side: Side, value: unknown): Json {
+  const json = side.resolved(value);
+  return "$ref" in json ? followed(side, json) : json;
+}
+
+function record(value: unknown): Json {
+  return isRecord(value) ? value : {};
+}

@@ -1,0 +1,22 @@
+interface JsonReport {
+  readonly testResults: readonly { readonly assertionResults: readonly TestResult[] }[];
+}
+
+interface TestResult {
+  readonly status: string;
+  readonly fullName: string;
+  readonly meta?: { readonly verifies?: readonly string[] };
+}
+
+/** The tests that ran and passed, by the requirement that they cite: what the JSON reports of test runs tell. */
+export function readPassedCitations(reports: readonly string[]): Map<string, readonly string[]> {
+  const passed = new Map<string, readonly string[]>();
+  for (const json of reports) {
+    const report: JsonReport = JSON.parse(json);
+    for (const { status, fullName, meta } of report.testResults.flatMap(({ assertionResults }) => assertionResults)) {
+      if (status !== "passed") continue;
+      for (const id of new Set(meta?.verifies)) passed.set(id, [...(passed.get(id) ?? []), fullName]);
+    }
+  }
+  return passed;
+}

@@ -1,0 +1,44 @@
+import { parse } from "yaml";
+
+/** One promise of specs/requirements.yaml. */
+export interface Requirement {
+  readonly id: string;
+  readonly source: string;
+  readonly text: string;
+  /** The part of the server that it waits for; null: it is built. */
+  readonly awaits: string | null;
+  /** The environment variable or the program without which the tests that show it are skipped, if there is one. */
+  readonly needs: string | null;
+}
+
+const ID = /^[a-z0-9-]+(\.[a-z0-9-]+){2}$/;
+const PART = /^[a-z0-9-]+$/;
+const NEED = /^(?:[A-Z0-9_]+|[a-z0-9-]+)$/;
+
+/** Reads the list, and refuses one with a broken or repeated entry. */
+export function parseRequirements(yaml: string): Requirement[] {
+  const entries: unknown = parse(yaml);
+  if (!Array.isArray(entries)) throw new Error("The requirements are not a list.");
+  const seen = new Set<string>();
+  return entries.map((entry: unknown, index) => {
+    const requirement = parseRequirement(entry, index);
+    if (seen.has(requirement.id)) throw new Error(`Two requirements have the id ${requirement.id}.`);
+    seen.add(requirement.id);
+    return requirement;
+  });
+}
+
+function parseRequirement(entry: unknown, index: number): Requirement {
+  const place = `Requirement ${index + 1}`;
+  if (typeof entry !== "object" || entry === null) throw new Error(`${place} is not an object.`);
+  const members = new Map<string, unknown>(Object.entries(entry));
+  const [id, source, text] = ["id", "source", "text"].map((name) => members.get(name));
+  if (typeof id !== "string" || !ID.test(id)) throw new Error(`${place} has no id of the form area.topic.behaviour.`);
+  if (typeof source !== "string" || typeof text !== "string") throw new Error(`${id} lacks its source or its text.`);
+  const word = (name: string, form: RegExp): string | null => {
+    const value = members.get(name) ?? null;
+    if (value === null || (typeof value === "string" && form.test(value))) return value;
+    throw new Error(`${id} has a broken ${name}.`);
+  };
+  return { id, source, text, awaits: word("awaits", PART), needs: word("needs", NEED) };
+}

@@ -1,0 +1,23 @@
+import { expect, onTestFinished, test } from "vitest";
+import { contractOperations } from "../hostile/contract-operations.ts";
+import { startTestServer } from "../test-server.ts";
+import { verifies } from "../verifies.ts";
+import { checkReply, codeless } from "./check-refusal.ts";
+
+const FOR_OPERATORS = ["/healthz", "/readyz", "/metrics"];
+
+test("every path begins with /v1/ and is nothing without it, but those for operators", async () => {
+  verifies("http.routes.all-carry-v1");
+  const server = await startTestServer();
+  onTestFinished(() => server.close());
+  const operations = contractOperations();
+  const others = operations.filter(({ path }) => !path.startsWith("/v1/"));
+  expect(others.map(({ path }) => path)).toEqual(FOR_OPERATORS);
+  for (const path of FOR_OPERATORS) expect((await server.fetch(path)).status, path).toBe(200);
+  for (const { method, path } of operations.filter((operation) => !others.includes(operation))) {
+    const bare = path.replace(/^\/v1/, "").replaceAll(/\{\w+\}/g, "x");
+    await checkReply(await server.fetch(bare, { method }), codeless(null, `Invalid URL (${method} ${bare})`, 404));
+    const refused = await server.fetch(`/v1${bare}`, { method, headers: { authorization: "" } });
+    expect(refused.status, `${method} /v1${bare}`).toBe(401);
+  }
+});

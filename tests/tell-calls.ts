@@ -1,0 +1,11 @@
+import net from "node:net";
+
+/** Read before anything else of a program, prints whom it connects to. What the program does stays the same. */
+const connect: unknown = Reflect.get(net.Socket.prototype, "connect");
+if (typeof connect !== "function") throw new Error("sockets do not connect");
+Reflect.set(net.Socket.prototype, "connect", new Proxy(connect, { apply: tellCall }));
+
+function tellCall(target: (...call: unknown[]) => unknown, socket: unknown, call: unknown[]): unknown {
+  console.log(`calls ${JSON.stringify(call)}`);
+  return Reflect.apply(target, socket, call);
+}
