@@ -10,11 +10,14 @@ export interface AccessibilityNode {
   readonly childIds?: readonly string[];
 }
 
+/** The lines that a text was broken into belong to the picture. */
+const LINE_OF_TEXT = "InlineTextBox";
+
 /** A line for each node that assistive technology is told of, children below their parent. */
 export function describeTree(nodes: readonly AccessibilityNode[]): string {
   const byId = new Map(nodes.map((node) => [node.nodeId, node]));
   const describe = (node: AccessibilityNode, indent: string): string[] => {
-    const children = (node.childIds ?? []).map((id) => byId.get(id)).filter((child) => child !== undefined);
+    const children = (node.childIds ?? []).map((id) => byId.get(id)).filter(isTold);
     const below = node.ignored ? indent : `${indent}  `;
     return [
       ...(node.ignored ? [] : [`${indent}${describeNode(node)}`]),
@@ -37,4 +40,8 @@ function describeNode({ role, name, description, value, properties = [] }: Acces
 
 function isPlain(value: unknown): boolean {
   return value !== undefined && value !== "" && typeof value !== "object";
+}
+
+function isTold(node: AccessibilityNode | undefined): node is AccessibilityNode {
+  return node !== undefined && node.role?.value !== LINE_OF_TEXT;
 }

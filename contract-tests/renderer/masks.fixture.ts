@@ -1,40 +1,35 @@
 import { isRecord } from "../records.fixture.ts";
 
-interface Mask {
+/** A member that is left out before a page sees it, of both streams alike. */
+export interface LeftOut {
+  /** Of any event `response.top_p`, of one `response.refusal.delta:obfuscation`. */
   readonly what: string;
   readonly reason: string;
 }
 
-/** All that is made equal before a page sees it, in both streams alike. */
-export const MASKS: readonly Mask[] = [
-  {
-    what: "id and item_id",
-    reason: "made anew for each response; numbered by their first appearance, so that what belongs together still does",
-  },
-  { what: "created_at and completed_at", reason: "the clock; null stays null" },
-  { what: "encrypted_content", reason: "sealed anew each time it is sent; numbered" },
-  { what: "obfuscation", reason: "random letters; their number stays" },
-];
+const ID = /^(id|item_id)$/;
+const TIME = /^(created_at|completed_at)$/;
 
-/** Makes the words of one page's streams comparable, and turns the page's own words back into those of its server. */
+/**
+ * Makes the words of one page's streams comparable, and turns the page's own words back into those of its server:
+ * - ids, made anew for each response, are numbered by their first appearance, so that what belongs together still does;
+ * - times, which the clock tells, are 0; null stays null;
+ * - ciphertexts, sealed anew each time they are sent, are numbered;
+ * - obfuscation, which is random letters, keeps its length.
+ */
 export class Masking {
   readonly #masked = new Map<string, string>();
   readonly #originals = new Map<string, string>();
   readonly #counts = new Map<string, number>();
-  readonly #left: readonly string[];
+  readonly #left: readonly LeftOut[];
 
-  /** `left`: members that are left out wherever they stand, as `response.top_p`: the end of a path. */
-  constructor(left: readonly string[]) {
+  /** `left`: members that are left out. */
+  constructor(left: readonly LeftOut[]) {
     this.#left = left;
   }
 
-  mask(value: unknown, path = ""): unknown {
-    if (Array.isArray(value)) return value.map((element) => this.mask(element, `${path}[]`));
-    if (!isRecord(value)) return value;
-    const members = Object.entries(value).filter(([name]) => !this.#isLeft(`${path}.${name}`));
-    return Object.fromEntries(
-      members.map(([name, member]) => [name, this.#maskMember(name, member, `${path}.${name}`)]),
-    );
+  mask(event: unknown): unknown {
+    return this.#mask(event, isRecord(event) ? `${String(event["type"])}:` : "");
   }
 
   /** Whole strings only: what a client sends back it sends as it came. */
@@ -45,10 +40,20 @@ export class Masking {
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.unmask(member)]));
   }
 
+  #mask(value: unknown, path: string): unknown {
+    if (Array.isArray(value)) return value.map((element) => this.#mask(element, `${path}[]`));
+    if (!isRecord(value)) return value;
+    const paths = Object.keys(value).map(
+      (name) => [name, path.endsWith(":") ? path + name : `${path}.${name}`] as const,
+    );
+    const kept = paths.filter(([, whole]) => !this.#isLeft(whole));
+    return Object.fromEntries(kept.map(([name, whole]) => [name, this.#maskMember(name, value[name], whole)]));
+  }
+
   #maskMember(name: string, member: unknown, path: string): unknown {
-    if ((name === "created_at" || name === "completed_at") && typeof member === "number") return 0;
-    if (typeof member !== "string") return this.mask(member, path);
-    if (name === "id" || name === "item_id") return this.#masked.get(member) ?? this.#name(prefixOf(member), member);
+    if (TIME.test(name) && typeof member === "number") return 0;
+    if (typeof member !== "string") return this.#mask(member, path);
+    if (ID.test(name)) return this.#masked.get(member) ?? this.#name(prefixOf(member), member);
     if (name === "encrypted_content") return this.#name("sealed", member);
     return name === "obfuscation" ? "x".repeat(member.length) : member;
   }
@@ -63,7 +68,7 @@ export class Masking {
   }
 
   #isLeft(path: string): boolean {
-    return this.#left.some((end) => path.endsWith(`.${end}`));
+    return this.#left.some(({ what }) => path === what || path.endsWith(`:${what}`));
   }
 }
 

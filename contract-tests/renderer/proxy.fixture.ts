@@ -98,7 +98,7 @@ async function hold(request: IncomingMessage, response: ServerResponse): Promise
 function sendFile(response: ServerResponse, path: string, page: ReadonlyMap<string, string>): void {
   const file = page.get(path);
   const type = TYPES[path.replace(/^.*[.]/, "")] ?? "application/octet-stream";
-  response.writeHead(file === undefined ? 404 : 200, { "content-type": type });
+  response.writeHead(file === undefined ? 404 : 200, { "content-type": type, "cache-control": "max-age=60" });
   response.end(file);
 }
 

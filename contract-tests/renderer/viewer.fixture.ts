@@ -20,38 +20,40 @@ export interface Awaited {
   readonly isOver: boolean;
 }
 
+/** A window that shows one page after the other. */
 export interface Viewer {
+  visit(stage: Stage, query: string): Promise<void>;
   say(text: string): Promise<void>;
   snapshot(awaited: Awaited): Promise<Snapshot>;
-  /** Errors that the page or its console told of. */
-  readonly faults: readonly string[];
+  /** Errors that the page or its console told of since it was opened. */
+  faults(): readonly string[];
   close(): Promise<void>;
 }
 
 const SETTLE_MAX_MS = 5_000;
 const VIEWPORT = { width: 800, height: 600 };
 
-export async function openViewer(browser: Browser, stage: Stage, query: string): Promise<Viewer> {
-  const context = await browser.newContext({
-    viewport: VIEWPORT,
-    reducedMotion: "reduce",
-    extraHTTPHeaders: { ...stage.headers },
-  });
+export async function openViewer(browser: Browser): Promise<Viewer> {
+  const context = await browser.newContext({ viewport: VIEWPORT, reducedMotion: "reduce" });
   const page = await context.newPage();
-  const faults: string[] = [];
+  let faults: string[] = [];
   page.on("pageerror", ({ message }) => faults.push(message));
   page.on("console", (message) => {
     if (message.type() === "error") faults.push(message.text());
   });
   const devtools = await context.newCDPSession(page);
-  await page.goto(`${stage.url}/?${query}`);
   return {
+    visit: async (stage, query) => {
+      await page.setExtraHTTPHeaders({ ...stage.headers });
+      await page.goto(`${stage.url}/?${query}`);
+      faults = [];
+    },
     say: async (text) => {
       await page.getByLabel("Message").fill(text);
       await page.keyboard.press("Enter");
     },
     snapshot: (awaited) => takeSnapshot(page, devtools, awaited),
-    faults,
+    faults: () => faults,
     close: () => context.close(),
   };
 }
