@@ -101,19 +101,34 @@ export const WRITTEN_CASES: readonly RendererCase[] = [
   ]),
 ];
 
-/** The same question, answered by the reference itself. */
-export function recordedCases(folder: string): RendererCase[] {
-  const recorded = (name: string, file: string, from: number, isStateless: boolean): RendererCase => {
-    const streams = readStreams(folder).filter((stream) => stream.name.startsWith(file));
-    if (streams.length <= from) throw new Error(`${folder} holds no stream ${file} #${from + 1}`);
-    const hasTool = (firstSnapshot(streams[0] ?? { name: file, events: [] }).tools ?? []).length > 0;
-    return { name, streams: streams.slice(from), hasTool, isStateless, left: [...LEFT_OUT, ...NOT_RECORDED] };
-  };
-  return [
-    recorded("recorded text", "openai-reasoning-encrypted-content", 3, true),
-    recorded("recorded reasoning, and tool calls with results", "openai-reasoning-encrypted-content", 0, true),
-    recorded("recorded failure", "openai-error", 0, false),
-  ];
+interface Recorded {
+  readonly name: string;
+  /** The beginning of the recording's name, and how many of its streams come before. */
+  readonly file: string;
+  readonly from: number;
+  readonly isStateless: boolean;
+}
+
+/** The reference's streams as they were recorded. */
+export const RECORDED_CASES: readonly Recorded[] = [
+  { name: "recorded text", file: "openai-reasoning-encrypted-content", from: 3, isStateless: true },
+  {
+    name: "recorded reasoning, and tool calls",
+    file: "openai-reasoning-encrypted-content",
+    from: 0,
+    isStateless: true,
+  },
+  { name: "recorded failure", file: "openai-error", from: 0, isStateless: false },
+];
+
+export function readRecordedCase(folder: string, { name, file, from, isStateless }: Recorded): RendererCase {
+  const streams = readStreams(folder)
+    .filter((stream) => stream.name.startsWith(file))
+    .slice(from);
+  const [first] = streams;
+  if (first === undefined) throw new Error(`REFERENCE_RECORDINGS holds no stream ${file} #${from + 1}`);
+  const hasTool = (firstSnapshot(first).tools ?? []).length > 0;
+  return { name, streams, hasTool, isStateless, left: [...LEFT_OUT, ...NOT_RECORDED] };
 }
 
 export function promptOf({ name }: RendererCase): string {

@@ -5,15 +5,25 @@ import { CHROMIUM } from "../../tests/local-stt/chat-lab-page.ts";
 import { startTestServer, type TestServer } from "../../tests/test-server.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { RECORDINGS } from "../recorded-parity/recordings.fixture.ts";
-import { type RendererCase, recordedCases, scenarioOfCases, WRITTEN_CASES } from "./cases.fixture.ts";
+import {
+  RECORDED_CASES,
+  type RendererCase,
+  readRecordedCase,
+  scenarioOfCases,
+  WRITTEN_CASES,
+} from "./cases.fixture.ts";
 import { compare, type Theatre } from "./compare.fixture.ts";
+import { FAULTS } from "./faults.fixture.ts";
 import { buildPage } from "./page-files.fixture.ts";
 import { startProxy } from "./proxy.fixture.ts";
 import type { Frame, Source } from "./show.fixture.ts";
 import { openViewer } from "./viewer.fixture.ts";
 
-const recorded = RECORDINGS === undefined ? [] : recordedCases(RECORDINGS);
-const cases = [...WRITTEN_CASES, ...recorded];
+if (CHROMIUM === null)
+  console.warn("Tests of what a chat page shows are left out: there is no Chromium. CHROMIUM_PATH names one.");
+
+const folder = RECORDINGS;
+const recorded = folder === undefined ? [] : RECORDED_CASES.map((one) => readRecordedCase(folder, one));
 
 let browser: Browser;
 let server: TestServer;
@@ -24,7 +34,7 @@ describe.skipIf(CHROMIUM === null)("a chat page and a list of events", () => {
     const [page, ...started] = await Promise.all([
       buildPage(),
       chromium.launch({ executablePath: CHROMIUM ?? "", args: ["--no-sandbox"] }),
-      startTestServer({ scenario: scenarioOfCases(cases) }),
+      startTestServer({ scenario: scenarioOfCases([...WRITTEN_CASES, ...recorded]) }),
     ]);
     [browser, server] = started;
     const [proxy, reference, ours] = await Promise.all([startProxy(page), openViewer(browser), openViewer(browser)]);
@@ -35,17 +45,42 @@ describe.skipIf(CHROMIUM === null)("a chat page and a list of events", () => {
     await Promise.all([browser?.close(), server?.close()]);
   });
 
-  test.each(cases)("$name: cannot be told from the reference at any step", async (shown) => {
-    const started = Date.now();
-    const { steps, differences } = await compare(theatre, shown, {
-      reference: referenceOf(shown),
-      ours: askServer,
-    });
-    console.log(shown.name, steps, Date.now() - started);
-    expect(differences.join("\n")).toBe("");
-    expect(steps).toBeGreaterThanOrEqual(shown.streams.reduce((sum, { events }) => sum + events.length, 2));
+  test.each(WRITTEN_CASES)("$name: nobody can tell our stream from the reference's, at any step", async (shown) => {
+    verifies("contract.parity.same-in-a-chat-page");
+    await checkSame(shown);
+  });
+
+  test.skipIf(folder === undefined).each(RECORDED_CASES)(
+    "$name: nobody can tell our stream from the reference's, at any step (REFERENCE_RECORDINGS)",
+    async ({ name }) => {
+      verifies("contract.parity.same-in-a-chat-page");
+      await checkSame(caseOf(name));
+    },
+  );
+
+  test.each(FAULTS)("$of: is told from the reference where $title", async ({ title, of, seed }) => {
+    const shown = caseOf(of);
+    const ours: Source = async (request) => seed(await askServer(request));
+    const { differences } = await compare(theatre, { ...shown, name: of }, { reference: referenceOf(shown), ours });
+    const found = differences.join("\n");
+    expect(found, title).toMatch(/^DOM, from line/m);
+    expect(found, title).toMatch(/^accessibility tree, from line/m);
+    expect(found, title).toMatch(/^Screenshot: other pixels/m);
   });
 });
+
+async function checkSame(shown: RendererCase): Promise<void> {
+  const { steps, differences } = await compare(theatre, shown, { reference: referenceOf(shown), ours: askServer });
+  expect(differences.join("\n")).toBe("");
+  const events = shown.streams.reduce((sum, stream) => sum + stream.events.length, 0);
+  expect(steps, "each request, each event, and the end").toBe(shown.streams.length + events + 1);
+}
+
+function caseOf(name: string): RendererCase {
+  const found = [...WRITTEN_CASES, ...recorded].find((one) => one.name === name);
+  if (found === undefined) throw new Error(`there is no case ${name}`);
+  return found;
+}
 
 function referenceOf({ streams }: RendererCase): Source {
   return (_, turn) =>
