@@ -19,6 +19,8 @@ export interface Comparison {
   readonly steps: number;
   /** The first step at which the pages part, to be read; empty: nobody can tell. */
   readonly differences: readonly string[];
+  /** What both pages looked like where they parted. */
+  readonly screenshots: Readonly<Record<string, Buffer>>;
 }
 
 /** Where the two screenshots of a difference are left. */
@@ -42,6 +44,19 @@ export async function compare({ proxy, viewers }: Theatre, shown: RendererCase, 
   return { ...compared, differences: differenceOfTexts("faults of the page", left ?? "", right ?? "") };
 }
 
+/** Leaves the screenshots in `build/renderer/`, and says where. */
+export async function keepScreenshots(
+  { name }: RendererCase,
+  { screenshots }: Pick<Comparison, "screenshots">,
+): Promise<string[]> {
+  await mkdir(SCREENSHOTS, { recursive: true });
+  const named = Object.entries(screenshots).map(([whose, image]) => {
+    const file = join(SCREENSHOTS, `${name.replaceAll(/\W+/g, "-")}-${whose}.png`);
+    return writeFile(file, image).then(() => `Screenshot: ${file}`);
+  });
+  return Promise.all(named);
+}
+
 async function compareSteps(
   { name }: RendererCase,
   reference: AsyncIterator<Step>,
@@ -49,13 +64,12 @@ async function compareSteps(
 ): Promise<Comparison> {
   for (let steps = 0; ; steps += 1) {
     const [left, right] = await Promise.all([reference.next(), ours.next()]);
-    if (left.done === true && right.done === true) return { steps, differences: [] };
+    if (left.done === true && right.done === true) return { steps, differences: [], screenshots: {} };
     const [theirs, own]: (Step | null)[] = [left, right].map((step) => (step.done === true ? null : step.value));
     const differences = differencesOfSteps(theirs ?? null, own ?? null);
     if (differences.length === 0) continue;
-    const files = await Promise.all([keep(theirs ?? null, name, "reference"), keep(own ?? null, name, "ours")]);
     const where = `«${name}», step ${steps + 1}: ${theirs?.name ?? "nothing"} of the reference, ${own?.name ?? "nothing"} of ours`;
-    return { steps, differences: [where, ...differences, `Screenshots: ${files.flat().join(", ")}`] };
+    return { steps, differences: [where, ...differences], screenshots: screenshotsOf(theirs ?? null, own ?? null) };
   }
 }
 
@@ -81,10 +95,9 @@ async function seat(viewer: Viewer, proxy: Proxy, shown: RendererCase, source: S
   return { viewer, stage, source, masking: new Masking(shown.left) };
 }
 
-async function keep(step: Step | null, name: string, whose: string): Promise<string[]> {
-  if (step === null) return [];
-  const file = join(SCREENSHOTS, `${name.replaceAll(/\W+/g, "-")}-${whose}.png`);
-  await mkdir(SCREENSHOTS, { recursive: true });
-  await writeFile(file, step.snapshot.screenshot);
-  return [file];
+function screenshotsOf(reference: Step | null, ours: Step | null): Record<string, Buffer> {
+  return {
+    ...(reference === null ? {} : { reference: reference.snapshot.screenshot }),
+    ...(ours === null ? {} : { ours: ours.snapshot.screenshot }),
+  };
 }

@@ -34,7 +34,7 @@ export const FAULTS: readonly Fault[] = [
   {
     title: "a member is missing",
     of: "text",
-    seed: alter("response.output_text.delta", ({ logprobs: _, ...event }) => event),
+    seed: alter("response.output_text.delta", (event) => without(event, "logprobs")),
   },
   {
     title: "a summary is told to belong to another item",
@@ -89,6 +89,10 @@ function alter(
     frames.map((frame) =>
       isThe(name, frames, frame) && isRecord(frame.data) ? { name, data: change(frame.data) } : frame,
     );
+}
+
+function without(event: Readonly<Record<string, unknown>>, member: string): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(event).filter(([name]) => name !== member));
 }
 
 /** The first of its name. */

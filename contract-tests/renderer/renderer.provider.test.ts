@@ -12,7 +12,7 @@ import {
   scenarioOfCases,
   WRITTEN_CASES,
 } from "./cases.fixture.ts";
-import { compare, type Theatre } from "./compare.fixture.ts";
+import { compare, keepScreenshots, type Theatre } from "./compare.fixture.ts";
 import { FAULTS } from "./faults.fixture.ts";
 import { buildPage } from "./page-files.fixture.ts";
 import { startProxy } from "./proxy.fixture.ts";
@@ -61,7 +61,7 @@ describe.skipIf(CHROMIUM === null)("a chat page and a list of events", () => {
   test.each(FAULTS)("$of: is told from the reference where $title", async ({ title, of, seed }) => {
     const shown = caseOf(of);
     const ours: Source = async (request) => seed(await askServer(request));
-    const { differences } = await compare(theatre, { ...shown, name: of }, { reference: referenceOf(shown), ours });
+    const { differences } = await compare(theatre, shown, { reference: referenceOf(shown), ours });
     const found = differences.join("\n");
     expect(found, title).toMatch(/^DOM, from line/m);
     expect(found, title).toMatch(/^accessibility tree, from line/m);
@@ -70,8 +70,9 @@ describe.skipIf(CHROMIUM === null)("a chat page and a list of events", () => {
 });
 
 async function checkSame(shown: RendererCase): Promise<void> {
-  const { steps, differences } = await compare(theatre, shown, { reference: referenceOf(shown), ours: askServer });
-  expect(differences.join("\n")).toBe("");
+  const compared = await compare(theatre, shown, { reference: referenceOf(shown), ours: askServer });
+  const { steps, differences } = compared;
+  if (differences.length > 0) expect.fail([...differences, ...(await keepScreenshots(shown, compared))].join("\n"));
   const events = shown.streams.reduce((sum, stream) => sum + stream.events.length, 0);
   expect(steps, "each request, each event, and the end").toBe(shown.streams.length + events + 1);
 }
