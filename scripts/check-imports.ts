@@ -4,7 +4,7 @@ import { glob, readFile } from "node:fs/promises";
 import { findImportFaults } from "./find-import-faults.ts";
 import { readModule } from "./import-graph.ts";
 
-const SOURCES = ["{src,generated,tests,contract-tests,scripts,web}/**/*.{ts,js}"];
+const SOURCES = ["{src,generated,tests,contract-tests,scripts,web}/**/*.{ts,tsx,js}"];
 const SHOWN_MAX = 20;
 const EXCLUDED = ["**/node_modules/**", "**/templates/**", "generated/docs/**"];
 

@@ -99,6 +99,10 @@ const BROKEN: Readonly<Record<string, Sources>> = {
   "main-is-the-top": { "scripts/a.ts": 'import "../src/main.ts";' },
   "config-reaches-code-as-options": { "src/tools/a.ts": 'import "../config/load.ts";', "src/config/load.ts": "" },
   "codegen-stands-alone": { "scripts/codegen/a.ts": 'import "../../src/base/ids.ts";', "src/base/ids.ts": "" },
+  "chat-page-is-a-strangers": {
+    "contract-tests/renderer/page/a.tsx": 'import { b } from "../b.ts"; export const a = <p>{b}</p>;',
+    "contract-tests/renderer/b.ts": "",
+  },
   "contract-tests-use-the-wire": { "contract-tests/a.ts": 'import "../src/store/a.ts";', "src/store/a.ts": "" },
   "web-framework-in-transport": { "src/servers/a.ts": 'import type { Server } from "http";' },
   "tokenizer-library-in-tokenizers": {

@@ -168,6 +168,13 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     from: /^scripts\/codegen\//,
     to: /^scripts\/codegen\//,
   },
+  {
+    name: "chat-page-is-a-strangers",
+    sentence: "The page that shows streams is what anyone would write: it sees packages, and nothing of ours.",
+    kind: "may-import-only",
+    from: /^contract-tests\/renderer\/page\//,
+    to: /^contract-tests\/renderer\/page\//,
+  },
   never(
     "contract-tests-use-the-wire",
     "A contract test starts servers, speaks through clients and judges what was sent; it never reaches inside.",

@@ -13,8 +13,8 @@ export interface TidyRule {
   readonly find: (file: TextFile, paths: ReadonlySet<string>) => readonly string[];
 }
 
-const CODE = /[.](ts|js|mjs)$/;
-const OWN_CODE = /^(src|tests|contract-tests|scripts|web)\/.*[.]ts$/;
+const CODE = /[.](tsx?|js|mjs)$/;
+const OWN_CODE = /^(src|tests|contract-tests|scripts|web)\/.*[.]tsx?$/;
 const TIDY = /^scripts\/tidy/;
 
 export const TIDY_RULES: readonly TidyRule[] = [
@@ -35,7 +35,7 @@ export const TIDY_RULES: readonly TidyRule[] = [
   {
     name: "no-loose-ends",
     sentence: "TODO(#12): … is the only tag, and names an issue.",
-    files: /^(?!generated\/docs\/).*[.](ts|js|mjs|yaml)$/,
+    files: /^(?!generated\/docs\/).*[.](tsx?|js|mjs|yaml)$/,
     except: TIDY,
     find: lines(/\b(TODO(?!\(#\d+\): )|FIXME|XXX|HACK)\b/),
   },

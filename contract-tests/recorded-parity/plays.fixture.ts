@@ -164,7 +164,9 @@ function linesOfContent(item: OutputItem): object[] {
   }
 }
 
+/** What was cut off never stopped by itself. */
 function linesOfStop(item: OutputItem): object[] {
+  if ("status" in item && item.status === "incomplete") return [];
   if (item.type === "message") return raw({ type: "message_finished" });
   const isCall = item.type === "function_call" || item.type === "custom_tool_call";
   return isCall ? raw({ type: "call_finished" }) : [];

@@ -1,0 +1,103 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { RendererCase } from "./cases.fixture.ts";
+import { modelOf } from "./cases.fixture.ts";
+import { Masking } from "./masks.fixture.ts";
+import type { Proxy } from "./proxy.fixture.ts";
+import { type Seat, type Source, type Step, show } from "./show.fixture.ts";
+import { differenceOfTexts, differencesOfSnapshots } from "./snapshot-differences.fixture.ts";
+import type { Viewer } from "./viewer.fixture.ts";
+
+/** Two sources of the same scenario. */
+export interface Sources {
+  readonly reference: Source;
+  readonly ours: Source;
+}
+
+export interface Comparison {
+  /** How many were equal. */
+  readonly steps: number;
+  /** The first step at which the pages part, to be read; empty: nobody can tell. */
+  readonly differences: readonly string[];
+  /** What both pages looked like where they parted. */
+  readonly screenshots: Readonly<Record<string, Buffer>>;
+}
+
+/** Where the two screenshots of a difference are left. */
+const SCREENSHOTS = join(import.meta.dirname, "../../build/renderer");
+
+/** Two windows side by side. */
+export interface Theatre {
+  readonly proxy: Proxy;
+  readonly viewers: readonly [reference: Viewer, ours: Viewer];
+}
+
+/** Two pages, each before one source; they are compared after each event, until they part. */
+export async function compare({ proxy, viewers }: Theatre, shown: RendererCase, sources: Sources): Promise<Comparison> {
+  const [reference, ours] = await Promise.all([
+    seat(viewers[0], proxy, shown, sources.reference),
+    seat(viewers[1], proxy, shown, sources.ours),
+  ]);
+  const compared = await compareSteps(shown, show(reference, shown), show(ours, shown));
+  if (compared.differences.length > 0) return compared;
+  const [left, right] = viewers.map((viewer) => viewer.faults().join("\n"));
+  return { ...compared, differences: differenceOfTexts("faults of the page", left ?? "", right ?? "") };
+}
+
+/** Leaves the screenshots in `build/renderer/`, and says where. */
+export async function keepScreenshots(
+  { name }: RendererCase,
+  { screenshots }: Pick<Comparison, "screenshots">,
+): Promise<string[]> {
+  await mkdir(SCREENSHOTS, { recursive: true });
+  const named = Object.entries(screenshots).map(([whose, image]) => {
+    const file = join(SCREENSHOTS, `${name.replaceAll(/\W+/g, "-")}-${whose}.png`);
+    return writeFile(file, image).then(() => `Screenshot: ${file}`);
+  });
+  return Promise.all(named);
+}
+
+async function compareSteps(
+  { name }: RendererCase,
+  reference: AsyncIterator<Step>,
+  ours: AsyncIterator<Step>,
+): Promise<Comparison> {
+  for (let steps = 0; ; steps += 1) {
+    const [left, right] = await Promise.all([reference.next(), ours.next()]);
+    if (left.done === true && right.done === true) return { steps, differences: [], screenshots: {} };
+    const [theirs, own]: (Step | null)[] = [left, right].map((step) => (step.done === true ? null : step.value));
+    const differences = differencesOfSteps(theirs ?? null, own ?? null);
+    if (differences.length === 0) continue;
+    const where = `«${name}», step ${steps + 1}: ${theirs?.name ?? "nothing"} of the reference, ${own?.name ?? "nothing"} of ours`;
+    return { steps, differences: [where, ...differences], screenshots: screenshotsOf(theirs ?? null, own ?? null) };
+  }
+}
+
+/** Null: that stream is at its end already. */
+export function differencesOfSteps(reference: Step | null, ours: Step | null): string[] {
+  if (reference === null) return ["Our stream goes on after the end of the reference's."];
+  if (ours === null) return ["Our stream is at its end."];
+  return [
+    ...differenceOfTexts("event", reference.name, ours.name),
+    ...differenceOfTexts("request", JSON.stringify(reference.request, null, 1), JSON.stringify(ours.request, null, 1)),
+    ...differencesOfSnapshots(reference.snapshot, ours.snapshot),
+  ];
+}
+
+async function seat(viewer: Viewer, proxy: Proxy, shown: RendererCase, source: Source): Promise<Seat> {
+  const stage = proxy.openStage();
+  const query = new URLSearchParams({
+    model: modelOf(shown),
+    ...(shown.hasTool ? { tool: "" } : {}),
+    ...(shown.isStateless ? { stateless: "" } : {}),
+  });
+  await viewer.visit(stage, query.toString());
+  return { viewer, stage, source, masking: new Masking(shown.left) };
+}
+
+function screenshotsOf(reference: Step | null, ours: Step | null): Record<string, Buffer> {
+  return {
+    ...(reference === null ? {} : { reference: reference.snapshot.screenshot }),
+    ...(ours === null ? {} : { ours: ours.snapshot.screenshot }),
+  };
+}

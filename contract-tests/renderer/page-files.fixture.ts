@@ -1,0 +1,18 @@
+import { build } from "vite";
+
+const PAGE = new URL("page/", import.meta.url).pathname;
+
+/** Builds the page as an app's own build would, and gives its files by name. */
+export async function buildPage(): Promise<ReadonlyMap<string, string>> {
+  const built = await build({
+    configFile: false,
+    root: PAGE,
+    base: "./",
+    logLevel: "error",
+    build: { write: false, target: "es2024", modulePreload: false },
+  });
+  const outputs = [built].flat().flatMap((result) => ("output" in result ? result.output : []));
+  return new Map(
+    outputs.map((file) => [file.fileName, file.type === "chunk" ? file.code : Buffer.from(file.source).toString()]),
+  );
+}

@@ -1,0 +1,109 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { text as readText } from "node:stream/consumers";
+
+/** Serves the page to each stage, and holds the replies that its page asks for. */
+export interface Proxy {
+  openStage(): Stage;
+  close(): void;
+}
+
+/** One page's view of the world. All have the same address, so that no page shows which one it is. */
+export interface Stage {
+  /** Where the page lies; it asks for `v1/responses` below. */
+  readonly url: string;
+  /** What its browser has to send with every request. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The next request of the page that nobody has taken yet; an error after `REQUEST_WAIT_MS`. */
+  nextRequest(): Promise<HeldReply>;
+}
+
+/** A reply that the page waits for. It goes out piece by piece, as the test says. */
+export interface HeldReply {
+  readonly request: unknown;
+  begin(): void;
+  send(frame: string): void;
+  end(): void;
+}
+
+const STAGE_HEADER = "x-stage";
+const REQUEST_WAIT_MS = 10_000;
+const TYPES: Readonly<Record<string, string>> = { html: "text/html", js: "text/javascript", css: "text/css" };
+
+export async function startProxy(page: ReadonlyMap<string, string>): Promise<Proxy> {
+  const stages: Queue[] = [];
+  const server = createServer((request, response) => {
+    const path = (request.url ?? "").replace(/^[/]|[?].*/g, "");
+    const stage = stages[Number(request.headers[STAGE_HEADER])];
+    if (path === "v1/responses") void hold(request, response).then((reply) => stage?.add(reply));
+    else sendFile(response, path === "" ? "index.html" : path, page);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    openStage: () => {
+      const queue = new Queue();
+      stages.push(queue);
+      const headers = { [STAGE_HEADER]: String(stages.length - 1) };
+      return { url: addressOf(server), headers, nextRequest: () => queue.next() };
+    },
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** Requests that came before anyone asked, or someone who asks before they came. */
+class Queue {
+  readonly #waiting: HeldReply[] = [];
+  #taker: ((reply: HeldReply) => void) | null = null;
+
+  add(reply: HeldReply): void {
+    if (this.#taker === null) this.#waiting.push(reply);
+    else this.#taker(reply);
+    this.#taker = null;
+  }
+
+  next(): Promise<HeldReply> {
+    const first = this.#waiting.shift();
+    if (first !== undefined) return Promise.resolve(first);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error("The page sent no further request.")), REQUEST_WAIT_MS);
+      this.#taker = (reply) => {
+        clearTimeout(timer);
+        resolve(reply);
+      };
+    });
+  }
+}
+
+async function hold(request: IncomingMessage, response: ServerResponse): Promise<HeldReply> {
+  const body: unknown = JSON.parse(await readText(request));
+  return {
+    request: body,
+    begin: () => {
+      response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
+      response.flushHeaders();
+    },
+    send: (frame) => {
+      response.write(frame);
+    },
+    end: () => {
+      response.end();
+    },
+  };
+}
+
+function sendFile(response: ServerResponse, path: string, page: ReadonlyMap<string, string>): void {
+  const file = page.get(path);
+  const type = TYPES[path.replace(/^.*[.]/, "")] ?? "application/octet-stream";
+  response.writeHead(file === undefined ? 404 : 200, { "content-type": type, "cache-control": "max-age=60" });
+  response.end(file);
+}
+
+function addressOf(server: Server): string {
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the proxy has no port");
+  return `http://127.0.0.1:${address.port}`;
+}

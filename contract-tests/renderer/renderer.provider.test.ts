@@ -1,0 +1,98 @@
+import { createParser } from "eventsource-parser";
+import { type Browser, chromium } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CHROMIUM } from "../../tests/local-stt/chat-lab-page.ts";
+import { startTestServer, type TestServer } from "../../tests/test-server.ts";
+import { verifies } from "../../tests/verifies.ts";
+import { RECORDINGS } from "../recorded-parity/recordings.fixture.ts";
+import {
+  RECORDED_CASES,
+  type RendererCase,
+  readRecordedCase,
+  scenarioOfCases,
+  WRITTEN_CASES,
+} from "./cases.fixture.ts";
+import { compare, keepScreenshots, type Theatre } from "./compare.fixture.ts";
+import { FAULTS } from "./faults.fixture.ts";
+import { buildPage } from "./page-files.fixture.ts";
+import { startProxy } from "./proxy.fixture.ts";
+import type { Frame, Source } from "./show.fixture.ts";
+import { openViewer } from "./viewer.fixture.ts";
+
+if (CHROMIUM === null)
+  console.warn("Tests of what a chat page shows are left out: there is no Chromium. CHROMIUM_PATH names one.");
+
+const folder = RECORDINGS;
+const recorded = folder === undefined ? [] : RECORDED_CASES.map((one) => readRecordedCase(folder, one));
+
+let browser: Browser;
+let server: TestServer;
+let theatre: Theatre;
+
+describe.skipIf(CHROMIUM === null)("a chat page and a list of events", () => {
+  beforeAll(async () => {
+    const [page, ...started] = await Promise.all([
+      buildPage(),
+      chromium.launch({ executablePath: CHROMIUM ?? "", args: ["--no-sandbox"] }),
+      startTestServer({ scenario: scenarioOfCases([...WRITTEN_CASES, ...recorded]) }),
+    ]);
+    [browser, server] = started;
+    const [proxy, reference, ours] = await Promise.all([startProxy(page), openViewer(browser), openViewer(browser)]);
+    theatre = { proxy, viewers: [reference, ours] };
+  });
+  afterAll(async () => {
+    theatre?.proxy.close();
+    await Promise.all([browser?.close(), server?.close()]);
+  });
+
+  test.each(WRITTEN_CASES)("$name: nobody can tell our stream from the reference's, at any step", async (shown) => {
+    verifies("contract.parity.same-in-a-chat-page");
+    await checkSame(shown);
+  });
+
+  test.skipIf(folder === undefined).each(RECORDED_CASES)(
+    "$name: nobody can tell our stream from the reference's, at any step (REFERENCE_RECORDINGS)",
+    async ({ name }) => {
+      verifies("contract.parity.same-in-a-chat-page");
+      await checkSame(caseOf(name));
+    },
+  );
+
+  test.each(FAULTS)("$of: is told from the reference where $title", async ({ title, of, seed }) => {
+    const shown = caseOf(of);
+    const ours: Source = async (request) => seed(await askServer(request));
+    const { differences } = await compare(theatre, shown, { reference: referenceOf(shown), ours });
+    const found = differences.join("\n");
+    expect(found, title).toMatch(/^DOM, from line/m);
+    expect(found, title).toMatch(/^accessibility tree, from line/m);
+    expect(found, title).toMatch(/^Screenshot: other pixels/m);
+  });
+});
+
+async function checkSame(shown: RendererCase): Promise<void> {
+  const compared = await compare(theatre, shown, { reference: referenceOf(shown), ours: askServer });
+  const { steps, differences } = compared;
+  if (differences.length > 0) expect.fail([...differences, ...(await keepScreenshots(shown, compared))].join("\n"));
+  const events = shown.streams.reduce((sum, stream) => sum + stream.events.length, 0);
+  expect(steps, "each request, each event, and the end").toBe(shown.streams.length + events + 1);
+}
+
+function caseOf(name: string): RendererCase {
+  const found = [...WRITTEN_CASES, ...recorded].find((one) => one.name === name);
+  if (found === undefined) throw new Error(`there is no case ${name}`);
+  return found;
+}
+
+function referenceOf({ streams }: RendererCase): Source {
+  return (_, turn) =>
+    Promise.resolve((streams[turn]?.events ?? []).map((event) => ({ name: event.type, data: event })));
+}
+
+async function askServer(request: unknown): Promise<readonly Frame[]> {
+  const reply = await server.post("/v1/responses", request);
+  const text = await reply.text();
+  if (reply.status !== 200) throw new Error(`Our server answered ${reply.status}: ${text}`);
+  const frames: Frame[] = [];
+  createParser({ onEvent: ({ event = "", data }) => frames.push({ name: event, data: JSON.parse(data) }) }).feed(text);
+  return frames;
+}

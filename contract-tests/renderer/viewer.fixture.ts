@@ -1,0 +1,96 @@
+import type { Browser, CDPSession, Page } from "playwright-core";
+import { type AccessibilityNode, describeTree } from "./accessibility-tree.fixture.ts";
+import type { Stage } from "./proxy.fixture.ts";
+
+/** What can be seen, heard and touched of a page at one moment. */
+export interface Snapshot {
+  /** False where the page did not come to what was waited for within `SETTLE_MAX_MS`. */
+  readonly isSettled: boolean;
+  readonly dom: string;
+  readonly accessibility: string;
+  /** PNG: the same pixels are the same bytes. */
+  readonly screenshot: Buffer;
+}
+
+/** When a page has made of the last event all that it will. */
+export interface Awaited {
+  /** So many lines stand in the list of events. */
+  readonly lines: number;
+  /** The chat waits for nothing any more. */
+  readonly isOver: boolean;
+}
+
+/** A window that shows one page after the other. */
+export interface Viewer {
+  visit(stage: Stage, query: string): Promise<void>;
+  say(text: string): Promise<void>;
+  snapshot(awaited: Awaited): Promise<Snapshot>;
+  /** Errors that the page or its console told of since it was opened. */
+  faults(): readonly string[];
+  close(): Promise<void>;
+}
+
+const SETTLE_MAX_MS = 5_000;
+const VIEWPORT = { width: 800, height: 600 };
+
+export async function openViewer(browser: Browser): Promise<Viewer> {
+  const context = await browser.newContext({ viewport: VIEWPORT, reducedMotion: "reduce" });
+  const page = await context.newPage();
+  let faults: string[] = [];
+  page.on("pageerror", ({ message }) => faults.push(message));
+  page.on("console", (message) => {
+    if (message.type() === "error") faults.push(message.text());
+  });
+  const devtools = await context.newCDPSession(page);
+  return {
+    visit: async (stage, query) => {
+      await page.setExtraHTTPHeaders({ ...stage.headers });
+      await page.goto(`${stage.url}/?${query}`);
+      faults = [];
+    },
+    say: async (text) => {
+      await page.getByLabel("Message").fill(text);
+      await page.keyboard.press("Enter");
+    },
+    snapshot: (awaited) => takeSnapshot(page, devtools, awaited),
+    faults: () => faults,
+    close: () => context.close(),
+  };
+}
+
+async function takeSnapshot(page: Page, devtools: CDPSession, awaited: Awaited): Promise<Snapshot> {
+  const { isSettled, dom } = await page.evaluate(settle, { ...awaited, settleMaxMs: SETTLE_MAX_MS });
+  const { nodes }: { nodes: AccessibilityNode[] } = await devtools.send("Accessibility.getFullAXTree");
+  const { data } = await devtools.send("Page.captureScreenshot", { format: "png", optimizeForSpeed: true });
+  return { isSettled, dom, accessibility: describeTree(nodes), screenshot: Buffer.from(data, "base64") };
+}
+
+/** Runs in the page: waits until what is awaited is there and two frames went by without a change, then writes the document down. */
+async function settle(awaited: Awaited & { settleMaxMs: number }): Promise<{ isSettled: boolean; dom: string }> {
+  const QUIET_FRAMES = 2;
+  const startedAt = performance.now();
+  const isThere = (): boolean =>
+    document.querySelectorAll("#events > li").length >= awaited.lines &&
+    (!awaited.isOver || /^(ready|error)$/.test(document.querySelector("#status")?.textContent ?? ""));
+  let changes = 0;
+  const observer = new MutationObserver(() => {
+    changes += 1;
+  });
+  observer.observe(document, { attributes: true, characterData: true, childList: true, subtree: true });
+  let isLate = false;
+  for (let quiet = 0; quiet < QUIET_FRAMES && !isLate; ) {
+    const before = changes;
+    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+    quiet = changes === before && isThere() ? quiet + 1 : 0;
+    isLate = performance.now() - startedAt > awaited.settleMaxMs;
+  }
+  observer.disconnect();
+  const describe = (node: Node, indent: string): string[] => {
+    if (!(node instanceof Element)) return (node.textContent ?? "").trim() === "" ? [] : [indent + node.textContent];
+    const attributes = [...node.attributes].map(({ name, value }) => ` ${name}="${value}"`).toSorted();
+    const value = node instanceof HTMLInputElement ? [`${indent}  value: ${node.value}`] : [];
+    const children = [...node.childNodes].flatMap((child) => describe(child, `${indent}  `));
+    return [`${indent}<${node.localName}${attributes.join("")}>`, ...value, ...children];
+  };
+  return { isSettled: !isLate, dom: describe(document.documentElement, "").join("\n") };
+}
