@@ -51,7 +51,10 @@ describe("whoever runs the server", () => {
 
   test("reads its metrics from the same machine", async () => {
     const example = "# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total 1.5\n";
-    const contentType = { example: "text/plain; version=0.0.4; charset=utf-8", pattern: "^text/plain; version=0.0.4.*$" };
+    const contentType = {
+      example: "text/plain; version=0.0.4; charset=utf-8",
+      pattern: "^text/plain; version=0.0.4.*$",
+    };
     const pattern = "^((# (HELP|TYPE) .+|[a-z_]+(\\{.*\\})? \\S+)\\n)+$";
     await checkInteraction(
       {

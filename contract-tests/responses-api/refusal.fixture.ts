@@ -55,7 +55,10 @@ export async function checkRefusal(
   );
 }
 
-function refusedByOwn(call: NonNullable<Calls["own"]>, thrown: { readonly status: number }): NonNullable<Clients["own"]> {
+function refusedByOwn(
+  call: NonNullable<Calls["own"]>,
+  thrown: { readonly status: number },
+): NonNullable<Clients["own"]> {
   return async (client) => {
     const refused = call(client);
     await expect(refused).rejects.toBeInstanceOf(OWN_CLASSES[thrown.status] ?? own.APIError);
