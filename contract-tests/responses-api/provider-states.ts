@@ -117,6 +117,7 @@ export function stagedStates(service: Service) {
   return {
     "a server with extensions": none,
     "a server without vector stores": none,
+    "a model that reasons": none,
     "a server that takes little": none,
     "a model that is rate-limited": none,
     "a model whose credit is used up": none,
