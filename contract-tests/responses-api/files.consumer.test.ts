@@ -172,7 +172,7 @@ describe("a client whose upload is refused", () => {
   });
 
   test("because the file is larger than the server takes, gets 413", async () => {
-    const text = "x".repeat(2000);
+    const text = "x".repeat(4000);
     await checkRefusal(
       {
         ...UPLOAD,

@@ -117,7 +117,10 @@ export function stagedStates(service: Service) {
   return {
     "a server with extensions": none,
     "a server without vector stores": none,
+    "a server without tools of its own": none,
+    "a server that cannot reach what it is told to fetch": none,
     "a model that reasons": none,
+    "a model that lacks an effort": none,
     "a server that takes little": none,
     "a model that is rate-limited": none,
     "a model whose credit is used up": none,
@@ -128,9 +131,17 @@ export function stagedStates(service: Service) {
     "a model that is overloaded": none,
     "a model that is too slow": none,
     "a caller who acts for one organization": async () => ({ api_key: ACME_KEY }),
+    "an uploaded picture that is too large": async () => {
+      const client = new OpenAI({ baseURL: `${service.url}/v1`, apiKey: service.apiKey });
+      const file = await toFile(Buffer.alloc(PICTURE_BYTES), "large.png", { type: "image/png" });
+      return { file_id: (await client.files.create({ file, purpose: "vision" })).id };
+    },
     ...spentStates(service),
   } satisfies StateTable;
 }
+
+/** More than the server makes of a picture, and no more than it takes of a file. */
+const PICTURE_BYTES = 1500;
 
 function spentStates({ url, apiKey, model }: Service) {
   const client = new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 });

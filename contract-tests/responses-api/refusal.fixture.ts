@@ -101,15 +101,19 @@ const OWN_CLASSES: Record<number, new (...values: never[]) => Error> = {
 };
 
 export interface RefusedCreate {
-  /** Unique; the sentence goes on after "a request". */
-  readonly request: string;
   readonly given?: readonly State[];
   readonly asked: Omit<CreateResponseRequest, "model" | "stream">;
   readonly refusal: Omit<Refusal, "status"> & { readonly status?: number };
 }
 
+/** By request, which is unique and goes on after "a request". */
+export type RefusedCreates = Readonly<Record<string, RefusedCreate>>;
+
 /** A create request that the types of our client let through. */
-export async function checkRefusedCreate({ request, given = [], asked, refusal }: RefusedCreate): Promise<void> {
+export async function checkRefusedCreate(
+  request: string,
+  { given = [], asked, refusal }: RefusedCreate,
+): Promise<void> {
   await checkRefusal(
     { ...CREATE, given: [...CREATE.given, ...given], request, body: { model: theModel, ...asked } },
     { status: 400, ...refusal },
@@ -122,14 +126,17 @@ export async function checkRefusedCreate({ request, given = [], asked, refusal }
 
 const CREATE = { method: "POST", path: "/v1/responses", given: ["a chat model"] } as const;
 
+export interface IllFormedCreate extends Omit<RefusedCreate, "asked"> {
+  readonly asked: Readonly<Record<string, unknown>>;
+}
+
 /** One that they do not let through; the official client has an untyped door. */
-export async function checkIllFormedCreate({
-  request,
-  asked,
-  refusal,
-}: Omit<RefusedCreate, "asked"> & { readonly asked: Readonly<Record<string, unknown>> }): Promise<void> {
+export async function checkIllFormedCreate(
+  request: string,
+  { given = [], asked, refusal }: IllFormedCreate,
+): Promise<void> {
   await checkRefusal(
-    { ...CREATE, request, body: { model: theModel, ...asked } },
+    { ...CREATE, given: [...CREATE.given, ...given], request, body: { model: theModel, ...asked } },
     { status: 400, ...refusal },
     { official: (client) => client.post("/responses", { body: { model: EXAMPLE_MODEL, ...asked } }) },
   );

@@ -25,6 +25,8 @@ scenarios:
     events: [{ refuse_turn: { status: 429, type: insufficient_quota, code: insufficient_quota, message: You exceeded your current quota. } }]
   - when: { input_contains: "play: too long" }
     events: [{ refuse_turn: { status: 400, type: invalid_request_error, code: context_length_exceeded, param: input, message: "Your input exceeds the context window of this model. Please adjust your input and try again." } }]
+  - when: { input_contains: "play: unfit" }
+    events: [{ refuse_turn: { status: 400, type: invalid_request_error, code: unsupported_value, param: reasoning.effort, message: "Unsupported value: 'minimal' is not supported with this model. Supported values are: 'low', 'medium', and 'high'." } }]
   - when: { input_contains: "play: fail" }
     events: [{ refuse_turn: { status: 500, type: server_error, code: server_error, message: The model failed. } }]
   - when: { input_contains: "play: unreachable" }
@@ -48,8 +50,9 @@ export const STAGED_SERVER: TestServerOptions = {
     BACKGROUND_RUNS_MAX: "2",
     RUN_QUEUE_MAX: "1",
     BODY_BYTES_MAX: "8192",
-    UPLOAD_BYTES_MAX: "1024",
+    UPLOAD_BYTES_MAX: "2048",
     INPUT_IMAGE_BYTES_MAX: "1024",
     INPUT_FILE_BYTES_MAX: "1024",
+    EGRESS_ALLOW: "127.0.0.1",
   },
 };
