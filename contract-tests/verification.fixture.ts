@@ -7,8 +7,10 @@ import { type HttpInteraction, type Parties, pactFile, pactOf, readHttpInteracti
 import { type Provider, type Service, VERIFICATION_TIMEOUT_MS } from "./providers.fixture.ts";
 import { isRecord } from "./records.fixture.ts";
 
-/** By the name of the state: brings it about, and gives what is put into the request. */
-export type StateTable = Readonly<Record<string, () => Promise<Readonly<Record<string, string>>>>>;
+/** Brings a state about, and gives what is put into the request. */
+type Setup = () => Promise<Record<string, string>>;
+/** By the name of the state. */
+type StateTable = Readonly<Record<string, Setup | { readonly setup: Setup; readonly teardown: () => Promise<void> }>>;
 
 interface Verification {
   readonly pacts: readonly Parties[];

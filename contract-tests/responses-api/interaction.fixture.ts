@@ -11,28 +11,34 @@ export const OFFICIAL_SDK: Parties = { consumer: "openai-sdk", provider: "respon
 export const OWN_CLIENT: Parties = { consumer: "antiphon-client", provider: "responses-api" };
 export const EXAMPLE_KEY = "sk-example";
 export const EXAMPLE_MODEL = "example-model";
+export const EXAMPLE_REQUEST_ID = "req_0123456789abcdef0123456789abcdef";
 
 /** Has the model of the provider put in its place. */
 export const theModel = fromProviderState("${model}", EXAMPLE_MODEL);
 
+type RequestWriter = NonNullable<Parameters<ReturnType<PactV4["addInteraction"]>["withRequest"]>[2]>;
+type RequestBuilder = Parameters<RequestWriter>[0];
 type Path = Parameters<ReturnType<PactV4["addInteraction"]>["withRequest"]>[1];
-type Query = Parameters<
-  Parameters<NonNullable<Parameters<ReturnType<PactV4["addInteraction"]>["withRequest"]>[2]>>[0]["query"]
->[0];
+type Query = Parameters<RequestBuilder["query"]>[0];
+type HeaderShapes = Parameters<RequestBuilder["headers"]>[0];
 
 export interface Interaction {
   /** Names of `provider-states.ts`. That of the caller with a key goes without saying. */
   readonly given?: readonly State[];
   /** Unique; the sentence goes on after "a request". */
   readonly request: string;
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly path: Path;
   readonly query?: Query;
+  readonly headers?: HeaderShapes;
   readonly body?: unknown;
-  /** Sent in place of the caller's own key. */
-  readonly wrongKey?: string;
+  /** A body that is no JSON. */
+  readonly text?: TextShape;
+  /** Sent in place of the caller's own key; null sends none. */
+  readonly wrongKey?: string | null;
   readonly status?: number;
-  readonly reply: { readonly json: unknown } | EventStreamReply;
+  readonly reply: { readonly json: unknown } | EventStreamReply | { readonly text: TextShape };
+  readonly replyHeaders?: HeaderShapes;
 }
 
 export interface EventStreamReply {
@@ -40,6 +46,13 @@ export interface EventStreamReply {
   readonly events: string;
   /** What any stream must look like. A full match, and a dot is no line end. */
   readonly pattern: string;
+}
+
+export interface TextShape {
+  readonly example: string;
+  /** Left out where nothing but the example will do; of forms, part by part. */
+  readonly pattern?: string;
+  readonly contentType: { readonly example: string; readonly pattern: string };
 }
 
 /** What a client does with the provider: sends exactly this request, and can use the reply. */
@@ -51,45 +64,67 @@ export interface Clients {
 
 /** Has real clients talk to a stand-in that accepts this request only, and writes it into the pact. */
 export async function checkInteraction(interaction: Interaction, { official, own }: Clients): Promise<void> {
-  const apiKey = interaction.wrongKey ?? EXAMPLE_KEY;
+  const apiKey = interaction.wrongKey === undefined ? EXAMPLE_KEY : interaction.wrongKey;
   await describe(OFFICIAL_SDK, interaction).executeTest(({ url }) =>
-    official(new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 })),
+    official(new OpenAI({ baseURL: `${url}/v1`, maxRetries: 0, ...officialKey(apiKey) })),
   );
   if (own === undefined) return;
   await describe(OWN_CLIENT, interaction).executeTest(({ url }) =>
-    own(new Antiphon({ baseUrl: url, apiKey, retriesMax: 0 })),
+    own(new Antiphon({ baseUrl: url, retriesMax: 0, ...(apiKey === null ? {} : { apiKey }) })),
   );
 }
 
+/** The official client wants a key, but can be told not to send it. */
+function officialKey(apiKey: string | null) {
+  return apiKey === null ? { apiKey: EXAMPLE_KEY, defaultHeaders: { Authorization: null } } : { apiKey };
+}
+
 function describe(parties: Parties, interaction: Interaction) {
-  const { given = [], request, method, path, query, body, wrongKey, status = 200, reply } = interaction;
+  const { given = [], request, method, path, status = 200 } = interaction;
   const pact = new PactV4({ ...parties, dir: PACTS_DIR, logLevel: "error" }).addInteraction().given(CALLER_STATE);
   for (const state of given) pact.given(state);
   return pact
     .uponReceiving(`a request ${request}`)
-    .withRequest(method, path, (builder) => {
-      builder.headers({
-        Authorization:
-          wrongKey === undefined
-            ? fromProviderState("Bearer ${api_key}", `Bearer ${EXAMPLE_KEY}`)
-            : `Bearer ${wrongKey}`,
-      });
-      if (query !== undefined) builder.query(query);
-      if (body !== undefined) builder.jsonBody(body);
-    })
-    .willRespondWith(status, (builder) => {
-      const requestId = { "X-Request-Id": regex("^req_.+$", "req_0123456789abcdef0123456789abcdef") };
-      if ("json" in reply) builder.jsonBody(reply.json).headers(requestId);
-      else writeEvents(builder, reply).headers(requestId);
-    });
+    .withRequest(method, path, (builder) => writeRequest(builder, interaction))
+    .willRespondWith(status, (builder) => writeReply(builder, interaction));
 }
 
-/** Pact has no media type for event streams: it compares a text. The headers must come after the body, which sets its own. */
-function writeEvents(builder: ResponseBuilder, { events, pattern }: EventStreamReply): ResponseBuilder {
-  return builder
-    .body("text/plain", Buffer.from(events))
-    .headers({ "Content-Type": regex("^text/event-stream(;.*)?$", "text/event-stream; charset=utf-8") })
-    .matchingRules({ body: { path: "$", rules: [regex(pattern, events)] } });
+function writeRequest(builder: RequestBuilder, { query, headers = {}, body, text, wrongKey }: Interaction): void {
+  if (query !== undefined) builder.query(query);
+  if (body !== undefined) builder.jsonBody(body);
+  if (text !== undefined) writeText(builder, text);
+  builder.headers({ ...authorization(wrongKey), ...headers });
+}
+
+function authorization(wrongKey: string | null | undefined): HeaderShapes {
+  if (wrongKey === null) return {};
+  const own = fromProviderState("Bearer ${api_key}", `Bearer ${EXAMPLE_KEY}`);
+  return { Authorization: wrongKey === undefined ? own : `Bearer ${wrongKey}` };
+}
+
+const EVERY_REPLY = {
+  "X-Request-Id": regex("^req_.+$", EXAMPLE_REQUEST_ID),
+  "openai-version": "2020-10-01",
+  "openai-processing-ms": regex("^\\d+$", "12"),
+};
+
+function writeReply(builder: ResponseBuilder, { reply, replyHeaders = {} }: Interaction): void {
+  if ("json" in reply) builder.jsonBody(reply.json);
+  else writeText(builder, "text" in reply ? reply.text : textOfStream(reply));
+  builder.headers({ ...EVERY_REPLY, ...replyHeaders });
+}
+
+function textOfStream({ events, pattern }: EventStreamReply): TextShape {
+  const contentType = { example: "text/event-stream; charset=utf-8", pattern: "^text/event-stream(;.*)?$" };
+  return { example: events, pattern, contentType };
+}
+
+/** Pact compares what it has no media type for as a text. The headers must come after the body, which sets its own. */
+function writeText(builder: RequestBuilder | ResponseBuilder, { example, pattern, contentType }: TextShape): void {
+  builder
+    .body("text/plain", Buffer.from(example))
+    .headers({ "Content-Type": regex(contentType.pattern, contentType.example) });
+  if (pattern !== undefined) builder.matchingRules({ body: { path: "$", rules: [regex(pattern, example)] } });
 }
 
 type ResponseBuilder = Parameters<

@@ -1,23 +1,38 @@
-import OpenAI from "openai";
+import OpenAI, { toFile } from "openai";
+import { ACME_KEY, LONG_TASK, SPENT_KEY, USE_UP } from "./scenario.fixture.ts";
 import type { Service } from "./service.fixture.ts";
 
 /** What a state gives to the requests of the pact, in the place of the examples. */
 type Values = Record<string, string>;
-type StateTable = Record<string, () => Promise<Values>>;
+type Setup = () => Promise<Values>;
+type StateTable = Record<string, Setup | { readonly setup: Setup; readonly teardown: () => Promise<void> }>;
 
 /** Given to every interaction without being named. */
 export const CALLER_STATE = "a caller with a key";
 
 /** Brought about through nothing but the public API: any provider can be put into them. */
 export type PublicState = keyof ReturnType<typeof publicStates>;
-export type State = Exclude<PublicState, typeof CALLER_STATE>;
+/** Only a server that was started for these tests can be put into them: as `scenario.fixture.ts` says. */
+export type StagedState = keyof ReturnType<typeof stagedStates>;
+export type State = Exclude<PublicState | StagedState, typeof CALLER_STATE>;
 
-export function publicStates({ url, apiKey, model }: Service) {
-  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey });
-  const storeResponse = async (): Promise<string> => (await client.responses.create({ model, input: "Say hello" })).id;
+export function publicStates(service: Service) {
+  const { apiKey, model } = service;
   return {
     [CALLER_STATE]: async () => ({ api_key: apiKey }),
     "a chat model": async () => ({ model }),
+    ...responseStates(service),
+    ...conversationStates(service),
+    ...fileStates(service),
+  } satisfies StateTable;
+}
+
+function responseStates({ url, apiKey, model }: Service) {
+  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey });
+  const storeResponse = async (): Promise<string> => (await client.responses.create({ model, input: "Say hello" })).id;
+  const begin = async (): Promise<string> =>
+    (await client.responses.create({ model, input: LONG_TASK, background: true })).id;
+  return {
     "a stored response": async () => ({ response_id: await storeResponse() }),
     "a deleted response": async () => {
       const id = await storeResponse();
@@ -30,16 +45,164 @@ export function publicStates({ url, apiKey, model }: Service) {
       const { data } = await client.responses.inputItems.list(id, { order: "asc" });
       return { response_id: id, second_item_id: data[1]?.id ?? "" };
     },
+    "a response made in the background": async () => {
+      const { id } = await client.responses.create({ model, input: "Say hello", background: true });
+      await waitForEnd(client, id);
+      return { response_id: id };
+    },
+    "a response streamed from the background": async () => {
+      const events = await client.responses.create({ model, input: "Say hello", background: true, stream: true });
+      let id = "";
+      for await (const event of events) if (event.type === "response.created") id = event.response.id;
+      return { response_id: id };
+    },
+    "a background response that is being made": async () => ({ response_id: await begin() }),
+    "a cancelled response": async () => {
+      const id = await begin();
+      await client.responses.cancel(id);
+      return { response_id: id };
+    },
+  } satisfies StateTable;
+}
+
+function conversationStates({ url, apiKey, model }: Service) {
+  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey });
+  let busyId: string | null = null;
+  return {
     "a conversation of two messages": async () => {
       const items = ["one", "two"].map((content) => ({ role: "user" as const, content }));
       const { id } = await client.conversations.create({ items, metadata: { topic: "demo" } });
       const { data } = await client.conversations.items.list(id, { order: "asc" });
       return { conversation_id: id, first_item_id: data[0]?.id ?? "" };
     },
+    "a deleted conversation": async () => {
+      const { id } = await client.conversations.create({});
+      await client.conversations.delete(id);
+      return { conversation_id: id };
+    },
+    "a conversation that is being answered": {
+      setup: async () => {
+        const { id } = await client.conversations.create({});
+        const asked = { model, input: LONG_TASK, background: true, conversation: id };
+        busyId = (await client.responses.create(asked)).id;
+        return { conversation_id: id };
+      },
+      teardown: async () => {
+        if (busyId !== null) await client.responses.cancel(busyId);
+        busyId = null;
+      },
+    },
   } satisfies StateTable;
 }
 
-/** Only a server that was started for these tests can be put into them. */
-export function stagedStates(_service: Service): StateTable {
-  return {};
+function fileStates({ url, apiKey }: Service) {
+  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey });
+  const upload = async (): Promise<string> => {
+    const file = await toFile(Buffer.from("Hello."), "hello.txt", { type: "text/plain" });
+    return (await client.files.create({ file, purpose: "user_data" })).id;
+  };
+  return {
+    "an uploaded file": async () => ({ file_id: await upload() }),
+    "a deleted file": async () => {
+      const id = await upload();
+      await client.files.delete(id);
+      return { file_id: id };
+    },
+  } satisfies StateTable;
+}
+
+const none = async (): Promise<Values> => ({});
+
+export function stagedStates(service: Service) {
+  return {
+    "a server with extensions": none,
+    "a server without vector stores": none,
+    "a server without tools of its own": none,
+    "a server that cannot reach what it is told to fetch": none,
+    "a model that reasons": none,
+    "a model that lacks an effort": none,
+    "a server that takes little": none,
+    "a model that is rate-limited": none,
+    "a model whose credit is used up": none,
+    "a model with a small window": none,
+    "a model that fails": none,
+    "a model that fails while it answers": none,
+    "a model that cannot be reached": none,
+    "a model that is overloaded": none,
+    "a model that is too slow": none,
+    "a caller who acts for one organization": async () => ({ api_key: ACME_KEY }),
+    "an uploaded picture that is too large": async () => {
+      const client = new OpenAI({ baseURL: `${service.url}/v1`, apiKey: service.apiKey });
+      const file = await toFile(Buffer.alloc(PICTURE_BYTES), "large.png", { type: "image/png" });
+      return { file_id: (await client.files.create({ file, purpose: "vision" })).id };
+    },
+    ...spentStates(service),
+  } satisfies StateTable;
+}
+
+/** More than the server makes of a picture, and no more than it takes of a file. */
+const PICTURE_BYTES = 1500;
+
+function spentStates({ url, apiKey, model }: Service) {
+  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 });
+  const spender = client.withOptions({ apiKey: SPENT_KEY });
+  const waiting: string[] = [];
+  return {
+    "a caller whose minute is used up": async () => {
+      await unlessLimited(spender.responses.create({ model, input: USE_UP }));
+      return { api_key: SPENT_KEY };
+    },
+    "a full queue of background responses": {
+      setup: async () => {
+        await untilRefused(async () => {
+          waiting.push((await client.responses.create({ model, input: LONG_TASK, background: true })).id);
+        });
+        return {};
+      },
+      teardown: async () => {
+        await Promise.all(waiting.splice(0).map((id) => client.responses.cancel(id)));
+      },
+    },
+    "a response that failed": async () => {
+      const asked = { model, input: "Please play: break off", background: true };
+      const { id } = await client.responses.create(asked);
+      await waitForEnd(client, id);
+      return { response_id: id };
+    },
+  } satisfies StateTable;
+}
+
+const POLL_MS = 50;
+const POLLS_MAX = 600;
+
+async function waitForEnd(client: OpenAI, id: string): Promise<void> {
+  for (let polls = 0; polls < POLLS_MAX; polls++) {
+    const { status } = await client.responses.retrieve(id);
+    if (status !== "queued" && status !== "in_progress") return;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  throw new Error(`The response ${id} does not end.`);
+}
+
+/** A minute that is used up already is as good. */
+async function unlessLimited(call: Promise<unknown>): Promise<void> {
+  try {
+    await call;
+  } catch (error) {
+    if (!(error instanceof OpenAI.RateLimitError)) throw error;
+  }
+}
+
+const QUEUE_MAX = 20;
+
+async function untilRefused(begin: () => Promise<void>): Promise<void> {
+  for (let begun = 0; begun < QUEUE_MAX; begun++) {
+    try {
+      await begin();
+    } catch (error) {
+      if (error instanceof OpenAI.InternalServerError && error.status === 503) return;
+      throw error;
+    }
+  }
+  throw new Error(`${QUEUE_MAX} background responses are not refused.`);
 }

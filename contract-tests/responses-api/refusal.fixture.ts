@@ -1,7 +1,17 @@
-import { AuthenticationError, BadRequestError, NotFoundError } from "openai";
+import type { MatchersV3 } from "@pact-foundation/pact";
+import OpenAI from "openai";
 import { expect } from "vitest";
+import type { CreateResponseRequest } from "../../generated/responses-api/types.ts";
 import * as own from "../../src/client/index.ts";
-import { type Clients, checkInteraction, type Interaction } from "./interaction.fixture.ts";
+import {
+  type Clients,
+  checkInteraction,
+  EXAMPLE_MODEL,
+  EXAMPLE_REQUEST_ID,
+  type Interaction,
+  theModel,
+} from "./interaction.fixture.ts";
+import type { State } from "./provider-states.ts";
 
 /** Well formed, and nobody's. */
 export const UNKNOWN_ID = "resp_ffffffffffffffff0067000000ffffffffffffffffffffffff";
@@ -12,52 +22,122 @@ export interface Refusal {
   readonly code?: string;
   readonly param: string | null;
   readonly message: unknown;
+  /** `invalid_request_error` unless it is told. */
+  readonly type?: string;
+  /** By lower-case name: what the reply says beside its body, and both clients show. */
+  readonly headers?: Readonly<Record<string, string | MatchersV3.Matcher<string>>>;
 }
 
 type Calls = {
   readonly [Name in keyof Clients]: (...client: Parameters<NonNullable<Clients[Name]>>) => PromiseLike<unknown>;
 };
 
-/** Both clients throw the error class of the status, with the members of the error on it. */
+/** Both clients throw the error class of the status, with the members of the error, the request's id and the headers on it. */
 export async function checkRefusal(
   interaction: Omit<Interaction, "reply">,
   refusal: Refusal,
   calls: Calls,
 ): Promise<void> {
-  const { status, ...members } = refusal;
-  const error = { ...members, type: "invalid_request_error" };
+  const { status, headers = {}, type = "invalid_request_error", ...members } = refusal;
+  const error = { ...members, type };
   const { message: _, ...seen } = error;
+  const thrown = { status, ...seen, headers: expect.toSatisfy((given) => holds(given, headers)) };
   await checkInteraction(
-    { ...interaction, status, reply: { json: { error } } },
+    { ...interaction, status, reply: { json: { error } }, replyHeaders: headers },
     {
       official: async (client) => {
         const refused = calls.official(client);
-        await expect(refused).rejects.toBeInstanceOf(OFFICIAL_CLASSES[status]);
-        await expect(refused).rejects.toMatchObject({ status, ...seen });
+        await expect(refused).rejects.toBeInstanceOf(OFFICIAL_CLASSES[status] ?? OpenAI.APIError);
+        await expect(refused).rejects.toMatchObject({ ...thrown, requestID: EXAMPLE_REQUEST_ID });
       },
-      ...(calls.own === undefined ? {} : { own: refusedByOwn(calls.own, { status, ...seen }) }),
+      ...(calls.own === undefined ? {} : { own: refusedByOwn(calls.own, thrown) }),
     },
   );
 }
 
-function refusedByOwn(call: NonNullable<Calls["own"]>, seen: { readonly status: number }): NonNullable<Clients["own"]> {
+function refusedByOwn(
+  call: NonNullable<Calls["own"]>,
+  thrown: { readonly status: number },
+): NonNullable<Clients["own"]> {
   return async (client) => {
     const refused = call(client);
-    await expect(refused).rejects.toBeInstanceOf(OWN_CLASSES[seen.status]);
-    await expect(refused).rejects.toMatchObject(seen);
+    await expect(refused).rejects.toBeInstanceOf(OWN_CLASSES[thrown.status] ?? own.APIError);
+    await expect(refused).rejects.toMatchObject({ ...thrown, requestId: EXAMPLE_REQUEST_ID });
   };
 }
 
-const OFFICIAL_CLASSES: Record<number, typeof BadRequestError | typeof AuthenticationError | typeof NotFoundError> = {
-  400: BadRequestError,
-  401: AuthenticationError,
-  404: NotFoundError,
+function holds(given: unknown, expected: NonNullable<Refusal["headers"]>): boolean {
+  return (
+    given instanceof Headers &&
+    Object.entries(expected).every(
+      ([name, value]) => given.get(name) === (typeof value === "string" ? value : value.value),
+    )
+  );
+}
+
+const OFFICIAL_CLASSES: Record<number, new (...values: never[]) => Error> = {
+  400: OpenAI.BadRequestError,
+  401: OpenAI.AuthenticationError,
+  403: OpenAI.PermissionDeniedError,
+  404: OpenAI.NotFoundError,
+  429: OpenAI.RateLimitError,
+  500: OpenAI.InternalServerError,
+  501: OpenAI.InternalServerError,
+  502: OpenAI.InternalServerError,
+  503: OpenAI.InternalServerError,
+  504: OpenAI.InternalServerError,
 };
-const OWN_CLASSES: Record<
-  number,
-  typeof own.BadRequestError | typeof own.AuthenticationError | typeof own.NotFoundError
-> = {
+const OWN_CLASSES: Record<number, new (...values: never[]) => Error> = {
   400: own.BadRequestError,
   401: own.AuthenticationError,
+  403: own.PermissionDeniedError,
   404: own.NotFoundError,
+  429: own.RateLimitError,
+  500: own.InternalServerError,
+  501: own.NotImplementedError,
+  502: own.InternalServerError,
+  503: own.InternalServerError,
+  504: own.InternalServerError,
 };
+
+export interface RefusedCreate {
+  readonly given?: readonly State[];
+  readonly asked: Omit<CreateResponseRequest, "model" | "stream">;
+  readonly refusal: Omit<Refusal, "status"> & { readonly status?: number };
+}
+
+/** By request, which is unique and goes on after "a request". */
+export type RefusedCreates = Readonly<Record<string, RefusedCreate>>;
+
+/** A create request that the types of our client let through. */
+export async function checkRefusedCreate(
+  request: string,
+  { given = [], asked, refusal }: RefusedCreate,
+): Promise<void> {
+  await checkRefusal(
+    { ...CREATE, given: [...CREATE.given, ...given], request, body: { model: theModel, ...asked } },
+    { status: 400, ...refusal },
+    {
+      official: (client) => client.post("/responses", { body: { model: EXAMPLE_MODEL, ...asked } }),
+      own: (client) => client.createResponse({ model: EXAMPLE_MODEL, ...asked }),
+    },
+  );
+}
+
+const CREATE = { method: "POST", path: "/v1/responses", given: ["a chat model"] } as const;
+
+export interface IllFormedCreate extends Omit<RefusedCreate, "asked"> {
+  readonly asked: Readonly<Record<string, unknown>>;
+}
+
+/** One that they do not let through; the official client has an untyped door. */
+export async function checkIllFormedCreate(
+  request: string,
+  { given = [], asked, refusal }: IllFormedCreate,
+): Promise<void> {
+  await checkRefusal(
+    { ...CREATE, given: [...CREATE.given, ...given], request, body: { model: theModel, ...asked } },
+    { status: 400, ...refusal },
+    { official: (client) => client.post("/responses", { body: { model: EXAMPLE_MODEL, ...asked } }) },
+  );
+}

@@ -3,11 +3,12 @@ import { describeProviders, type OwnService } from "../providers.fixture.ts";
 import { describePacts } from "../verification.fixture.ts";
 import { OFFICIAL_SDK, OWN_CLIENT } from "./interaction.fixture.ts";
 import { publicStates, stagedStates } from "./provider-states.ts";
+import { STAGED_SERVER } from "./scenario.fixture.ts";
 
 describeProviders(startOurs, (provider) => {
   describePacts(provider, { pacts: [OFFICIAL_SDK, OWN_CLIENT], publicStates, stagedStates });
 });
 
 async function startOurs(): Promise<OwnService> {
-  return { ...(await startTestServer()), model: "antiphon-built-in" };
+  return { ...(await startTestServer(STAGED_SERVER)), model: "antiphon-built-in" };
 }

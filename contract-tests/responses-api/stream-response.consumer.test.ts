@@ -12,6 +12,7 @@ import {
 } from "./example-events.fixture.ts";
 import { exampleResponse, messageSaying } from "./example-response.fixture.ts";
 import { checkInteraction, EXAMPLE_MODEL, theModel } from "./interaction.fixture.ts";
+import { framed, numbered, streamPattern, unpadded } from "./stream-frames.fixture.ts";
 
 const CREATE = { method: "POST", path: "/v1/responses", given: ["a chat model"] } as const;
 const model = EXAMPLE_MODEL;
@@ -87,10 +88,7 @@ describe("a client that streams responses", () => {
   test("gets no padding where it asks for none", async () => {
     verifies("responses.stream.obfuscation-can-be-off");
     const asked = { input: "Say hello", stream_options: { include_obfuscation: false } };
-    const bare = TEXT_BLOCK.map((event) =>
-      Object.fromEntries(Object.entries(event).filter(([name]) => name !== "obfuscation")),
-    );
-    const events = numbered([...PREFIX, ...bare, COMPLETED]);
+    const events = numbered([...PREFIX, ...unpadded(TEXT_BLOCK), COMPLETED]);
     const pattern = UNPADDED;
     await checkInteraction(
       {
@@ -111,23 +109,3 @@ describe("a client that streams responses", () => {
     );
   });
 });
-
-function numbered(events: readonly object[]) {
-  return events.map((event, sequence_number) => ({ type: "", ...event, sequence_number }));
-}
-
-function framed(events: readonly { readonly type: string }[]): string {
-  return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
-}
-
-/** Beginning and end of a stream around a block, whose deltas may be many. Items of another kind, such as reasoning, may come before it. */
-function streamPattern(block: readonly ExampleEvent[]): string {
-  const anything = "(event: response\\.[a-z_.]+\\ndata: \\{.*\\}\\n\\n)*";
-  const frames = (events: readonly ExampleEvent[]): string => events.map(framePattern).join("");
-  return `^${frames(PREFIX)}${anything}${frames(block)}${framePattern(COMPLETED)}$`;
-}
-
-function framePattern({ type }: ExampleEvent): string {
-  const name = type.replaceAll(".", "\\.");
-  return `(event: ${name}\\ndata: \\{.*"type":"${name}".*\\}\\n\\n)${type.endsWith(".delta") ? "+" : ""}`;
-}
