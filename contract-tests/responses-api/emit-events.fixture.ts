@@ -84,7 +84,7 @@ export async function emitEvents(service: Service, state: string): Promise<reado
   const { read = "reply" } = recipe;
   const body = { model: service.model, stream: true, ...recipe.request };
   const told = await readStream(await send(service, "POST", "", body), async (type, id) => {
-    if (read === "cancelled reply" && type === "response.output_text.delta")
+    if (read === "cancelled reply" && type === "response.content_part.added")
       await send(service, "POST", `/${id}/cancel`);
   });
   expectLegal(state, told.text, usesExtension(recipe) ? "extension" : "reference");

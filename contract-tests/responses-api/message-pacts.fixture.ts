@@ -1,10 +1,12 @@
 import { MatchersV3, PactV4 } from "@pact-foundation/pact";
+import type { WebSocketErrorFrame } from "../../generated/responses-api/types.ts";
 import { PACTS_DIR, type Parties } from "../pact-files.fixture.ts";
 import { isRecord } from "../records.fixture.ts";
 import { shapeOf } from "../shape.fixture.ts";
+import type { ExampleEvent } from "./example-events.fixture.ts";
 import { type AnyExample, nameOfEvent } from "./stream-situations.fixture.ts";
 
-const { isMatcher, like, number, regex, string } = MatchersV3;
+const { equal, isMatcher, like, number, regex, string } = MatchersV3;
 
 /** Who reads the events of Server-Sent Events. */
 export const SSE_READERS: readonly Parties[] = [
@@ -70,6 +72,27 @@ export function shapeOfEvent(event: AnyExample): unknown {
   return shapeOf(loosened({ ...members, ...error, ...code, ...sound, sequence_number: 0 }));
 }
 
+/** What ends a turn. `message` is the pattern of that of an error. */
+export function shapeOfReply(reply: ExampleEvent | WebSocketErrorFrame, message = "^.+$"): unknown {
+  if (!isErrorFrame(reply)) return shapeOfEvent(reply);
+  const { headers, ...error } = reply.error;
+  const hints = Object.entries(headers ?? {}).map(([name, value]) => [name, regex("^[0-9]+[0-9a-z.]*$", value)]);
+  return shapeOf(
+    loosened({
+      ...reply,
+      error: {
+        ...error,
+        message: regex(message, error.message),
+        ...(headers === undefined ? {} : { headers: Object.fromEntries(hints) }),
+      },
+    }),
+  );
+}
+
+function isErrorFrame(reply: ExampleEvent | WebSocketErrorFrame): reply is WebSocketErrorFrame {
+  return "status" in reply;
+}
+
 function isSound(event: AnyExample): event is AnyExample & { readonly delta: string } {
   return event.type === "response.audio.delta" || event.type === "response.output_audio.delta";
 }
@@ -87,6 +110,8 @@ function isSecond(event: AnyExample): boolean {
 function loosened(value: unknown, member = ""): unknown {
   if (isMatcher(value)) return value;
   if (Array.isArray(value)) return value.map((element) => loosened(element, member));
+  if (member === "stream_id") return equal(value);
+  if (typeof value === "number" && member === "status") return equal(value);
   if (typeof value === "number" && member === "logprob") return number(value);
   if (typeof value === "string") return TOOL_TEXTS.includes(member) && value !== "" ? string(value) : value;
   if (!isRecord(value)) return value;

@@ -79,7 +79,3 @@ export const PENDING_SITUATIONS: Readonly<Record<string, PendingSituation>> = {
     events: KEEPALIVE,
   },
 };
-
-export function isPending(state: string): boolean {
-  return Object.hasOwn(PENDING_SITUATIONS, state);
-}

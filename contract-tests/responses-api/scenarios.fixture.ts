@@ -21,13 +21,15 @@ scenarios:
       - call: { name: get_weather, arguments: { city: Rome } }
       - call: { name: get_time, arguments: { city: Rome } }
   - when: { input_contains: "play: filter" }
-    events: [{ text: The sea }, { finish: content_filter }]
+    events: [{ text: The sea }, { delay_ms: 100 }, { finish: content_filter }] # Long enough for a sign of life.
   - when: { input_contains: "play: slowly" }
     events: [{ text: The sea }, { delay_ms: 400 }, { text: " is blue." }]
   - when: { input_contains: "play: hold" }
     events: [{ text: The sea }, { delay_ms: 60000 }, { text: " is blue." }]
   - when: { input_contains: "play: speak" }
     events: [{ text: Hello there. }]
+  - when: { input_contains: "play: no quota" }
+    events: [{ refuse_turn: { status: 429, type: insufficient_quota, code: insufficient_quota, message: The quota is used up. } }]
   - when: { input_contains: "play: break off" }
     events:
       - text: So far so

@@ -2,11 +2,17 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MessageProviderPact } from "@pact-foundation/pact";
-import { type PactMessage, type Parties, pactFile, pickMessages } from "../pact-files.fixture.ts";
+import { type PactMessage, type Parties, pactFile, pickMessages, readPactMessages } from "../pact-files.fixture.ts";
 
-/** The same words name a test at each provider. */
-export function titleOf({ description, state }: PactMessage): string {
-  return `${description}, given ${state}`;
+export interface MessageCase {
+  /** The same at each provider. */
+  readonly title: string;
+  readonly message: PactMessage;
+}
+
+export function casesOf(parties: Parties, keep: (message: PactMessage) => boolean = () => true): MessageCase[] {
+  const messages = readPactMessages(pactFile(parties)).filter(keep);
+  return messages.map((message) => ({ title: `${message.description}, given ${message.state}`, message }));
 }
 
 /** Holds what `provide` gives to one message of a pact. It is told what the consumer sends, where the message is an answer. */
