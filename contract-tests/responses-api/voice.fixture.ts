@@ -1,10 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { wavHeader } from "../../src/audio/wav.ts";
-
-const RATE_HZ = 24_000;
-/** A tenth of a second. */
-const SAMPLES = 2400;
+import { text } from "node:stream/consumers";
+import { speakWav } from "../../tests/voices/serve-voice.ts";
 
 export interface Voice {
   /** The settings by which our server finds it. */
@@ -12,13 +9,10 @@ export interface Voice {
   close(): void;
 }
 
-/** A server that speaks `/v1/audio/speech`, the same sound for every text. */
+/** A server that speaks `/v1/audio/speech`, a tone for each text. */
 export async function startVoice(): Promise<Voice> {
-  const sound = Buffer.alloc(SAMPLES * 2, 1);
   const server = createServer((request, response) => {
-    request.resume();
-    response.writeHead(200, { "content-type": "audio/wav" });
-    response.end(Buffer.concat([wavHeader(RATE_HZ, sound.length), sound]));
+    void text(request).then((body) => speakWav(response, JSON.parse(body)));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
