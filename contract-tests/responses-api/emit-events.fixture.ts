@@ -1,69 +1,116 @@
-import { createParser } from "eventsource-parser";
-import { lintText } from "../../src/stream-grammar/index.ts";
-import { CHOOSE_WEATHER, CUSTOM_CALL, WEATHER } from "./example-events.fixture.ts";
+import { CHOOSE_WEATHER, CUSTOM_CALL, SECOND_CALL, WEATHER } from "./example-events.fixture.ts";
+import { expectLegal, firstFrames, readStream } from "./read-stream.fixture.ts";
 import type { Service } from "./service.fixture.ts";
 import type { SITUATIONS, STAGED_SITUATIONS } from "./stream-situations.fixture.ts";
 
 export type StreamState = keyof typeof SITUATIONS | keyof typeof STAGED_SITUATIONS;
 
-const customTool = { type: "custom", name: CUSTOM_CALL.name, description: "Runs a shell command." };
+export interface Recipe {
+  readonly request: Readonly<Record<string, unknown>>;
+  /** What is read: the reply to the request, unless told. */
+  readonly read?: "cancelled reply" | "once more" | "events under the names of the reference";
+}
 
-const REQUESTS: Record<StreamState, object> = {
-  "a model that answers": { input: "Say hello" },
-  "a model that calls a function": {
-    input: "What is the weather in Rome?",
-    tools: [WEATHER],
-    tool_choice: CHOOSE_WEATHER,
+const CALLS = { tools: [WEATHER], tool_choice: CHOOSE_WEATHER, input: "What is the weather in Rome?" };
+const CUSTOM_CALLS = {
+  input: "List the files.",
+  tools: [{ type: "custom", name: CUSTOM_CALL.name, description: "Runs a shell command." }],
+  tool_choice: { type: "custom", name: CUSTOM_CALL.name },
+};
+/** The other name of `include_obfuscation`. Any extension would do. */
+const EXTENSION = { stream_options: { obfuscation: true } };
+const BACKGROUND = { background: true };
+const SPOKEN = { input: "Please play: speak", output_audio: {} };
+const COMPACT = [{ type: "compaction", compact_threshold: 1000 }];
+
+const RECIPES: Record<StreamState, Recipe> = {
+  "a model that answers": { request: { input: "Say hello" } },
+  "a model that calls a function": { request: CALLS },
+  "a model that calls a custom tool": { request: CUSTOM_CALLS },
+  "a model that is cut short": { request: { input: "Write 200 words about the sea.", max_output_tokens: 16 } },
+  "a model that tells how likely its words are": {
+    request: { input: "Say hello", include: ["message.output_text.logprobs"] },
   },
-  "a model that calls a custom tool": {
-    input: "List the files.",
-    tools: [customTool],
-    tool_choice: { type: "custom", name: CUSTOM_CALL.name },
+  "a response made in the background": { request: { input: "Say hello", ...BACKGROUND } },
+  "a response of the background whose events are read once more": {
+    request: { input: "Say hello", ...BACKGROUND },
+    read: "once more",
   },
-  "a model that is cut short": { input: "Write 200 words about the sea.", max_output_tokens: 16 },
-  "a model that refuses": { input: "Please play: refuse" },
-  "a model that cites": { input: "Please play: cite" },
-  "a model that summarises its reasoning": { input: "Please play: summarise", reasoning: { summary: "auto" } },
-  "a model that shows its reasoning": { input: "Please play: think", reasoning: { effort: "low" } },
-  "a model that breaks off": { input: "Please play: break off" },
+  "a model that refuses": { request: { input: "Please play: refuse" } },
+  "a model that cites": { request: { input: "Please play: cite" } },
+  "a model that summarises its reasoning": {
+    request: { input: "Please play: summarise", reasoning: { summary: "auto" } },
+  },
+  "a model that shows its reasoning": { request: { input: "Please play: think", reasoning: { effort: "low" } } },
+  "a model that comments on what it does": { request: { input: "Please play: comment" } },
+  "a model that calls two functions at once": {
+    request: { input: "Please play: call twice", tools: [WEATHER, { ...WEATHER, name: SECOND_CALL.name }] },
+  },
+  "a model that a filter stops": { request: { input: "Please play: filter" } },
+  "a model that breaks off": { request: { input: "Please play: break off" } },
+  "a response of the background that is cancelled": {
+    request: { input: "Please play: hold", ...BACKGROUND },
+    read: "cancelled reply",
+  },
+  "a conversation that has grown too long": {
+    request: { input: `My name is Ada. ${"word ".repeat(1100)}`, context_management: COMPACT },
+  },
+  "a model whose answer is spoken": { request: SPOKEN },
+  "a spoken answer that is read under the names of the reference": {
+    request: SPOKEN,
+    read: "events under the names of the reference",
+  },
+  "a function call told in the extension dialect": { request: { ...CALLS, ...EXTENSION } },
+  "a custom tool call told in the extension dialect": { request: { ...CUSTOM_CALLS, ...EXTENSION } },
+  "a failure told in the extension dialect": { request: { input: "Please play: break off", ...EXTENSION } },
 };
 
-/** The stage directions of the built-in engine for the states that no request alone brings about. */
-export const SCENARIO = `
-scenarios:
-  - when: { input_contains: "play: refuse" }
-    events: [{ refusal: I would rather not. }]
-  - when: { input_contains: "play: cite" }
-    events:
-      - text: Paris is in France.
-      - annotation: { type: url_citation, start_index: 0, end_index: 5, url: "https://example.com/paris", title: Paris }
-  - when: { input_contains: "play: summarise" }
-    events: [{ reasoning_summary: ["**Thinking**"] }, { text: Done. }]
-  - when: { input_contains: "play: think" }
-    events: [{ reasoning: I think. }, { text: Done. }]
-  - when: { input_contains: "play: break off" }
-    events:
-      - text: So far so
-      - error: { status: 500, type: server_error, code: server_error, message: The model broke off. }
-`;
-
-/** Every event that the service sends in a state; throws where their order, numbers, ids or texts break the grammar. Not read by a client, since clients turn some events into errors. */
-export async function emitEvents({ url, apiKey, model }: Service, state: string): Promise<unknown[]> {
+export function recipeFor(state: string): Recipe {
   if (!isStreamState(state)) throw new Error(`No request brings about "${state}".`);
-  const reply = await fetch(`${url}/v1/responses`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
-    body: JSON.stringify({ model, stream: true, ...REQUESTS[state] }),
-  });
-  const text = await reply.text();
-  if (!reply.ok) throw new Error(`"${state}": ${reply.status} ${text}`);
-  const faults = lintText(text).flatMap((report) => report.faults);
-  if (faults.length > 0) throw new Error(`"${state}": its stream breaks rules: ${JSON.stringify(faults)}`);
-  const events: unknown[] = [];
-  createParser({ onEvent: ({ data }) => events.push(JSON.parse(data)) }).feed(text);
-  return events;
+  return RECIPES[state];
 }
 
 function isStreamState(state: string): state is StreamState {
-  return Object.hasOwn(REQUESTS, state);
+  return Object.hasOwn(RECIPES, state);
+}
+
+export function usesExtension({ request }: Recipe): boolean {
+  return "output_audio" in request || "stream_options" in request;
+}
+
+/** Every event that the service sends in a state; throws where their order, numbers, ids or texts break the grammar. Not read by a client, since clients turn some events into errors. */
+export async function emitEvents(service: Service, state: string): Promise<readonly unknown[]> {
+  const recipe = recipeFor(state);
+  const { read = "reply" } = recipe;
+  const body = { model: service.model, stream: true, ...recipe.request };
+  const told = await readStream(await send(service, "POST", "", body), async (type, id) => {
+    if (read === "cancelled reply" && type === "response.content_part.added")
+      await send(service, "POST", `/${id}/cancel`);
+  });
+  expectLegal(state, told.text, usesExtension(recipe) ? "extension" : "reference");
+  const again = READ_AGAIN[read];
+  if (again === undefined) return told.events;
+  const once = await readStream(await send(service, "GET", `/${told.responseId}${again}`));
+  expectLegal(state, read === "once more" ? firstFrames(told.text, BEGINNING) + once.text : once.text, "reference");
+  return once.events;
+}
+
+/** In the background: up to `response.in_progress`. */
+const BEGINNING = 3;
+/** A distant model takes its time. */
+const STREAM_MS_MAX = 60_000;
+const READ_AGAIN: Readonly<Record<string, string>> = {
+  "once more": `?stream=true&starting_after=${BEGINNING - 1}`,
+  "events under the names of the reference": "/events?dialect=reference",
+};
+
+async function send({ url, apiKey }: Service, method: string, path: string, body?: unknown): Promise<Response> {
+  const reply = await fetch(`${url}/v1/responses${path}`, {
+    method,
+    headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+    signal: AbortSignal.timeout(STREAM_MS_MAX),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${await reply.text()}`);
+  return reply;
 }

@@ -1,4 +1,4 @@
-import type { OutputItem, ResponseStreamEvent } from "../../generated/responses-api/types.ts";
+import type { Annotation, OutputItem, ResponseStreamEvent } from "../../generated/responses-api/types.ts";
 import { exampleResponse, MESSAGE_ID, messageSaying, runningResponse } from "./example-response.fixture.ts";
 
 export const WEATHER = {
@@ -34,6 +34,9 @@ export const CUSTOM_CALL = {
   name: "run_shell",
 } as const satisfies OutputItem;
 
+/** What else is offered where two are called at once. */
+export const SECOND_CALL = { ...CALL, name: "get_time" } as const satisfies OutputItem;
+
 const REASONING_ID = "rs_0123456789abcdef00670000000123456789abcdef01234567";
 const IN_MESSAGE = { item_id: MESSAGE_ID, output_index: 0, content_index: 0 } as const;
 const IN_CALL = { item_id: CALL.id, output_index: 0 } as const;
@@ -47,11 +50,8 @@ const CUT_MESSAGE = { ...messageSaying("The sea"), status: "incomplete" } as con
 const FAILURE = { code: "server_error", message: "The model broke off." } as const;
 
 /** An event without its number, which its place in a stream gives it. */
-export type ExampleEvent = ResponseStreamEvent extends infer Event
-  ? Event extends unknown
-    ? Omit<Event, "sequence_number">
-    : never
-  : never;
+export type ExampleEvent = Unnumbered<ResponseStreamEvent>;
+export type Unnumbered<Event> = Event extends unknown ? Omit<Event, "sequence_number"> : never;
 
 /** How every stream begins. */
 export const PREFIX: readonly ExampleEvent[] = [
@@ -111,19 +111,22 @@ export const REFUSAL_EVENTS: readonly ExampleEvent[] = [
 ];
 
 export const CITATION_EVENTS: readonly ExampleEvent[] = [
-  {
-    type: "response.output_text.annotation.added",
-    ...IN_MESSAGE,
-    annotation_index: 0,
-    annotation: {
-      type: "url_citation",
-      start_index: 0,
-      end_index: 5,
-      title: "Paris",
-      url: "https://example.com/paris",
-    },
-  },
+  citation({ type: "url_citation", start_index: 0, end_index: 5, title: "Paris", url: "https://example.com/paris" }),
+  citation({ type: "file_citation", file_id: "file-paris", filename: "paris.pdf", index: 5 }),
+  citation({
+    type: "container_file_citation",
+    container_id: "cntr_paris",
+    file_id: "cfile_paris",
+    filename: "paris.csv",
+    start_index: 0,
+    end_index: 5,
+  }),
+  citation({ type: "file_path", file_id: "file-paris", index: 5 }),
 ];
+
+function citation(annotation: Annotation): ExampleEvent {
+  return { type: "response.output_text.annotation.added", ...IN_MESSAGE, annotation_index: 0, annotation };
+}
 
 export const SUMMARY_EVENTS: readonly ExampleEvent[] = [
   { type: "response.output_item.added", output_index: 0, item: { id: REASONING_ID, type: "reasoning", summary: [] } },

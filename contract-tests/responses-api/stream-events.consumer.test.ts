@@ -1,72 +1,57 @@
-import { MatchersV3, PactV4 } from "@pact-foundation/pact";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { readResponseStreamEvent } from "../../generated/responses-api/readers.js";
+import { readAnyStreamEvent } from "../../generated/responses-api/readers.js";
 import { Antiphon } from "../../src/client/index.ts";
 import { verifies } from "../../tests/verifies.ts";
-import { PACTS_DIR, type Parties } from "../pact-files.fixture.ts";
-import { shapeOf } from "../shape.fixture.ts";
-import type { ExampleEvent } from "./example-events.fixture.ts";
-import {
-  nameOfEvent,
-  SITUATIONS,
-  STAGED_EVENTS,
-  STAGED_SITUATIONS,
-  STREAM_EVENTS,
-} from "./stream-situations.fixture.ts";
+import { checkMessage, nameOfExample, SSE_READERS, shapeOfEvent } from "./message-pacts.fixture.ts";
+import { PENDING_SITUATIONS } from "./pending-situations.fixture.ts";
+import { type AnyExample, SITUATIONS, STAGED_SITUATIONS } from "./stream-situations.fixture.ts";
 
 const REQUEST = { model: "example-model", input: "Hi", stream: true } as const;
 
-describe.each([...casesOf(STREAM_EVENTS, SITUATIONS), ...casesOf(STAGED_EVENTS, STAGED_SITUATIONS)])(
-  "a reader of streams, $state",
-  ({ parties, state, events }) => {
-    test.each(events.map((event) => ({ name: nameOfEvent(event), event })))(
-      "understands $name",
-      async ({ name, event }) => {
-        verifies("contract.parity.same-checks-both-providers");
-        await new PactV4({ ...parties, dir: PACTS_DIR, logLevel: "error" })
-          .addAsynchronousInteraction()
-          .given(state)
-          .expectsToReceive(name, (builder) => builder.withJSONContent(expected(event)))
-          .executeTest(async ({ contents }) => checkClients(contents.content));
-      },
-    );
-  },
-);
+const EXAMPLES: Readonly<Record<string, readonly AnyExample[]>> = {
+  ...SITUATIONS,
+  ...STAGED_SITUATIONS,
+  ...Object.fromEntries(Object.entries(PENDING_SITUATIONS).map(([state, { events }]) => [state, events])),
+};
 
-interface Situation {
-  readonly parties: Parties;
-  readonly state: string;
-  readonly events: readonly ExampleEvent[];
+describe.each(SSE_READERS)("$consumer reads events", (parties) => {
+  describe.each(Object.entries(EXAMPLES))("of %s:", (state, events) => {
+    test.each(events.map((event) => ({ name: nameOfExample(event), event })))("$name", async ({ name, event }) => {
+      verifies("contract.parity.same-checks-both-providers");
+      const { read, thrown } = parties.consumer === "openai-sdk" ? OFFICIAL : OWN;
+      await checkMessage(parties, { state, name, shape: shapeOfEvent(event) }, async (content) => {
+        const outcome = read(streamOf(content));
+        if (thrown.includes(event.type)) await expect(outcome).rejects.toMatchObject({ code: "server_error" });
+        else expect(await outcome).toEqual(content);
+      });
+    });
+  });
+});
+
+/** An event comes out as it went in, but for those that are thrown. */
+const OFFICIAL = { read: readByOfficial, thrown: ["error"] };
+const OWN = { read: readByOwn, thrown: ["error", "response.error"] };
+
+type Fetch = () => Promise<Response>;
+
+/** A stream of this one event. */
+function streamOf(event: unknown): Fetch {
+  const text = `event: ${String(Object(event).type)}\ndata: ${JSON.stringify(event)}\n\n`;
+  return async () => new Response(text, { headers: { "content-type": "text/event-stream" } });
 }
 
-function casesOf(parties: Parties, situations: Readonly<Record<string, readonly ExampleEvent[]>>): Situation[] {
-  return Object.entries(situations).map(([state, events]) => ({ parties, state, events }));
+async function readByOfficial(fetch: Fetch): Promise<unknown> {
+  return firstOf(await new OpenAI({ apiKey: "sk-example", maxRetries: 0, fetch }).responses.create(REQUEST));
 }
 
-/** Any error will do. The reference sends no name with finished arguments, though its contract says so. */
-function expected(event: ExampleEvent): unknown {
-  const { name: _, ...members } = { name: "", ...event };
-  const error = event.type === "error" ? { error: MatchersV3.like(event.error) } : {};
-  return shapeOf({ ...members, ...error, sequence_number: 0 });
+async function readByOwn(fetch: Fetch): Promise<unknown> {
+  const event = await firstOf(await new Antiphon({ retriesMax: 0, fetch }).createResponse(REQUEST));
+  expect(readAnyStreamEvent(event), JSON.stringify(readAnyStreamEvent.errors)).toBe(true);
+  return event;
 }
 
-/** A stream of this one event reaches both clients, and the event comes out as it went in. */
-async function checkClients(event: unknown): Promise<void> {
-  const type = String(Object(event).type);
-  const text = `event: ${type}\ndata: ${JSON.stringify(event)}\n\n`;
-  const fetch = async (): Promise<Response> => new Response(text, { headers: { "content-type": "text/event-stream" } });
-  const official = new OpenAI({ apiKey: "sk-example", maxRetries: 0, fetch });
-  const own = new Antiphon({ retriesMax: 0, fetch });
-  const reads = [firstOf(official.responses.create(REQUEST)), firstOf(own.createResponse(REQUEST))];
-  for (const read of reads) {
-    if (type === "error") await expect(read).rejects.toMatchObject({ code: "server_error" });
-    else expect(await read).toEqual(event);
-  }
-  expect(readResponseStreamEvent(event), JSON.stringify(readResponseStreamEvent.errors)).toBe(true);
-}
-
-async function firstOf(stream: PromiseLike<AsyncIterable<unknown>>): Promise<unknown> {
-  for await (const event of await stream) return event;
+async function firstOf(stream: AsyncIterable<unknown>): Promise<unknown> {
+  for await (const event of stream) return event;
   throw new Error("the stream is empty");
 }

@@ -1,103 +1,78 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { MessageProviderPact } from "@pact-foundation/pact";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestServer, type TestServer } from "../../tests/test-server.ts";
 import { verifies } from "../../tests/verifies.ts";
-import { type PactMessage, pactFile, pickMessages, readPactMessages } from "../pact-files.fixture.ts";
-import { isRecord } from "../records.fixture.ts";
-import { emitEvents, SCENARIO } from "./emit-events.fixture.ts";
-import { REFERENCE_SETTINGS, REFERENCE_TIMEOUT_MS, referenceService, type Service } from "./service.fixture.ts";
-import { nameOfEvent, STAGED_EVENTS, STREAM_EVENTS } from "./stream-situations.fixture.ts";
+import type { PactMessage } from "../pact-files.fixture.ts";
+import { emitEvents } from "./emit-events.fixture.ts";
+import { Emitter } from "./emitter.fixture.ts";
+import { SSE_READERS } from "./message-pacts.fixture.ts";
+import { PENDING_SITUATIONS } from "./pending-situations.fixture.ts";
+import { isOfOneKind, isSnapshot, readRecordedEvents } from "./recorded-events.fixture.ts";
+import { SCENARIO } from "./scenarios.fixture.ts";
+import { REFERENCE_SETTINGS, REFERENCE_TIMEOUT_MS, referenceService } from "./service.fixture.ts";
+import { nameOfEvent, SITUATIONS, STAGED_SITUATIONS } from "./stream-situations.fixture.ts";
+import { casesOf, verifyMessage } from "./verify-message.fixture.ts";
+import { startVoice, type Voice } from "./voice.fixture.ts";
 
 const reference = referenceService();
 const recordings = process.env["REFERENCE_RECORDINGS"];
 
-describe("the events of our server", () => {
+describe("at our server", () => {
   let server: TestServer;
+  let voice: Voice;
+  let emitter: Emitter;
   beforeAll(async () => {
-    server = await startTestServer({ scenario: SCENARIO });
+    voice = await startVoice();
+    server = await startTestServer({ scenario: SCENARIO, env: { ...voice.env, SSE_KEEP_ALIVE_MS: "20" } });
+    emitter = new Emitter(emitEvents, { url: server.url, apiKey: server.apiKey, model: "antiphon-built-in" });
   });
-  afterAll(() => server.close());
-
-  test.each([STREAM_EVENTS, STAGED_EVENTS])("keep the pact with the $consumer", async (parties) => {
-    verifies("contract.parity.same-checks-both-providers");
-    const service: Service = { url: server.url, apiKey: server.apiKey, model: "antiphon-built-in" };
-    await checkEvents(pactFile(parties), emitter(service));
+  afterAll(async () => {
+    await server.close();
+    voice.close();
   });
-});
 
-describe.skipIf(reference === null)(`the events of the reference (${REFERENCE_SETTINGS})`, () => {
-  test("keep the same pact", { timeout: REFERENCE_TIMEOUT_MS }, async () => {
-    if (reference !== null) await checkEvents(pactFile(STREAM_EVENTS), emitter(reference));
+  describe.each(SSE_READERS)("the pact of $consumer", (parties) => {
+    test.for(casesOf(parties))("$title", async ({ message }, { skip }) => {
+      verifies("contract.parity.same-checks-both-providers");
+      skip(message.state in PENDING_SITUATIONS, PENDING_SITUATIONS[message.state]?.reason);
+      await verifyMessage(parties, message, () => emitter.find(message));
+    });
   });
-});
 
-/** Recordings are older than the newest members of a response, so its snapshots are not among what is compared. */
-describe.skipIf(recordings === undefined)("recorded events of the reference (REFERENCE_RECORDINGS)", () => {
-  test.each([STREAM_EVENTS, STAGED_EVENTS])("keep the pact with the $consumer", async (parties) => {
-    verifies("contract.parity.same-checks-both-providers");
-    const recorded = readRecordings(recordings ?? "");
-    const find = ({ example }: PactMessage): unknown => recorded.find((event) => isOfOneKind(example, event));
-    const folder = await mkdtemp(join(tmpdir(), "antiphon-pact-"));
-    const file = join(folder, "recorded.json");
-    await writeFile(
-      file,
-      pickMessages(pactFile(parties), (message) => find(message) !== undefined),
-    );
-    try {
-      expect(readPactMessages(file).length).toBeGreaterThan(2);
-      await checkEvents(file, async (message) => find(message));
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+  test.each(Object.entries(PENDING_SITUATIONS))("cannot be brought to %s yet", async (_state, { tool, events }) => {
+    const sent = await emitter.names(Object.keys({ ...SITUATIONS, ...STAGED_SITUATIONS }));
+    expect(events.map(nameOfEvent).filter((name) => sent.has(name))).toEqual([]);
+    if (tool === undefined) return;
+    const reply = await server.post("/v1/responses", { model: "antiphon-built-in", input: "Hi", tools: [tool] });
+    expect(await reply.json()).toMatchObject({ error: { code: "unsupported_parameter", param: "tools[0]" } });
   });
 });
 
-/** Holds what `find` gives for each message of the pact to the message's shape. */
-async function checkEvents(file: string, find: (message: PactMessage) => Promise<unknown>): Promise<void> {
-  const messages = readPactMessages(file);
-  const verifier = new MessageProviderPact({
-    provider: STREAM_EVENTS.provider,
-    pactUrls: [file],
-    messageProviders: Object.fromEntries(messages.map((message) => [message.description, () => find(message)])),
-    stateHandlers: Object.fromEntries(messages.map(({ state }) => [state, async () => undefined])),
-    logLevel: "error",
+describe.skipIf(reference === null)(`at the reference (${REFERENCE_SETTINGS})`, () => {
+  const emitter = new Emitter(emitEvents, reference ?? { url: "", apiKey: "", model: "" });
+
+  describe.each(SSE_READERS)("the pact of $consumer", (parties) => {
+    const cases = casesOf(parties, ({ state }) => state in SITUATIONS);
+    test.each(cases)("$title", { timeout: REFERENCE_TIMEOUT_MS }, async ({ message }) => {
+      await verifyMessage(parties, message, () => emitter.find(message));
+    });
   });
-  await verifier.verify();
-}
+});
 
-/** Gives the event of a message. Each state is brought about once. */
-function emitter(service: Service): (message: PactMessage) => Promise<unknown> {
-  const emitted = new Map<string, Promise<unknown[]>>();
-  return async ({ description, state }) => {
-    const events = emitted.get(state) ?? emitEvents(service, state);
-    emitted.set(state, events);
-    return (await events).find((event) => nameOfEvent(event) === description) ?? { missing: description };
-  };
-}
+describe.skipIf(recordings === undefined)("at the recorded reference (REFERENCE_RECORDINGS)", () => {
+  const recorded = recordings === undefined ? [] : readRecordedEvents(recordings);
+  const find = ({ example }: PactMessage): unknown => recorded.find((event) => isOfOneKind(example, event));
 
-function readRecordings(folder: string): unknown[] {
-  const files = readdirSync(folder).filter((file) => file.endsWith(".chunks.txt"));
-  const lines = files.flatMap((file) => readFileSync(join(folder, file), "utf8").split("\n"));
-  return lines.filter((line) => line.trim() !== "").map((line): unknown => JSON.parse(line));
-}
+  describe.each(SSE_READERS)("the pact of $consumer", (parties) => {
+    const cases = recordings === undefined ? [] : casesOf(parties, (message) => find(message) !== undefined);
+    test.each(cases)("$title", async ({ message }) => {
+      verifies("contract.parity.same-checks-both-providers");
+      await verifyMessage(parties, message, async () => find(message));
+    });
 
-/** One event stands for another if both carry the same kinds of things, and lists are empty in both or in neither. Any error stands for any other. */
-function isOfOneKind(example: unknown, event: unknown): boolean {
-  if (nameOfEvent(example) !== nameOfEvent(event) || !isRecord(example) || "response" in example) return false;
-  return "error" in example || isLike(example, event);
-}
-
-function isLike(example: unknown, value: unknown): boolean {
-  if (Array.isArray(example) && Array.isArray(value)) {
-    if (example.length === 0) return value.length === 0;
-    return example.every((element) => value.some((other) => isLike(element, other)));
-  }
-  if (!isRecord(example) || !isRecord(value)) return true;
-  return (
-    example["type"] === value["type"] && Object.entries(example).every(([name, member]) => isLike(member, value[name]))
-  );
-}
+    test("and has no event that is held to none", () => {
+      const held = new Set(cases.map(({ message }) => message.description));
+      const others = recorded.filter((event) => !isSnapshot(event)).map(nameOfEvent);
+      expect([...new Set(others)].filter((name) => !held.has(name))).toEqual([]);
+    });
+  });
+});

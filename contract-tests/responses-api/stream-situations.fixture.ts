@@ -1,4 +1,3 @@
-import type { Parties } from "../pact-files.fixture.ts";
 import {
   CALL_BLOCK,
   CITATION_EVENTS,
@@ -13,31 +12,61 @@ import {
   SUMMARY_EVENTS,
   TEXT_BLOCK,
 } from "./example-events.fixture.ts";
+import {
+  DIALECT_CALL_EVENTS,
+  DIALECT_CUSTOM_CALL_EVENTS,
+  DIALECT_FAILURE_EVENTS,
+  DIALECT_SOUND_EVENTS,
+  type ExampleDialectEvent,
+  SOUND_EVENTS,
+  TRANSCRIPT_EVENTS,
+} from "./extension-events.fixture.ts";
+import {
+  BACKGROUND_EVENTS,
+  CANCELLED_EVENTS,
+  COMMENTARY_EVENTS,
+  COMPACTION_EVENTS,
+  FILTERED_EVENTS,
+  LOGPROB_EVENTS,
+  REPLAYED_EVENTS,
+  SECOND_CALL_EVENTS,
+} from "./run-events.fixture.ts";
 
-/** Events that a request alone brings about, at any provider. */
-export const STREAM_EVENTS: Parties = { consumer: "event-reader", provider: "responses-api" };
-/** Events that only a model with stage directions brings about reliably. */
-export const STAGED_EVENTS: Parties = { consumer: "staged-event-reader", provider: "responses-api" };
+export type AnyExample = ExampleEvent | ExampleDialectEvent;
 
-/** What a reader of streams may meet, and the events that are new in it. */
+/** What a reader of streams may meet at any provider, since a request alone brings it about, and the events that are new in it. */
 export const SITUATIONS = {
   "a model that answers": [...PREFIX, ...TEXT_BLOCK, COMPLETED],
   "a model that calls a function": CALL_BLOCK,
   "a model that calls a custom tool": CUSTOM_CALL_BLOCK,
   "a model that is cut short": [INCOMPLETE],
+  "a model that tells how likely its words are": LOGPROB_EVENTS,
+  "a response made in the background": BACKGROUND_EVENTS,
+  "a response of the background whose events are read once more": REPLAYED_EVENTS,
 } as const satisfies Record<string, readonly ExampleEvent[]>;
 
+/** What only a server of ours can be brought into: its model has stage directions, or the request uses an extension. */
 export const STAGED_SITUATIONS = {
   "a model that refuses": REFUSAL_EVENTS,
   "a model that cites": CITATION_EVENTS,
   "a model that summarises its reasoning": SUMMARY_EVENTS,
   "a model that shows its reasoning": REASONING_EVENTS,
+  "a model that comments on what it does": COMMENTARY_EVENTS,
+  "a model that calls two functions at once": SECOND_CALL_EVENTS,
+  "a model that a filter stops": FILTERED_EVENTS,
   "a model that breaks off": FAILURE_EVENTS,
-} as const satisfies Record<string, readonly ExampleEvent[]>;
+  "a response of the background that is cancelled": CANCELLED_EVENTS,
+  "a conversation that has grown too long": COMPACTION_EVENTS,
+  "a model whose answer is spoken": [...DIALECT_SOUND_EVENTS, ...TRANSCRIPT_EVENTS],
+  "a spoken answer that is read under the names of the reference": SOUND_EVENTS,
+  "a function call told in the extension dialect": DIALECT_CALL_EVENTS,
+  "a custom tool call told in the extension dialect": DIALECT_CUSTOM_CALL_EVENTS,
+  "a failure told in the extension dialect": DIALECT_FAILURE_EVENTS,
+} as const satisfies Record<string, readonly AnyExample[]>;
 
 /** Tells apart events of one type that carry different things: "response.output_item.added of a message". */
 export function nameOfEvent(event: unknown): string {
-  const { type, item, part } = Object(event);
-  const carried: unknown = item?.type ?? part?.type;
+  const { type, item, part, annotation } = Object(event);
+  const carried: unknown = item?.type ?? part?.type ?? annotation?.type;
   return typeof carried === "string" ? `${type} of ${carried}` : String(type);
 }

@@ -1,0 +1,45 @@
+import { recipeFor, usesExtension } from "./emit-events.fixture.ts";
+import { expectLegal } from "./read-stream.fixture.ts";
+import type { Service } from "./service.fixture.ts";
+import { LANE } from "./socket-situations.fixture.ts";
+import { SocketTalk } from "./socket-talk.fixture.ts";
+
+/** Every frame that the service sends in a state; throws where their order, numbers, ids or texts break the grammar. */
+export async function emitFrames(service: Service, state: string): Promise<readonly unknown[]> {
+  const talk = await SocketTalk.open(service);
+  const { request, dialect, isCancelled = false } = askFor(state);
+  try {
+    talk.send({ type: "response.create", model: service.model, ...request });
+    let responseId = "";
+    const frames = await talk.turn(async (frame) => {
+      const { type, response } = Object(frame);
+      responseId ||= String(response?.id ?? "");
+      if (isCancelled && type === "response.content_part.added") await cancel(service, responseId);
+    });
+    expectLegal(state, frames.map((frame) => JSON.stringify(frame)).join("\n"), dialect);
+    return frames;
+  } finally {
+    talk.close();
+  }
+}
+
+interface Asking {
+  readonly request: Readonly<Record<string, unknown>>;
+  readonly dialect: "reference" | "extension";
+  readonly isCancelled?: boolean;
+}
+
+function askFor(state: string): Asking {
+  if (state === "a response in a lane")
+    return { request: { input: "Say hello", stream_id: LANE }, dialect: "reference" };
+  if (state === "a response that is cancelled while a socket tells of it")
+    return { request: { input: "Please play: hold" }, dialect: "reference", isCancelled: true };
+  const recipe = recipeFor(state);
+  return { request: recipe.request, dialect: usesExtension(recipe) ? "extension" : "reference" };
+}
+
+async function cancel({ url, apiKey }: Service, id: string): Promise<void> {
+  const headers = { authorization: `Bearer ${apiKey}` };
+  const reply = await fetch(`${url}/v1/responses/${id}/cancel`, { method: "POST", headers });
+  if (!reply.ok) throw new Error(`cancel: ${reply.status} ${await reply.text()}`);
+}

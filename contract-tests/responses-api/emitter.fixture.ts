@@ -1,0 +1,36 @@
+import type { PactMessage } from "../pact-files.fixture.ts";
+import type { Service } from "./service.fixture.ts";
+import { nameOfEvent } from "./stream-situations.fixture.ts";
+
+type Emit = (service: Service, state: string) => Promise<readonly unknown[]>;
+
+/** Brings each state about once. */
+export class Emitter {
+  readonly #emit: Emit;
+  readonly #service: Service;
+  readonly #emitted = new Map<string, Promise<readonly unknown[]>>();
+
+  constructor(emit: Emit, service: Service) {
+    this.#emit = emit;
+    this.#service = service;
+  }
+
+  all(state: string): Promise<readonly unknown[]> {
+    const events = this.#emitted.get(state) ?? this.#emit(this.#service, state);
+    this.#emitted.set(state, events);
+    return events;
+  }
+
+  /** The event that a message is about. */
+  async find({ description, state, example }: PactMessage): Promise<unknown> {
+    const events = await this.all(state);
+    const alike = events.filter((event) => nameOfEvent(event) === nameOfEvent(example));
+    return alike[description.endsWith(", the second") ? 1 : 0] ?? { missing: description };
+  }
+
+  /** The names of all events of these states. */
+  async names(states: readonly string[]): Promise<ReadonlySet<string>> {
+    const events = await Promise.all(states.map((state) => this.all(state)));
+    return new Set(events.flat().map(nameOfEvent));
+  }
+}

@@ -1,0 +1,37 @@
+/** The stage directions of the built-in engine for the states that no request alone brings about. */
+export const SCENARIO = `
+scenarios:
+  - when: { input_contains: "play: refuse" }
+    events: [{ refusal: I would rather not. }]
+  - when: { input_contains: "play: cite" }
+    events:
+      - text: Paris is in France.
+      - annotation: { type: url_citation, start_index: 0, end_index: 5, url: "https://example.com/paris", title: Paris }
+      - annotation: { type: file_citation, file_id: file_paris, filename: paris.pdf, index: 5 }
+      - annotation: { type: container_file_citation, container_id: cntr_paris, file_id: cfile_paris, filename: paris.csv, start_index: 0, end_index: 5 }
+      - annotation: { type: file_path, file_id: file_paris, index: 5 }
+  - when: { input_contains: "play: summarise" }
+    events: [{ reasoning_summary: ["**Thinking**"] }, { text: Done. }]
+  - when: { input_contains: "play: think" }
+    events: [{ reasoning: I think. }, { text: Done. }]
+  - when: { input_contains: "play: comment" }
+    events: [{ message: { phase: commentary } }, { text: Let me see. }, { message: { phase: final_answer } }, { text: Done. }]
+  - when: { input_contains: "play: call twice" }
+    events:
+      - call: { name: get_weather, arguments: { city: Rome } }
+      - call: { name: get_time, arguments: { city: Rome } }
+  - when: { input_contains: "play: filter" }
+    events: [{ text: The sea }, { delay_ms: 100 }, { finish: content_filter }] # Long enough for a sign of life.
+  - when: { input_contains: "play: slowly" }
+    events: [{ text: The sea }, { delay_ms: 400 }, { text: " is blue." }]
+  - when: { input_contains: "play: hold" }
+    events: [{ text: The sea }, { delay_ms: 60000 }, { text: " is blue." }]
+  - when: { input_contains: "play: speak" }
+    events: [{ text: Hello there. }]
+  - when: { input_contains: "play: no quota" }
+    events: [{ refuse_turn: { status: 429, type: insufficient_quota, code: insufficient_quota, message: The quota is used up. } }]
+  - when: { input_contains: "play: break off" }
+    events:
+      - text: So far so
+      - error: { status: 500, type: server_error, code: server_error, message: The model broke off. }
+`;

@@ -1,0 +1,62 @@
+import { once } from "node:events";
+import { WebSocket } from "ws";
+import type { Service } from "./service.fixture.ts";
+
+/** A distant model takes its time. */
+const FRAME_MS_MAX = 60_000;
+const LAST: readonly unknown[] = ["response.completed", "response.incomplete", "response.failed"];
+
+/** A socket of WebSocket mode at a real server. Nothing is read by a client, since clients turn some frames into errors. */
+export class SocketTalk {
+  readonly #socket: WebSocket;
+  readonly #unread: unknown[] = [];
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.on("message", (bytes: Buffer) => this.#unread.push(JSON.parse(bytes.toString())));
+    socket.on("error", () => undefined);
+  }
+
+  static async open({ url, apiKey }: Service): Promise<SocketTalk> {
+    const socket = new WebSocket(`${url.replace("http", "ws")}/v1/responses`, {
+      headers: { authorization: `Bearer ${apiKey}` },
+    });
+    await once(socket, "open", { signal: AbortSignal.timeout(FRAME_MS_MAX) });
+    return new SocketTalk(socket);
+  }
+
+  send(frame: unknown): void {
+    this.#socket.send(typeof frame === "string" ? frame : JSON.stringify(frame));
+  }
+
+  /** The next frame that nobody has read, of whatever lane. */
+  async next(): Promise<unknown> {
+    while (this.#unread.length === 0) {
+      if (this.#socket.readyState === WebSocket.CLOSED) throw new Error("the socket is closed");
+      await once(this.#socket, "message", { signal: AbortSignal.timeout(FRAME_MS_MAX) });
+    }
+    return this.#unread.shift();
+  }
+
+  /** The frames up to the end of a turn, or the error that refuses it. Turns that overlap are not told apart. */
+  async turn(onFrame: (frame: unknown) => Promise<void> = async () => undefined): Promise<unknown[]> {
+    const frames: unknown[] = [];
+    for (;;) {
+      const frame = await this.next();
+      frames.push(frame);
+      await onFrame(frame);
+      const { type, status } = Object(frame);
+      if (LAST.includes(type) || (type === "error" && status !== undefined)) return frames;
+    }
+  }
+
+  /** Sends a frame, and gives the last of its turn. */
+  async ask(frame: unknown): Promise<unknown> {
+    this.send(frame);
+    return (await this.turn()).at(-1);
+  }
+
+  close(): void {
+    this.#socket.terminate();
+  }
+}
