@@ -31,7 +31,7 @@ export function pickMessages(file: string, keep: (message: PactMessage) => boole
   return JSON.stringify({ ...readPact(file), interactions });
 }
 
-function readPact(file: string): Readonly<Record<string, unknown>> {
+export function readPact(file: string): Readonly<Record<string, unknown>> {
   const pact: unknown = JSON.parse(readFileSync(file, "utf8"));
   if (!isRecord(pact)) throw new Error(`${file} is not a pact file.`);
   return pact;

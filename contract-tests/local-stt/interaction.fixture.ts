@@ -107,6 +107,9 @@ const CLASSES: Readonly<Record<number, new (...fields: never[]) => Error>> = {
   503: InternalServerError,
 };
 
+/** Without it Pact goes by the kind of the bytes alone. */
+const EQUALITY = { "pact:matcher:type": "equality" } as const;
+
 /** The headers of a body must come after it, for a body sets its own. */
 function writeBody(builder: RequestBuilder, body: RequestBody | undefined): void {
   if (body === undefined) return;
@@ -116,10 +119,13 @@ function writeBody(builder: RequestBuilder, body: RequestBody | undefined): void
       .body(FORM_TYPE, formBytes(body.form))
       .headers({ "Content-Type": regex("^multipart/form-data; ?boundary=.+$", FORM_TYPE) })
       .matchingRules({
-        body: body.form.map(({ name }) => ({ path: `$.${name}`, rules: [{ "pact:matcher:type": "equality" }] })),
+        body: body.form.map(({ name }) => ({ path: `$.${name}`, rules: [EQUALITY] })),
       });
   else if ("lines" in body)
-    builder.body("text/plain", Buffer.from(linesOf(body.lines))).headers({ "Content-Type": "application/x-ndjson" });
+    builder
+      .body("text/plain", Buffer.from(linesOf(body.lines)))
+      .headers({ "Content-Type": "application/x-ndjson" })
+      .matchingRules({ body: { path: "$", rules: [EQUALITY] } });
   else builder.body(body.type, Buffer.from(body.text));
 }
 

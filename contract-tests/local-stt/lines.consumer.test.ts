@@ -8,6 +8,7 @@ import { RATE_HZ, spokenBase64 } from "./recordings.fixture.ts";
 
 const STREAM = { method: "POST", path: "/stream/transcribe" } as const;
 const CHUNK = { type: "chunk", audio_base64: spokenBase64("three", 300), sample_rate: RATE_HZ } as const;
+const SILENCE = { type: "chunk", audio_base64: spokenBase64(50), sample_rate: RATE_HZ } as const;
 const END = { type: "end" } as const;
 const HELLO = { type: "hello", protocol: "stt-jsonl-v1" } as const;
 const FINAL = {
@@ -18,6 +19,7 @@ const FINAL = {
   start_ms: 0,
   end_ms: 600,
 } as const;
+const NOTHING = { ...FINAL, text: "", full_text: "", end_ms: 0 } as const;
 const CLOSED = { type: "stream.closed" } as const;
 const ACK = { type: "ack", received_bytes: 9600 } as const;
 
@@ -32,14 +34,8 @@ interface Talk {
 const TALKS: readonly Talk[] = [
   { name: "a word, ended", messages: [CHUNK, END], answers: [HELLO, ACK, FINAL, CLOSED] },
   { name: "a word in a last chunk", messages: [{ ...CHUNK, last: true }], answers: [HELLO, ACK, FINAL, CLOSED] },
-  {
-    name: "a word, without interim words",
-    messages: [CHUNK, END],
-    query: { interim: "false" },
-    answers: [HELLO, ACK, FINAL, CLOSED],
-  },
-  { name: "an end alone", messages: [END], answers: [HELLO, { ...FINAL, text: "", full_text: "", end_ms: 0 }, CLOSED] },
-  { name: "a word that nobody asks for", messages: [CHUNK], answers: [HELLO, ACK] },
+  { name: "an end alone", messages: [END], query: { interim: "false" }, answers: [HELLO, NOTHING, CLOSED] },
+  { name: "sound that nobody asks for", messages: [SILENCE], answers: [HELLO, { ...ACK, received_bytes: 800 }] },
 ];
 
 describe("a client that streams over plain HTTP", () => {

@@ -40,6 +40,7 @@ export const STATES = {
   "an engine with a full queue": { engine: "full" },
   "an engine that fails on every recording": { engine: "failing" },
   "an engine with a fault": { engine: "faulty" },
+  "streams that may be silent for a moment only": { engine: "failing", env: { STT_IDLE_TIMEOUT_MS: "200" } },
   "as many streams as there may be": { engine: "failing", env: { STT_STREAMS_MAX: "1" }, then: "take_all_streams" },
   "a server that is stopping": { engine: "failing", then: "stop" },
 } as const satisfies Readonly<Record<string, Setting>>;

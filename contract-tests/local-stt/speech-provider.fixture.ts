@@ -22,6 +22,8 @@ export interface SpeechProvider {
   readonly url: string;
   /** Starts a server in this state; the one before ends. */
   enter(state: string): Promise<void>;
+  /** Stops the server. */
+  leave(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -65,7 +67,7 @@ export async function openSpeechProvider(): Promise<SpeechProvider> {
     await Promise.all([door.close(), leave()]);
     await Promise.all([tones?.close(), writing.close(), breaking.close()]);
   };
-  return { url: door.url, enter, close };
+  return { url: door.url, enter, leave: () => leave(), close };
 }
 
 async function openTones(path: string) {
