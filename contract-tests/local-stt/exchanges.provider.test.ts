@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import { checkExchange, readExchanges, type WrittenExchange } from "../exchange-pact.fixture.ts";
+import type { StagedServer } from "../staged-server.fixture.ts";
 import { callByLines, callBySocket } from "../stream-caller.fixture.ts";
 import { LOCAL_STT_STREAM } from "./parties.fixture.ts";
-import { lacksEngine, openSpeechProvider, type SpeechProvider } from "./speech-provider.fixture.ts";
+import { lacksEngine, openSpeechProvider } from "./speech-provider.fixture.ts";
 import { streamSettingOf, TRANSPORTS } from "./stream-states.fixture.ts";
 
 describe("the streams of our speech server", () => {
-  let provider: SpeechProvider;
+  let provider: StagedServer;
   beforeAll(async () => {
     provider = await openSpeechProvider();
   });
@@ -29,7 +30,7 @@ describe("the streams of our speech server", () => {
 });
 
 /** Brings a stream into its state, says what the pact says, and gives as many messages as it has. */
-async function hearOf(provider: SpeechProvider, { given, says, hears }: WrittenExchange): Promise<unknown[]> {
+async function hearOf(provider: StagedServer, { given, says, hears }: WrittenExchange): Promise<unknown[]> {
   const [state = "", transport] = given;
   const { search = "", said = [], sent, then, isOpening = false } = streamSettingOf(state);
   const isSocket = transport === TRANSPORTS.WebSocket;

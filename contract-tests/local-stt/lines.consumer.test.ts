@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { SttClientMessage, SttServerMessage } from "../../generated/local-stt/types.ts";
 import { verifies } from "../../tests/verifies.ts";
+import { RATE_HZ, spokenBase64 } from "../spoken-sound.fixture.ts";
 import { sending } from "./detours.fixture.ts";
 import { checkInteraction, checkRefusal, type Refusal } from "./interaction.fixture.ts";
 import type { State } from "./provider-states.fixture.ts";
-import { RATE_HZ, spokenBase64 } from "./recordings.fixture.ts";
 
 const STREAM = { method: "POST", path: "/stream/transcribe" } as const;
 const CHUNK = { type: "chunk", audio_base64: spokenBase64("three", 300), sample_rate: RATE_HZ } as const;

@@ -5,16 +5,17 @@ import { Verifier, type VerifierOptions } from "@pact-foundation/pact";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import { pactFile, pickMessages, readPactMessages } from "../pact-files.fixture.ts";
+import type { StagedServer } from "../staged-server.fixture.ts";
 import { LOCAL_STT } from "./parties.fixture.ts";
 import { STATES, settingOf } from "./provider-states.fixture.ts";
-import { lacksEngine, openSpeechProvider, type SpeechProvider } from "./speech-provider.fixture.ts";
+import { lacksEngine, openSpeechProvider } from "./speech-provider.fixture.ts";
 
 const FILE = pactFile(LOCAL_STT);
 /** The verifier asks for states at other paths. */
 const LENGTHENED = ["/transcribe", "/stt_and_format", "/format", "/demo/chat"];
 
 describe("our speech server, asked by its client", () => {
-  let provider: SpeechProvider;
+  let provider: StagedServer;
   let folder: string;
   beforeAll(async () => {
     [provider, folder] = await Promise.all([openSpeechProvider(), mkdtemp(join(tmpdir(), "antiphon-pact-"))]);
@@ -34,7 +35,7 @@ describe("our speech server, asked by its client", () => {
   });
 });
 
-function verification(provider: SpeechProvider, file: string, state: string): VerifierOptions {
+function verification(provider: StagedServer, file: string, state: string): VerifierOptions {
   const { moreBytes } = settingOf(state);
   return {
     provider: LOCAL_STT.provider,

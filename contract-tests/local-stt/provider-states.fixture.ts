@@ -1,17 +1,17 @@
+import type { EngineName } from "../speech-engines.fixture.ts";
 import { formattingAt, NOBODY } from "./formatters.fixture.ts";
 
-/** What a state asks for, beside a server without engine and formatter. */
+/** What a state asks for; one that asks for nothing is a server without engine and formatter. */
 export interface Setting {
+  /** Left out: none. */
   readonly engine?: EngineName;
   readonly formatter?: "writing" | "breaking_off";
   readonly env?: Readonly<Record<string, string>>;
-  /** What is done with the server once it serves. */
-  readonly then?: "take_all_streams" | "stop";
+  /** What is done with the server before anybody asks. */
+  readonly prelude?: "hold_stream" | "stop";
   /** By how much what the caller sends is longer than in the pact. */
   readonly moreBytes?: number;
 }
-
-export type EngineName = "tones" | "building" | "downloading" | "loading" | "full" | "failing" | "faulty";
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -41,8 +41,8 @@ export const STATES = {
   "an engine that fails on every recording": { engine: "failing" },
   "an engine with a fault": { engine: "faulty" },
   "streams that may be silent for a moment only": { engine: "failing", env: { STT_IDLE_TIMEOUT_MS: "200" } },
-  "as many streams as there may be": { engine: "failing", env: { STT_STREAMS_MAX: "1" }, then: "take_all_streams" },
-  "a server that is stopping": { engine: "failing", then: "stop" },
+  "as many streams as there may be": { engine: "failing", env: { STT_STREAMS_MAX: "1" }, prelude: "hold_stream" },
+  "a server that is stopping": { engine: "failing", prelude: "stop" },
 } as const satisfies Readonly<Record<string, Setting>>;
 
 export type State = keyof typeof STATES;

@@ -1,11 +1,11 @@
 import { MatchersV3 } from "@pact-foundation/pact";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
+import { cutOffFile, silentFile, spokenFile } from "../spoken-sound.fixture.ts";
 import { sending } from "./detours.fixture.ts";
 import { audioPart, type Form, upload } from "./forms.fixture.ts";
 import { checkInteraction, checkRefusal, type Interaction, type Refusal } from "./interaction.fixture.ts";
 import type { State } from "./provider-states.fixture.ts";
-import { cutOffFile, silentFile, spokenFile } from "./recordings.fixture.ts";
 
 const { regex, string } = MatchersV3;
 

@@ -1,5 +1,5 @@
+import { RATE_HZ, spokenBase64 } from "../spoken-sound.fixture.ts";
 import type { State } from "./provider-states.fixture.ts";
-import { RATE_HZ, spokenBase64 } from "./recordings.fixture.ts";
 
 /** By the names of the states that choose them. */
 export const TRANSPORTS = { NDJSON: "a connection of lines", WebSocket: "a connection of frames" } as const;
