@@ -37,7 +37,7 @@ export function readPact(file: string): Readonly<Record<string, unknown>> {
   return pact;
 }
 
-function readInteractions(file: string): unknown[] {
+export function readInteractions(file: string): unknown[] {
   const { interactions } = readPact(file);
   return Array.isArray(interactions) ? interactions : [];
 }

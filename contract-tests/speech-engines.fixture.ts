@@ -13,6 +13,9 @@ const program = await whisperForTests();
 
 const NOBODY = createNoSpeech("Speech is switched off");
 
+/** What the talkative one hears in everything. */
+const LONG_TEXT = "word ".repeat(50_000).trim();
+
 /** Engines as servers see them, in situations that no real one stays in for long. */
 const STAGED = {
   none: NOBODY,
@@ -22,6 +25,7 @@ const STAGED = {
   full: refusing("busy", "Too many recordings wait for the speech engine already"),
   failing: ready(new SpeechError("crashed", "The speech engine failed on this recording, twice")),
   faulty: ready(new TypeError("a fault of the server itself")),
+  talkative: { ...ready(new Error()), transcribe: async () => ({ text: LONG_TEXT, segments: [], language: null }) },
 } as const satisfies Readonly<Record<string, SpeechEngine>>;
 
 /** `tones` is the real one, with the model whose words are tones. */

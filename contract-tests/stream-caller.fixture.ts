@@ -9,7 +9,28 @@ export interface StreamCaller {
   say(message: unknown): void;
   /** The next message that comes; null: none comes any more. */
   hear(): Promise<unknown>;
+  /** Reads nothing until it goes on. */
+  pause(): void;
+  resume(): void;
   leave(): void;
+}
+
+const ROUNDS_MAX = 1000;
+
+/** Says messages again and again to a server that is not listened to, until that has enough, and gives what it says last. */
+export async function wearOut(stream: StreamCaller, messages: readonly object[], serverUrl: string): Promise<unknown> {
+  stream.pause();
+  for (let round = 0; round < ROUNDS_MAX && (await streamsOpen(serverUrl)) > 0; round += 1)
+    for (const message of messages) stream.say(message);
+  stream.resume();
+  let last: unknown = null;
+  for (let heard = await stream.hear(); heard !== null; heard = await stream.hear()) last = heard;
+  return last;
+}
+
+async function streamsOpen(serverUrl: string): Promise<number> {
+  const text = await (await fetch(`${serverUrl}/metrics`)).text();
+  return Number(/^antiphon_speech_streams_open (\d+)/m.exec(text)?.[1]);
 }
 
 /** Divides no line evenly, and none between its messages. */
@@ -34,6 +55,8 @@ export async function callByLines(url: string): Promise<StreamCaller> {
         call.write(line.subarray(place, place + PIECE_CHARACTERS));
     },
     hear: () => inbox.next(),
+    pause: () => void reply.socket.pause(),
+    resume: () => void reply.socket.resume(),
     leave: () => void call.destroy(),
   };
 }
@@ -49,7 +72,9 @@ export async function callBySocket(url: string, headers: Readonly<Record<string,
   return {
     say: (message) => void socket.send(message instanceof Uint8Array ? message : textOf(message)),
     hear: () => inbox.next(),
-    leave: () => void socket.terminate(),
+    pause: () => socket.pause(),
+    resume: () => socket.resume(),
+    leave: () => socket.terminate(),
   };
 }
 

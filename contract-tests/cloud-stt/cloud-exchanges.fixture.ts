@@ -83,4 +83,9 @@ export const CLOUD_EXCHANGES: readonly CloudExchange[] = [
     given: ["a stream that is silent for too long"],
     hears: [error("idle_timeout")],
   },
+  {
+    name: "the end of a stream that is not read",
+    given: ["a stream whose client does not read"],
+    hears: [error("client_too_slow")],
+  },
 ];

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import { checkExchange, readExchanges, type WrittenExchange } from "../exchange-pact.fixture.ts";
 import type { StagedServer } from "../staged-server.fixture.ts";
-import { callBySocket, type StreamCaller } from "../stream-caller.fixture.ts";
+import { callBySocket, type StreamCaller, wearOut } from "../stream-caller.fixture.ts";
 import { API_KEY, lacksEngine, openCloudProvider } from "./cloud-provider.fixture.ts";
 import { cloudSettingOf } from "./cloud-states.fixture.ts";
 import { CLOUD_STT_STREAM, PATH } from "./parties.fixture.ts";
@@ -34,7 +34,7 @@ describe("the streams of our cloud service", () => {
     await provider.enter(state);
     const stream = await callBySocket(provider.url + PATH, { "x-api-key": API_KEY });
     try {
-      await checkExchange(CLOUD_STT_STREAM, exchange, await hearOf(stream, exchange));
+      await checkExchange(CLOUD_STT_STREAM, exchange, await hearOf(stream, provider.url, exchange));
     } finally {
       stream.leave();
     }
@@ -42,8 +42,9 @@ describe("the streams of our cloud service", () => {
 });
 
 /** Says what the pact says, and gives as many messages as it has. */
-async function hearOf(stream: StreamCaller, { given, says, hears }: WrittenExchange): Promise<unknown[]> {
-  const { isEnded = false } = cloudSettingOf(given[0] ?? "");
+async function hearOf(stream: StreamCaller, url: string, { given, says, hears }: WrittenExchange): Promise<unknown[]> {
+  const { isEnded = false, unread } = cloudSettingOf(given[0] ?? "");
+  if (unread !== undefined) return [await wearOut(stream, unread, url)];
   if (says !== null) stream.say(says);
   if (isEnded) stream.say(LAST);
   const heard: unknown[] = [];

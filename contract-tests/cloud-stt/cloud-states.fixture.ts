@@ -1,4 +1,5 @@
 import type { EngineName } from "../speech-engines.fixture.ts";
+import { RATE_HZ, spokenBase64 } from "../spoken-sound.fixture.ts";
 
 /** What a state asks for; one that asks for nothing is a service that could open a stream. */
 export interface CloudSetting {
@@ -11,6 +12,8 @@ export interface CloudSetting {
   readonly apiKey?: string;
   /** How many streams the caller's key tries to open before; one unless told. */
   readonly streamsTried?: number;
+  /** Said until the service has enough, while nobody reads what it says. */
+  readonly unread?: readonly object[];
   /** The last piece follows what the pact says. */
   readonly isEnded?: boolean;
 }
@@ -32,6 +35,10 @@ export const CLOUD_STATES = {
   "a service that is stopping": { prelude: "stop" },
   "a stream that was just opened": { engine: "tones" },
   "a stream that its client ends after the next message": { engine: "tones", isEnded: true },
+  "a stream whose client does not read": {
+    engine: "talkative",
+    unread: [{ type: "audio", audio_base64: spokenBase64("one", 1000), sample_rate: RATE_HZ }],
+  },
   "a stream that is silent for too long": { env: { STT_CLOUD_IDLE_TIMEOUT_MS: "200" } },
 } as const satisfies Readonly<Record<string, CloudSetting>>;
 

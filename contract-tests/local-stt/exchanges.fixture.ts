@@ -120,6 +120,11 @@ const UNASKED: readonly StreamExchange[] = [
   { name: "hello", given: "a stream that is being opened", hears: [{ type: "hello", protocol: "stt-jsonl-v1" }] },
   { name: "the end of a silent stream", given: "a stream that is silent for too long", hears: [error("idle_timeout")] },
   {
+    name: "the end of a stream that is not read",
+    given: "a stream whose client does not read",
+    hears: [error("client_too_slow")],
+  },
+  {
     name: "the end of a stream with too large a chunk",
     given: "a stream with a chunk of more than 1 MiB",
     hears: [error("chunk_too_large")],

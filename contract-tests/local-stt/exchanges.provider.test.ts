@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import { checkExchange, readExchanges, type WrittenExchange } from "../exchange-pact.fixture.ts";
 import type { StagedServer } from "../staged-server.fixture.ts";
-import { callByLines, callBySocket } from "../stream-caller.fixture.ts";
+import { callByLines, callBySocket, wearOut } from "../stream-caller.fixture.ts";
 import { LOCAL_STT_STREAM } from "./parties.fixture.ts";
 import { lacksEngine, openSpeechProvider } from "./speech-provider.fixture.ts";
 import { streamSettingOf, TRANSPORTS } from "./stream-states.fixture.ts";
@@ -32,7 +32,7 @@ describe("the streams of our speech server", () => {
 /** Brings a stream into its state, says what the pact says, and gives as many messages as it has. */
 async function hearOf(provider: StagedServer, { given, says, hears }: WrittenExchange): Promise<unknown[]> {
   const [state = "", transport] = given;
-  const { search = "", said = [], sent, then, isOpening = false } = streamSettingOf(state);
+  const { search = "", said = [], sent, unread, then, isOpening = false } = streamSettingOf(state);
   const isSocket = transport === TRANSPORTS.WebSocket;
   const stream = isSocket
     ? await callBySocket(`${provider.url}/ws/transcribe${search}`)
@@ -43,6 +43,7 @@ async function hearOf(provider: StagedServer, { given, says, hears }: WrittenExc
       stream.say(message);
       await stream.hear();
     }
+    if (unread !== undefined) return [await wearOut(stream, unread, provider.url)];
     if (sent !== undefined) stream.say(sent);
     if (says !== null) stream.say(says);
     if (then === "stop_server") void provider.leave();

@@ -39,6 +39,7 @@ export const STATES = {
   "a speech model that is being loaded": { engine: "loading" },
   "an engine with a full queue": { engine: "full" },
   "an engine that fails on every recording": { engine: "failing" },
+  "an engine that hears a long speech in everything": { engine: "talkative" },
   "an engine with a fault": { engine: "faulty" },
   "streams that may be silent for a moment only": { engine: "failing", env: { STT_IDLE_TIMEOUT_MS: "200" } },
   "as many streams as there may be": { engine: "failing", env: { STT_STREAMS_MAX: "1" }, prelude: "hold_stream" },

@@ -13,6 +13,8 @@ interface StreamSetting {
   readonly said?: readonly object[];
   /** What is said without an answer: what comes then is what the pact says. */
   readonly sent?: object | string | Uint8Array;
+  /** Said until the server has enough, while nobody reads what it says. */
+  readonly unread?: readonly object[];
   readonly then?: "stop_server";
   /** The pact says what comes first. */
   readonly isOpening?: boolean;
@@ -38,6 +40,10 @@ export const STREAM_STATES = {
   },
   "a stream with a text that is no JSON": { server: HEARS, sent: '{"type": "chu' },
   "a stream with a frame of bytes": { server: HEARS, sent: new Uint8Array(320) },
+  "a stream whose client does not read": {
+    server: "an engine that hears a long speech in everything",
+    unread: [THREE, { type: "flush" }],
+  },
   "a stream whose server stops": { server: "an engine that fails on every recording", then: "stop_server" },
 } as const satisfies Readonly<Record<string, StreamSetting>>;
 
