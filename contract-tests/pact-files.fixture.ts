@@ -86,13 +86,13 @@ function statesOf({ providerStates }: Readonly<Record<string, unknown>>): string
   return providerStates.map((state) => (isRecord(state) ? String(state["name"]) : ""));
 }
 
-function readPact(file: string): Readonly<Record<string, unknown>> {
+export function readPact(file: string): Readonly<Record<string, unknown>> {
   const pact: unknown = JSON.parse(readFileSync(file, "utf8"));
   if (!isRecord(pact)) throw new Error(`${file} is not a pact file.`);
   return pact;
 }
 
-function readInteractions(file: string): unknown[] {
+export function readInteractions(file: string): unknown[] {
   const { interactions } = readPact(file);
   return Array.isArray(interactions) ? interactions : [];
 }

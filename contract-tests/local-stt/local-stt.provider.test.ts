@@ -1,21 +1,61 @@
-import { Verifier } from "@pact-foundation/pact";
-import { test } from "vitest";
-import { startLocalSttServer } from "../../tests/local-stt-server.ts";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Verifier, type VerifierOptions } from "@pact-foundation/pact";
+import { afterAll, beforeAll, describe, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
-import { pactFile } from "../pact-files.fixture.ts";
+import { pactFile, pickMessages, readPactMessages } from "../pact-files.fixture.ts";
+import type { StagedServer } from "../staged-server.fixture.ts";
 import { LOCAL_STT } from "./parties.fixture.ts";
+import { STATES, settingOf } from "./provider-states.fixture.ts";
+import { lacksEngine, openSpeechProvider } from "./speech-provider.fixture.ts";
 
-test("our speech server keeps the pact of its client", async () => {
-  verifies("stt.health.tells-model-and-formatter", "stt.version.build-metadata");
-  const server = await startLocalSttServer();
-  try {
-    await new Verifier({
-      provider: LOCAL_STT.provider,
-      providerBaseUrl: server.url,
-      pactUrls: [pactFile(LOCAL_STT)],
-      logLevel: "error",
-    }).verifyProvider();
-  } finally {
-    await server.close();
-  }
+const FILE = pactFile(LOCAL_STT);
+/** The verifier asks for states at other paths. */
+const LENGTHENED = ["/transcribe", "/stt_and_format", "/format", "/demo/chat"];
+
+describe("our speech server, asked by its client", () => {
+  let provider: StagedServer;
+  let folder: string;
+  beforeAll(async () => {
+    [provider, folder] = await Promise.all([openSpeechProvider(), mkdtemp(join(tmpdir(), "antiphon-pact-"))]);
+  });
+  afterAll(() => Promise.all([provider.close(), rm(folder, { recursive: true })]));
+
+  const interactions = readPactMessages(FILE).map(({ description, state }) => [description, state] as const);
+  test.for(interactions)("answers %s, given %s", async ([description, state], { skip }) => {
+    verifies("contract.parity.same-checks-both-providers");
+    skip(lacksEngine(state), "this machine cannot build the speech engine");
+    const file = join(folder, "one.json");
+    await writeFile(
+      file,
+      pickMessages(FILE, (one) => one.description === description),
+    );
+    await new Verifier(verification(provider, file, state)).verifyProvider();
+  });
 });
+
+function verification(provider: StagedServer, file: string, state: string): VerifierOptions {
+  const { moreBytes } = settingOf(state);
+  return {
+    provider: LOCAL_STT.provider,
+    providerBaseUrl: provider.url,
+    pactUrls: [file],
+    stateHandlers: Object.fromEntries(Object.keys(STATES).map((name) => [name, () => provider.enter(name)])),
+    ...(moreBytes === undefined ? {} : { requestFilter: lengthening(moreBytes) }),
+    logLevel: "error",
+  };
+}
+
+/** Makes the file, or the text, longer by what the state says: pacts hold none that are too large. */
+function lengthening(bytes: number): NonNullable<VerifierOptions["requestFilter"]> {
+  return (request, _response, next) => {
+    if (LENGTHENED.includes(request.path)) {
+      const body = Buffer.isBuffer(request.body) ? request.body : Buffer.from(JSON.stringify(request.body));
+      const place = body.indexOf("\r\n\r\n") + 4;
+      request.body = Buffer.concat([body.subarray(0, place), Buffer.alloc(bytes, " "), body.subarray(place)]);
+      request.headers["content-length"] = String(request.body.length);
+    }
+    next();
+  };
+}

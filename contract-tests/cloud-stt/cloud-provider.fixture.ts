@@ -1,0 +1,44 @@
+import { WebSocket } from "ws";
+import { silentLogger } from "../../src/base/logger.ts";
+import { loadConfig } from "../../src/config/load-config.ts";
+import { startSttCloud } from "../../src/servers/stt-cloud.ts";
+import { isMissing, openEngines } from "../speech-engines.fixture.ts";
+import { openStagedServer, type StagedServer } from "../staged-server.fixture.ts";
+import { cloudSettingOf } from "./cloud-states.fixture.ts";
+import { PATH } from "./parties.fixture.ts";
+
+export const API_KEY = "sk-cloud-callers-own-key-0123456789";
+
+const SETTINGS = { STT_CLOUD_PORT: "0", DRAIN_MS: "1000", DATABASE_FILE: ":memory:", API_KEYS: API_KEY };
+
+/** Whether the state needs an engine that this machine cannot build. */
+export function lacksEngine(state: string): boolean {
+  return isMissing(cloudSettingOf(state).engine ?? "failing");
+}
+
+/** The real service in any of its states. One engine and its model serve all of them. */
+export async function openCloudProvider(): Promise<StagedServer> {
+  const engines = await openEngines();
+  return openStagedServer({
+    start: (state) => {
+      const { engine = "failing", env } = cloudSettingOf(state);
+      return startSttCloud(loadConfig({ ...SETTINGS, ...env }, []), silentLogger, engines.engine(engine));
+    },
+    prelude: (state) => cloudSettingOf(state).prelude ?? null,
+    openStream: async (url, state) => {
+      const held = await tryStream(url);
+      for (let tried = 1; tried < (cloudSettingOf(state).streamsTried ?? 1); tried += 1) await tryStream(url);
+      return () => held.terminate();
+    },
+    close: engines.close,
+  });
+}
+
+/** Resolves once the stream is open, or was refused. */
+async function tryStream(url: string): Promise<WebSocket> {
+  const socket = new WebSocket(url.replace("http", "ws") + PATH, { headers: { "x-api-key": API_KEY } });
+  const refused = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  socket.on("error", () => {});
+  await Promise.race([new Promise<void>((resolve) => socket.once("open", () => resolve())), refused]);
+  return socket;
+}

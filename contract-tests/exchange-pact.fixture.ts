@@ -1,0 +1,125 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MessageProviderPact, PactV4 } from "@pact-foundation/pact";
+import { PACTS_DIR, type Parties, pactFile, pickMessages, readPact } from "./pact-files.fixture.ts";
+import { isRecord } from "./records.fixture.ts";
+
+/** What a client says on a stream, and what answers it, or what the server says by itself. Members may be matchers. */
+export interface Exchange {
+  /** Unique. */
+  readonly name: string;
+  readonly given: readonly [state: string, ...others: string[]];
+  /** Left out: the server speaks by itself. */
+  readonly says?: object;
+  /** In their order. */
+  readonly hears: readonly object[];
+}
+
+/** An exchange as its consumer test is to play it, with examples in the place of matchers. */
+export interface Played {
+  readonly says: unknown;
+  readonly hears: readonly object[];
+}
+
+/** Has a client play its part in an exchange, and writes that into the pact. Whoever plays it throws where it cannot. */
+export async function writeExchange(
+  parties: Parties,
+  { name, given, says, hears }: Exchange,
+  play: (played: Played) => Promise<void>,
+): Promise<void> {
+  const pact = new PactV4({ ...parties, dir: PACTS_DIR, logLevel: "error" });
+  if (says === undefined) {
+    const [said] = hears;
+    const message = pact.addAsynchronousInteraction();
+    for (const state of given) message.given(state);
+    await message
+      .expectsToReceive(name, (builder) => builder.withJSONContent(said))
+      .executeTest(({ contents }) => play({ says: null, hears: [jsonOf(contents.content)] }));
+    return;
+  }
+  const message = pact.addSynchronousInteraction(name);
+  for (const state of given) message.given(state);
+  await message
+    .withRequest((builder) => builder.withJSONContent(says))
+    .withResponse((builder) => {
+      for (const answer of hears) builder.withJSONContent(answer);
+    })
+    .executeTest(({ Request, Response }) =>
+      play({ says: jsonOf(Request.content), hears: Response.map(({ content }) => jsonOf(content)) }),
+    );
+}
+
+function jsonOf(content: unknown): object {
+  const value: unknown = Buffer.isBuffer(content) ? JSON.parse(content.toString()) : content;
+  if (!isRecord(value)) throw new Error("a message is a JSON object");
+  return value;
+}
+
+/** An exchange as a pact file has it. */
+export interface WrittenExchange {
+  readonly name: string;
+  readonly given: readonly string[];
+  /** Null: the server speaks by itself. */
+  readonly says: unknown;
+  readonly hears: readonly unknown[];
+}
+
+export function readExchanges(parties: Parties): WrittenExchange[] {
+  return interactionsOf(readPact(pactFile(parties))).map((interaction) => {
+    const { description, providerStates, request, response, contents } = interaction;
+    const responses: unknown[] = Array.isArray(response) ? response : [{ contents }];
+    const states: unknown[] = Array.isArray(providerStates) ? providerStates : [];
+    return {
+      name: String(description),
+      given: states.map((state) => (isRecord(state) ? String(state["name"]) : "")),
+      says: request === undefined ? null : contentOf(request),
+      hears: responses.map(contentOf),
+    };
+  });
+}
+
+function contentOf(message: unknown): unknown {
+  const contents = isRecord(message) ? message["contents"] : undefined;
+  return isRecord(contents) ? contents["content"] : undefined;
+}
+
+/** Holds what was really heard in an exchange to the pact, message by message. */
+export async function checkExchange(parties: Parties, { name, hears }: WrittenExchange, heard: readonly unknown[]) {
+  const folder = await mkdtemp(join(tmpdir(), "antiphon-pact-"));
+  try {
+    for (const place of hears.keys()) {
+      const file = join(folder, `${place}.json`);
+      await writeFile(
+        file,
+        withOneAnswer(
+          pickMessages(pactFile(parties), (one) => one.description === name),
+          place,
+        ),
+      );
+      await new MessageProviderPact({
+        provider: parties.provider,
+        pactUrls: [file],
+        messageProviders: { [name]: async () => heard[place] ?? { type: "nothing" } },
+        logLevel: "error",
+      }).verify();
+    }
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Pact asks for one answer only. */
+function withOneAnswer(text: string, place: number): string {
+  const pact: unknown = JSON.parse(text);
+  const interactions = interactionsOf(pact).map((interaction) => {
+    const { response } = interaction;
+    return Array.isArray(response) ? { ...interaction, response: [response[place]] } : interaction;
+  });
+  return JSON.stringify({ ...(isRecord(pact) ? pact : {}), interactions });
+}
+
+function interactionsOf(pact: unknown): Readonly<Record<string, unknown>>[] {
+  const interactions: unknown = isRecord(pact) ? pact["interactions"] : [];
+  return Array.isArray(interactions) ? interactions.filter(isRecord) : [];
+}

@@ -1,0 +1,59 @@
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+
+export interface FrontDoor {
+  /** Stays the same, whoever stands behind it. */
+  readonly url: string;
+  /** From now on connections lead there. Those that are open end. */
+  leadTo(target: Target): void;
+  close(): Promise<void>;
+}
+
+/** Makes a connection to who stands behind the door. */
+export type Target = () => Socket;
+
+/** One address for servers that come and go. It passes bytes on, and looks at none of them. */
+export async function openFrontDoor(): Promise<FrontDoor> {
+  const open = new Set<Socket>();
+  let target: Target | null = null;
+  const server = createServer((caller) => {
+    if (target === null) return void caller.destroy();
+    const behind = target();
+    for (const [socket, other] of [
+      [caller, behind],
+      [behind, caller],
+    ] as const) {
+      open.add(socket);
+      socket.on("error", () => other.destroy());
+      socket.once("close", () => {
+        open.delete(socket);
+        other.end();
+      });
+      socket.pipe(other);
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const hangUp = (): void => {
+    for (const socket of open) socket.destroy();
+  };
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    leadTo: (next) => {
+      hangUp();
+      target = next;
+    },
+    close: async () => {
+      hangUp();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+export function serverAt(url: string): Target {
+  const { hostname, port } = new URL(url);
+  return () => connect({ host: hostname, port: Number(port) });
+}

@@ -1,0 +1,147 @@
+import { MatchersV3, PactV4 } from "@pact-foundation/pact";
+import { expect } from "vitest";
+import {
+  AntiphonSpeech,
+  BadRequestError,
+  InternalServerError,
+  NotFoundError,
+  PermissionDeniedError,
+  type SpeechOptions,
+} from "../../src/client/index.ts";
+import { PACTS_DIR } from "../pact-files.fixture.ts";
+import { FORM_TYPE, type Form, formBytes } from "./forms.fixture.ts";
+import { LOCAL_STT } from "./parties.fixture.ts";
+import type { State } from "./provider-states.fixture.ts";
+
+const { regex, string } = MatchersV3;
+
+export interface Interaction {
+  readonly given: State;
+  /** Unique; the sentence goes on after "a request". */
+  readonly request: string;
+  readonly method: string;
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: RequestBody;
+  readonly status?: number;
+  readonly reply: { readonly json: unknown; readonly headers?: Headers } | TextReply;
+}
+
+type Headers = Readonly<Record<string, string | ReturnType<typeof regex>>>;
+
+export type RequestBody =
+  | { readonly json: unknown }
+  | { readonly form: Form }
+  /** One message for each line. */
+  | { readonly lines: readonly object[] }
+  | { readonly text: string; readonly type: string };
+
+export interface TextReply {
+  /** The example: a whole reply as it is sent. */
+  readonly text: string;
+  /** What any reply must look like. A full match, and a dot is no line end. */
+  readonly pattern: string;
+  readonly type: string;
+}
+
+/** In place of fetch: for what our client never sends by itself. */
+export type Detour = NonNullable<SpeechOptions["fetch"]>;
+type Use = (client: AntiphonSpeech) => Promise<unknown>;
+
+/** Has our client talk to a stand-in that accepts this request only, and writes it into the pact. */
+export async function checkInteraction(interaction: Interaction, use: Use, detour?: Detour): Promise<void> {
+  const { given, request, method, path, query, status = 200, reply } = interaction;
+  await new PactV4({ ...LOCAL_STT, dir: PACTS_DIR, logLevel: "error" })
+    .addInteraction()
+    .given(given)
+    .uponReceiving(`a request ${request}`)
+    .withRequest(method, path, (builder) => {
+      if (query !== undefined) builder.query(query);
+      writeBody(builder, interaction.body);
+      if (interaction.headers !== undefined) builder.headers(interaction.headers);
+    })
+    .willRespondWith(status, (builder) => {
+      if ("json" in reply) builder.jsonBody(reply.json).headers(reply.headers ?? {});
+      else writeText(builder, reply);
+    })
+    .executeTest(async ({ url }) => {
+      const fetch: Detour = detour ?? ((to, init) => globalThis.fetch(to, init));
+      await use(new AntiphonSpeech({ baseUrl: url, retriesMax: 0, fetch }));
+    });
+}
+
+export interface Refusal {
+  readonly status: number;
+  readonly code: string;
+  /** Its text, where the contract says one. */
+  readonly message?: unknown;
+  /** Whether it says when to come back. */
+  readonly isPassing?: boolean;
+}
+
+/** Our client throws the error class of the status, with the code on it. */
+export async function checkRefusal(
+  interaction: Omit<Interaction, "reply" | "status">,
+  { status, code, message = string("A sentence."), isPassing = false }: Refusal,
+  call: Use,
+  detour?: Detour,
+): Promise<void> {
+  const headers = isPassing ? { "Retry-After": regex("^[1-9][0-9]*$", "5") } : {};
+  await checkInteraction(
+    { ...interaction, status, reply: { json: { error: { code, message } }, headers } },
+    async (client) => {
+      const error: unknown = await call(client).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ status, code, message: expect.stringMatching(/./) });
+      if (status in CLASSES) expect(error).toBeInstanceOf(CLASSES[status]);
+    },
+    detour,
+  );
+}
+
+const CLASSES: Readonly<Record<number, new (...fields: never[]) => Error>> = {
+  400: BadRequestError,
+  403: PermissionDeniedError,
+  404: NotFoundError,
+  500: InternalServerError,
+  503: InternalServerError,
+};
+
+/** Without it Pact goes by the kind of the bytes alone. */
+const EQUALITY = { "pact:matcher:type": "equality" } as const;
+
+/** The headers of a body must come after it, for a body sets its own. */
+function writeBody(builder: RequestBuilder, body: RequestBody | undefined): void {
+  if (body === undefined) return;
+  if ("json" in body) builder.jsonBody(body.json);
+  else if ("form" in body)
+    builder
+      .body(FORM_TYPE, formBytes(body.form))
+      .headers({ "Content-Type": regex("^multipart/form-data; ?boundary=.+$", FORM_TYPE) })
+      .matchingRules({
+        body: body.form.map(({ name }) => ({ path: `$.${name}`, rules: [EQUALITY] })),
+      });
+  else if ("lines" in body)
+    builder
+      .body("text/plain", Buffer.from(linesOf(body.lines)))
+      .headers({ "Content-Type": "application/x-ndjson" })
+      .matchingRules({ body: { path: "$", rules: [EQUALITY] } });
+  else builder.body(body.type, Buffer.from(body.text));
+}
+
+/** As our client sends them: a blank line first, which makes the server answer before anything is said. */
+function linesOf(messages: readonly object[]): string {
+  return `\n${messages.map((message) => `${JSON.stringify(message)}\n`).join("")}`;
+}
+
+/** Pact compares what is no JSON as a text of the type text/plain. */
+function writeText(builder: ResponseBuilder, { text, pattern, type }: TextReply): void {
+  builder
+    .body("text/plain", Buffer.from(text))
+    .headers({ "Content-Type": regex(`^${type}(;.*)?$`, type) })
+    .matchingRules({ body: { path: "$", rules: [regex(pattern, text)] } });
+}
+
+type WithRequest = ReturnType<PactV4["addInteraction"]>["withRequest"];
+type RequestBuilder = Parameters<NonNullable<Parameters<WithRequest>[2]>>[0];
+type ResponseBuilder = Parameters<NonNullable<Parameters<ReturnType<WithRequest>["willRespondWith"]>[1]>>[0];

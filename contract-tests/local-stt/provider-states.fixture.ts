@@ -1,0 +1,55 @@
+import type { EngineName } from "../speech-engines.fixture.ts";
+import { formattingAt, NOBODY } from "./formatters.fixture.ts";
+
+/** What a state asks for; one that asks for nothing is a server without engine and formatter. */
+export interface Setting {
+  /** Left out: none. */
+  readonly engine?: EngineName;
+  readonly formatter?: "writing" | "breaking_off";
+  readonly env?: Readonly<Record<string, string>>;
+  /** What is done with the server before anybody asks. */
+  readonly prelude?: "hold_stream" | "stop";
+  /** By how much what the caller sends is longer than in the pact. */
+  readonly moreBytes?: number;
+}
+
+const MEBIBYTE = 1024 * 1024;
+
+export const STATES = {
+  "a speech server": {},
+  "a model that hears tones": { engine: "tones" },
+  "a model that hears tones, and a formatter": { engine: "tones", formatter: "writing" },
+  "a model that hears tones, and a formatter that is down": { engine: "tones", env: formattingAt(NOBODY) },
+  "a model that hears tones, and recordings of at most a second": { engine: "tones", env: { STT_RECORDING_MAX: "1s" } },
+  "a model that hears tones, and an upload of more than may be uploaded": {
+    engine: "tones",
+    env: { BACKEND_MAX_UPLOAD_MB: "1" },
+    moreBytes: MEBIBYTE,
+  },
+  "a body of more than any text": { moreBytes: 4 * MEBIBYTE },
+  "a formatter": { formatter: "writing" },
+  "a formatter that is down": { env: formattingAt(NOBODY) },
+  "a formatter that refuses its key": { formatter: "writing", env: { FORMATTER_API_KEY: "sk-wrong" } },
+  "a formatter that fails": { formatter: "writing", env: { FORMATTER_MODEL: "no-such-model" } },
+  "a formatter that breaks off": { formatter: "breaking_off" },
+  "formatting that is switched off": { formatter: "writing", env: { FORMATTING: "false" } },
+  "metrics that are switched off": { env: { METRICS: "off" } },
+  "an engine that is being built": { engine: "building" },
+  "a speech model that is being downloaded": { engine: "downloading" },
+  "a speech model that is being loaded": { engine: "loading" },
+  "an engine with a full queue": { engine: "full" },
+  "an engine that fails on every recording": { engine: "failing" },
+  "an engine that hears a long speech in everything": { engine: "talkative" },
+  "an engine with a fault": { engine: "faulty" },
+  "streams that may be silent for a moment only": { engine: "failing", env: { STT_IDLE_TIMEOUT_MS: "200" } },
+  "as many streams as there may be": { engine: "failing", env: { STT_STREAMS_MAX: "1" }, prelude: "hold_stream" },
+  "a server that is stopping": { engine: "failing", prelude: "stop" },
+} as const satisfies Readonly<Record<string, Setting>>;
+
+export type State = keyof typeof STATES;
+
+export function settingOf(state: string): Setting {
+  const setting = Object.entries(STATES).find(([name]) => name === state)?.[1];
+  if (setting === undefined) throw new Error(`nothing brings about the state '${state}'`);
+  return setting;
+}

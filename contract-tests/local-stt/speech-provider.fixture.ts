@@ -1,0 +1,48 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { silentLogger } from "../../src/base/logger.ts";
+import { loadConfig } from "../../src/config/load-config.ts";
+import { startLocalStt } from "../../src/servers/local-stt.ts";
+import { isMissing, openEngines } from "../speech-engines.fixture.ts";
+import { openStagedServer, type StagedServer } from "../staged-server.fixture.ts";
+import { formattingAt, startBreakingFormatter, startFormatter } from "./formatters.fixture.ts";
+import { settingOf } from "./provider-states.fixture.ts";
+
+const SETTINGS = { STT_PORT: "0", DRAIN_MS: "1000", FIND_LOCAL_DAEMON: "false" };
+
+/** Whether the state needs an engine that this machine cannot build. */
+export function lacksEngine(state: string): boolean {
+  return isMissing(settingOf(state).engine ?? "none");
+}
+
+/** The real server in any of its states. One engine and its model, and one formatter, serve all of them. */
+export async function openSpeechProvider(): Promise<StagedServer> {
+  const [engines, writing, breaking] = await Promise.all([openEngines(), startFormatter(), startBreakingFormatter()]);
+  const formatters = { writing, breaking_off: breaking };
+  return openStagedServer({
+    start: (state) => {
+      const { engine = "none", formatter, env } = settingOf(state);
+      const formatting = formatter === undefined ? {} : formattingAt(formatters[formatter].baseUrl);
+      return startLocalStt(
+        loadConfig({ ...SETTINGS, ...formatting, ...env }, []),
+        silentLogger,
+        engines.engine(engine),
+      );
+    },
+    prelude: (state) => settingOf(state).prelude ?? null,
+    openStream,
+    close: async () => {
+      await Promise.all([engines.close(), writing.close(), breaking.close()]);
+    },
+  });
+}
+
+async function openStream(url: string): Promise<() => void> {
+  const { hostname, port, host } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  socket.on("error", () => {});
+  const head = ["POST /stream/transcribe HTTP/1.1", `Host: ${host}`, "Content-Type: application/x-ndjson"];
+  socket.write(`${[...head, "Transfer-Encoding: chunked"].join("\r\n")}\r\n\r\n`);
+  await once(socket, "data");
+  return () => void socket.destroy();
+}
