@@ -1,5 +1,5 @@
 import type { Browser, CDPSession, Page } from "playwright-core";
-import { type AccessibilityNode, describeTree } from "./accessibility-tree.fixture.ts";
+import { describeTree } from "./accessibility-tree.fixture.ts";
 import type { Stage } from "./proxy.fixture.ts";
 
 /** What can be seen, heard and touched of a page at one moment. */
@@ -63,8 +63,10 @@ export async function openViewer(browser: Browser): Promise<Viewer> {
 
 async function takeSnapshot(page: Page, devtools: CDPSession, awaited: Awaited): Promise<Snapshot> {
   const { isSettled, dom } = await page.evaluate(settle, { ...awaited, settleMaxMs: SETTLE_MAX_MS });
-  const { nodes }: { nodes: AccessibilityNode[] } = await devtools.send("Accessibility.getFullAXTree");
-  const { data } = await devtools.send("Page.captureScreenshot", { format: "png", optimizeForSpeed: true });
+  const [{ nodes }, { data }] = await Promise.all([
+    devtools.send("Accessibility.getFullAXTree"),
+    devtools.send("Page.captureScreenshot", { format: "png", optimizeForSpeed: true }),
+  ]);
   return { isSettled, dom, accessibility: describeTree(nodes), screenshot: Buffer.from(data, "base64") };
 }
 
