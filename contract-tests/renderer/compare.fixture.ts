@@ -1,7 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { RendererCase } from "./cases.fixture.ts";
-import { modelOf } from "./cases.fixture.ts";
+import { modelOf, type RendererCase } from "./cases.fixture.ts";
 import { Masking } from "./masks.fixture.ts";
 import type { Proxy } from "./proxy.fixture.ts";
 import { type Seat, type Source, type Step, show } from "./show.fixture.ts";
@@ -17,7 +16,7 @@ export interface Sources {
 export interface Comparison {
   /** How many were equal. */
   readonly steps: number;
-  /** The first step at which the pages part, to be read; empty: nobody can tell. */
+  /** The first step at which the pages part, to be read, or what went wrong in them; empty: nobody can tell. */
   readonly differences: readonly string[];
   /** What both pages looked like where they parted. */
   readonly screenshots: Readonly<Record<string, Buffer>>;
@@ -40,8 +39,12 @@ export async function compare({ proxy, viewers }: Theatre, shown: RendererCase, 
   ]);
   const compared = await compareSteps(shown, show(reference, shown), show(ours, shown));
   if (compared.differences.length > 0) return compared;
-  const [left, right] = viewers.map((viewer) => viewer.faults().join("\n"));
-  return { ...compared, differences: differenceOfTexts("faults of the page", left ?? "", right ?? "") };
+  const [left, right] = viewers.map((viewer) => viewer.consoleErrors().join("\n"));
+  const differences = [
+    ...viewers.flatMap((viewer) => viewer.uncaughtErrors()),
+    ...differenceOfTexts("errors in the console", left ?? "", right ?? ""),
+  ];
+  return { ...compared, differences };
 }
 
 /** Leaves the screenshots in `build/renderer/`, and says where. */

@@ -21,7 +21,7 @@ export interface Stage {
 /** A reply that the page waits for. It goes out piece by piece, as the test says. */
 export interface HeldReply {
   readonly request: unknown;
-  begin(): void;
+  begin(contentType: string): void;
   send(frame: string): void;
   end(): void;
 }
@@ -82,8 +82,8 @@ async function hold(request: IncomingMessage, response: ServerResponse): Promise
   const body: unknown = JSON.parse(await readText(request));
   return {
     request: body,
-    begin: () => {
-      response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
+    begin: (contentType) => {
+      response.writeHead(200, { "content-type": contentType });
       response.flushHeaders();
     },
     send: (frame) => {

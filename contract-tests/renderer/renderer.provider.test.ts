@@ -16,7 +16,7 @@ import { compare, keepScreenshots, type Theatre } from "./compare.fixture.ts";
 import { FAULTS } from "./faults.fixture.ts";
 import { buildPage } from "./page-files.fixture.ts";
 import { startProxy } from "./proxy.fixture.ts";
-import type { Frame, Source } from "./show.fixture.ts";
+import type { Frame, Source, Stream } from "./show.fixture.ts";
 import { openViewer } from "./viewer.fixture.ts";
 
 if (CHROMIUM === null)
@@ -60,7 +60,10 @@ describe.skipIf(CHROMIUM === null)("a chat page and a list of events", () => {
 
   test.each(FAULTS)("$of: is told from the reference where $title", async ({ title, of, seed }) => {
     const shown = caseOf(of);
-    const ours: Source = async (request) => seed(await askServer(request));
+    const ours: Source = async (request) => {
+      const stream = await askServer(request);
+      return { ...stream, frames: seed(stream.frames) };
+    };
     const { differences } = await compare(theatre, shown, { reference: referenceOf(shown), ours });
     const found = differences.join("\n");
     expect(found, title).toMatch(/^DOM, from line/m);
@@ -84,15 +87,18 @@ function caseOf(name: string): RendererCase {
 }
 
 function referenceOf({ streams }: RendererCase): Source {
-  return (_, turn) =>
-    Promise.resolve((streams[turn]?.events ?? []).map((event) => ({ name: event.type, data: event })));
+  return (_, turn) => {
+    const events = streams[turn]?.events ?? [];
+    const frames = events.map((event) => ({ name: event.type, data: event }));
+    return Promise.resolve({ contentType: "text/event-stream; charset=utf-8", frames });
+  };
 }
 
-async function askServer(request: unknown): Promise<readonly Frame[]> {
+async function askServer(request: unknown): Promise<Stream> {
   const reply = await server.post("/v1/responses", request);
   const text = await reply.text();
   if (reply.status !== 200) throw new Error(`Our server answered ${reply.status}: ${text}`);
   const frames: Frame[] = [];
   createParser({ onEvent: ({ event = "", data }) => frames.push({ name: event, data: JSON.parse(data) }) }).feed(text);
-  return frames;
+  return { contentType: reply.headers.get("content-type") ?? "", frames };
 }

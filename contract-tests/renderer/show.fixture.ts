@@ -1,5 +1,4 @@
-import type { RendererCase } from "./cases.fixture.ts";
-import { promptOf } from "./cases.fixture.ts";
+import { promptOf, type RendererCase } from "./cases.fixture.ts";
 import type { Masking } from "./masks.fixture.ts";
 import type { Stage } from "./proxy.fixture.ts";
 import type { Snapshot, Viewer } from "./viewer.fixture.ts";
@@ -10,8 +9,13 @@ export interface Frame {
   readonly data: unknown;
 }
 
+export interface Stream {
+  readonly contentType: string;
+  readonly frames: readonly Frame[];
+}
+
 /** Where the replies to a page come from; `turn` counts its requests, from 0. */
-export type Source = (request: unknown, turn: number) => Promise<readonly Frame[]>;
+export type Source = (request: unknown, turn: number) => Promise<Stream>;
 
 /** A page in front of one source. */
 export interface Seat {
@@ -39,9 +43,9 @@ export async function* show({ viewer, stage, masking, source }: Seat, shown: Ren
     lines += 1;
     const asked = await viewer.snapshot({ lines, isOver: false });
     yield { name: `request ${turn + 1}`, request: reply.request, snapshot: asked };
-    const frames = await source(masking.unmask(reply.request), turn);
-    reply.begin();
-    lines += 1; // The page writes the status down, too.
+    const { contentType, frames } = await source(masking.unmask(reply.request), turn);
+    reply.begin(contentType);
+    lines += 1; // The page writes status and type down, too.
     for (const { name, data } of frames) {
       reply.send(`event: ${name}\ndata: ${JSON.stringify(masking.mask(data))}\n\n`);
       lines += 1;

@@ -1,5 +1,5 @@
 import type { Browser, CDPSession, Page } from "playwright-core";
-import { type AccessibilityNode, describeTree } from "./accessibility-tree.fixture.ts";
+import { describeTree } from "./accessibility-tree.fixture.ts";
 import type { Stage } from "./proxy.fixture.ts";
 
 /** What can be seen, heard and touched of a page at one moment. */
@@ -25,43 +25,48 @@ export interface Viewer {
   visit(stage: Stage, query: string): Promise<void>;
   say(text: string): Promise<void>;
   snapshot(awaited: Awaited): Promise<Snapshot>;
-  /** Errors that the page or its console told of since it was opened. */
-  faults(): readonly string[];
-  close(): Promise<void>;
+  /** Errors of the present page that nobody caught. */
+  uncaughtErrors(): readonly string[];
+  /** What the present page wrote as an error; the library does so where a stream tells of one. */
+  consoleErrors(): readonly string[];
 }
 
-const SETTLE_MAX_MS = 5_000;
+const SETTLE_MAX_MS = 15_000;
 const VIEWPORT = { width: 800, height: 600 };
 
 export async function openViewer(browser: Browser): Promise<Viewer> {
   const context = await browser.newContext({ viewport: VIEWPORT, reducedMotion: "reduce" });
   const page = await context.newPage();
-  let faults: string[] = [];
-  page.on("pageerror", ({ message }) => faults.push(message));
+  let uncaught: string[] = [];
+  let told: string[] = [];
+  page.on("pageerror", ({ message }) => uncaught.push(message));
   page.on("console", (message) => {
-    if (message.type() === "error") faults.push(message.text());
+    if (message.type() === "error") told.push(message.text());
   });
   const devtools = await context.newCDPSession(page);
   return {
     visit: async (stage, query) => {
       await page.setExtraHTTPHeaders({ ...stage.headers });
       await page.goto(`${stage.url}/?${query}`);
-      faults = [];
+      uncaught = [];
+      told = [];
     },
     say: async (text) => {
       await page.getByLabel("Message").fill(text);
       await page.keyboard.press("Enter");
     },
     snapshot: (awaited) => takeSnapshot(page, devtools, awaited),
-    faults: () => faults,
-    close: () => context.close(),
+    uncaughtErrors: () => uncaught,
+    consoleErrors: () => told,
   };
 }
 
 async function takeSnapshot(page: Page, devtools: CDPSession, awaited: Awaited): Promise<Snapshot> {
   const { isSettled, dom } = await page.evaluate(settle, { ...awaited, settleMaxMs: SETTLE_MAX_MS });
-  const { nodes }: { nodes: AccessibilityNode[] } = await devtools.send("Accessibility.getFullAXTree");
-  const { data } = await devtools.send("Page.captureScreenshot", { format: "png", optimizeForSpeed: true });
+  const [{ nodes }, { data }] = await Promise.all([
+    devtools.send("Accessibility.getFullAXTree"),
+    devtools.send("Page.captureScreenshot", { format: "png", optimizeForSpeed: true }),
+  ]);
   return { isSettled, dom, accessibility: describeTree(nodes), screenshot: Buffer.from(data, "base64") };
 }
 
