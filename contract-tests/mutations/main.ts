@@ -17,10 +17,17 @@ const { values, positionals } = parseArgs({
   options: { jobs: { type: "string", default: "2" } },
 });
 
-/** Suites that judge a server of ours, by where the breakage is. The last ones are asked only if no other notices. */
-const SPEECH = /^src\/(local-stt|cloud-stt|formatting|speech)\//;
-const SPEECH_SUITES = [["local-stt", "cloud-stt"]];
-const RESPONSES_SUITES = [["responses-api", "recorded-parity"], ["renderer"]];
+const HTTP = ["responses-api.provider", "recorded-parity"];
+const EVENTS = ["stream-events.provider"];
+const SOCKETS = ["socket-messages.provider"];
+const RENDERER = ["renderer.provider"];
+/** Suites that judge a server of ours, by where the breakage is; the next ones are asked if these do not notice. */
+const ASKED: readonly (readonly [RegExp, readonly (readonly string[])[]])[] = [
+  [/^src\/(local-stt|cloud-stt)\//, [["local-stt", "cloud-stt"]]],
+  [/^src\/runs\/|(sse|show-events)\.ts$/, [EVENTS, HTTP, SOCKETS, RENDERER]],
+  [/\/websocket\//, [SOCKETS]],
+  [/^src\//, [HTTP, EVENTS, SOCKETS, RENDERER]],
+];
 
 interface Caught {
   readonly mutation: Mutation;
@@ -50,7 +57,7 @@ try {
 
 /** A suite that fails without a breakage would notice every one. */
 async function checkUnbroken(copy: WorkingCopy | undefined): Promise<void> {
-  const report = await copy?.run(null, [...SPEECH_SUITES, ...RESPONSES_SUITES].flat());
+  const report = await copy?.run(null, ["local-stt", "cloud-stt", ...HTTP, ...EVENTS, ...SOCKETS, ...RENDERER]);
   const failed = report?.checks.filter(({ result }) => result === "failed") ?? [];
   if (failed.length > 0)
     throw new Error(`The suites fail without a breakage: ${failed.map(({ name }) => name).join("; ")}`);
@@ -74,7 +81,8 @@ async function breakAll(all: readonly Mutation[]): Promise<Caught[]> {
 }
 
 async function failedChecks(copy: WorkingCopy, mutation: Mutation): Promise<Check[]> {
-  for (const suites of SPEECH.test(mutation.file) ? SPEECH_SUITES : RESPONSES_SUITES) {
+  const [, stages = []] = ASKED.find(([place]) => place.test(mutation.file)) ?? [];
+  for (const suites of stages) {
     const { checks } = await copy.run(mutation, suites);
     const failed = checks.filter(({ result }) => result === "failed");
     if (failed.length > 0) return failed;
@@ -94,5 +102,5 @@ function tableOf(results: readonly Caught[]): string {
     const example = first === undefined ? "nobody" : [first.group, first.name].filter((part) => part !== "").join(": ");
     return `| ${mutation.says} | ${suitesOf(failed)} | ${example.replaceAll("|", "\\|")} |`;
   });
-  return `| What was broken | Suites that noticed (checks) | For instance |\n|---|---|---|\n${rows.join("\n")}\n`;
+  return `| What was broken | Suite that noticed (checks) | For instance |\n|---|---|---|\n${rows.join("\n")}\n`;
 }
