@@ -88,6 +88,8 @@ export async function emitEvents(service: Service, state: string): Promise<reado
       await send(service, "POST", `/${id}/cancel`);
   });
   expectLegal(state, told.text, usesExtension(recipe) ? "extension" : "reference");
+  if (recipe.request["background"] === true && told.text.includes('"obfuscation"'))
+    throw new Error(`"${state}": its stream is padded, and it runs in the background.`);
   const again = READ_AGAIN[read];
   if (again === undefined) return told.events;
   const once = await readStream(await send(service, "GET", `/${told.responseId}${again}`));
