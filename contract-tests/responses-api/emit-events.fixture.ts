@@ -17,6 +17,14 @@ const CUSTOM_CALLS = {
   tools: [{ type: "custom", name: CUSTOM_CALL.name, description: "Runs a shell command." }],
   tool_choice: { type: "custom", name: CUSTOM_CALL.name },
 };
+const TOOL_SEARCH = {
+  type: "tool_search",
+  execution: "client",
+  description: "Finds tools.",
+  parameters: { type: "object", properties: { query: { type: "string" } }, required: ["query"] },
+};
+/** Not to be called before it was found. */
+const LATER = { ...WEATHER, defer_loading: true };
 /** The other name of `include_obfuscation`. Any extension would do. */
 const EXTENSION = { stream_options: { obfuscation: true } };
 const BACKGROUND = { background: true };
@@ -46,6 +54,7 @@ const RECIPES: Record<StreamState, Recipe> = {
   "a model that calls two functions at once": {
     request: { input: "Please play: call twice", tools: [WEATHER, { ...WEATHER, name: SECOND_CALL.name }] },
   },
+  "a model that looks for tools": { request: { input: "Please play: look for tools", tools: [TOOL_SEARCH, LATER] } },
   "a model that a filter stops": { request: { input: "Please play: filter" } },
   "a model that breaks off": { request: { input: "Please play: break off" } },
   "a response of the background that is cancelled": {
@@ -88,6 +97,8 @@ export async function emitEvents(service: Service, state: string): Promise<reado
       await send(service, "POST", `/${id}/cancel`);
   });
   expectLegal(state, told.text, usesExtension(recipe) ? "extension" : "reference");
+  if (recipe.request["background"] === true && told.text.includes('"obfuscation"'))
+    throw new Error(`"${state}": its stream is padded, and it runs in the background.`);
   const again = READ_AGAIN[read];
   if (again === undefined) return told.events;
   const once = await readStream(await send(service, "GET", `/${told.responseId}${again}`));

@@ -127,6 +127,7 @@ const IMAGE = {
 } as const satisfies OutputItem;
 
 export const IMAGE_EVENTS: readonly ExampleEvent[] = [
+  added({ id: IMAGE.id, type: IMAGE.type, status: "in_progress" }),
   { type: "response.image_generation_call.in_progress", ...at(IMAGE) },
   { type: "response.image_generation_call.generating", ...at(IMAGE) },
   {
@@ -162,33 +163,61 @@ export const SHELL_EVENTS: readonly ExampleEvent[] = [
   done(SHELL_CALL),
 ];
 
-const SHELL_OUTPUT_ID = `sho_${STEM}`;
+const PRINTED = [{ outcome: { type: "exit", exit_code: 0 }, stderr: "", stdout: "notes.txt" } as const];
+const SHELL_OUTPUT = {
+  id: `sho_${STEM}`,
+  type: "shell_call_output",
+  status: "completed",
+  call_id: SHELL_CALL.call_id,
+  max_output_length: null,
+  output: PRINTED,
+} as const satisfies OutputItem;
 
 export const SHELL_OUTPUT_EVENTS: readonly ExampleEvent[] = [
+  added({ ...SHELL_OUTPUT, output: [] }),
   {
     type: "response.shell_call_output_content.delta",
     ...IN_SHELL,
-    item_id: SHELL_OUTPUT_ID,
+    item_id: SHELL_OUTPUT.id,
     delta: { stdout: "notes.txt" },
   },
-  {
-    type: "response.shell_call_output_content.done",
-    ...IN_SHELL,
-    item_id: SHELL_OUTPUT_ID,
-    output: [{ outcome: { type: "exit", exit_code: 0 }, stderr: "", stdout: "notes.txt" }],
-  },
+  { type: "response.shell_call_output_content.done", ...IN_SHELL, item_id: SHELL_OUTPUT.id, output: PRINTED },
+  done(SHELL_OUTPUT),
 ];
 
-const PATCH = { item_id: `apc_${STEM}`, output_index: 0 } as const;
+const OPERATION = { type: "update_file", path: "notes.txt", diff: "+hello" } as const;
+const PATCH = {
+  id: `apc_${STEM}`,
+  type: "apply_patch_call",
+  status: "completed",
+  call_id: SHELL_CALL.call_id,
+  operation: OPERATION,
+} as const satisfies OutputItem;
 
 export const PATCH_EVENTS: readonly ExampleEvent[] = [
+  added({ ...PATCH, status: "in_progress", operation: { ...OPERATION, diff: "" } }),
   {
     type: "response.apply_patch_call_operation_diff.delta",
-    ...PATCH,
-    delta: "+hello",
+    ...at(PATCH),
+    delta: OPERATION.diff,
     obfuscation: "C3pzECvwdl",
   },
-  { type: "response.apply_patch_call_operation_diff.done", ...PATCH, diff: "+hello" },
+  { type: "response.apply_patch_call_operation_diff.done", ...at(PATCH), diff: OPERATION.diff },
+  done(PATCH),
+];
+
+const COMPUTER_CALL = {
+  id: `cu_${STEM}`,
+  type: "computer_call",
+  status: "completed",
+  action: { type: "wait" },
+  call_id: SHELL_CALL.call_id,
+  pending_safety_checks: [],
+} as const;
+
+export const COMPUTER_EVENTS: readonly ExampleEvent[] = [
+  added({ ...COMPUTER_CALL, status: "in_progress", pending_safety_checks: [] }),
+  done({ ...COMPUTER_CALL, pending_safety_checks: [] }),
 ];
 
 export const COMPACTING: readonly ExampleEvent[] = [

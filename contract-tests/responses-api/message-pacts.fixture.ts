@@ -33,6 +33,7 @@ const TOOL_TEXTS = [
   "output",
   "output_format",
   "partial_image_b64",
+  "path",
   "quality",
   "queries",
   "query",

@@ -1,6 +1,7 @@
 import type { ExampleEvent } from "./example-events.fixture.ts";
 import {
   COMPACTING,
+  COMPUTER_EVENTS,
   FILE_SEARCH_EVENTS,
   IMAGE_EVENTS,
   INTERPRETER_EVENTS,
@@ -69,6 +70,11 @@ export const PENDING_SITUATIONS: Readonly<Record<string, PendingSituation>> = {
     reason: "our engines offer no apply_patch yet",
     tool: { type: "apply_patch" },
     events: PATCH_EVENTS,
+  },
+  "a model that uses a computer": {
+    reason: "our engines offer no computer yet",
+    tool: { type: "computer_use_preview", display_width: 800, display_height: 600, environment: "browser" },
+    events: COMPUTER_EVENTS,
   },
   "a conversation that is being compacted": {
     reason: "known from the official package only; our compaction is told by its item",

@@ -104,3 +104,17 @@ export const LOGPROB_EVENTS: readonly ExampleEvent[] = [
   },
   { type: "response.output_text.done", ...IN_MESSAGE, text: "hello", logprobs: [LOGPROB] },
 ];
+
+const SEARCH = {
+  id: "tsc_0123456789abcdef00670000000123456789abcdef01234567",
+  type: "tool_search_call",
+  status: "completed",
+  arguments: { query: "weather" },
+  call_id: "call_0123456789abcdefghijklmn",
+  execution: "client",
+} as const;
+
+export const TOOL_SEARCH_EVENTS: readonly ExampleEvent[] = [
+  { type: "response.output_item.added", output_index: 0, item: { ...SEARCH, status: "in_progress", arguments: {} } },
+  { type: "response.output_item.done", output_index: 0, item: SEARCH },
+];

@@ -20,6 +20,8 @@ scenarios:
     events:
       - call: { name: get_weather, arguments: { city: Rome } }
       - call: { name: get_time, arguments: { city: Rome } }
+  - when: { input_contains: "play: look for tools" }
+    events: [{ raw: { type: tool_search, callId: call_search, arguments: { query: weather } } }]
   - when: { input_contains: "play: filter" }
     events: [{ text: The sea }, { delay_ms: 100 }, { finish: content_filter }] # Long enough for a sign of life.
   - when: { input_contains: "play: slowly" }

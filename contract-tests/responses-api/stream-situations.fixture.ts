@@ -30,6 +30,7 @@ import {
   LOGPROB_EVENTS,
   REPLAYED_EVENTS,
   SECOND_CALL_EVENTS,
+  TOOL_SEARCH_EVENTS,
 } from "./run-events.fixture.ts";
 
 export type AnyExample = ExampleEvent | ExampleDialectEvent;
@@ -53,6 +54,7 @@ export const STAGED_SITUATIONS = {
   "a model that shows its reasoning": REASONING_EVENTS,
   "a model that comments on what it does": COMMENTARY_EVENTS,
   "a model that calls two functions at once": SECOND_CALL_EVENTS,
+  "a model that looks for tools": TOOL_SEARCH_EVENTS,
   "a model that a filter stops": FILTERED_EVENTS,
   "a model that breaks off": FAILURE_EVENTS,
   "a response of the background that is cancelled": CANCELLED_EVENTS,

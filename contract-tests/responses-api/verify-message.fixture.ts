@@ -4,15 +4,20 @@ import { join } from "node:path";
 import { MessageProviderPact } from "@pact-foundation/pact";
 import { type PactMessage, type Parties, pactFile, pickMessages, readPactMessages } from "../pact-files.fixture.ts";
 
+/** Why a distant provider is not asked. */
+export const ONLY_STAGED = "only a server of these tests can be put into its state";
+
 export interface MessageCase {
   /** The same at each provider. */
   readonly title: string;
   readonly message: PactMessage;
 }
 
-export function casesOf(parties: Parties, keep: (message: PactMessage) => boolean = () => true): MessageCase[] {
-  const messages = readPactMessages(pactFile(parties)).filter(keep);
-  return messages.map((message) => ({ title: `${message.description}, given ${message.state}`, message }));
+export function casesOf(parties: Parties): MessageCase[] {
+  return readPactMessages(pactFile(parties)).map((message) => ({
+    title: `${message.description}, given ${message.state}`,
+    message,
+  }));
 }
 
 /** Holds what `provide` gives to one message of a pact. It is told what the consumer sends, where the message is an answer. */

@@ -1,0 +1,32 @@
+import type { PactMessage } from "../pact-files.fixture.ts";
+import { emitFrames } from "./emit-frames.fixture.ts";
+import { Emitter } from "./emitter.fixture.ts";
+import type { Service } from "./service.fixture.ts";
+import { TIME_OVER } from "./socket-situations.fixture.ts";
+import { answerFrame, outliveSocket } from "./socket-states.fixture.ts";
+
+/** Gives what a service says over sockets. What several consumers ask in the same words is asked once. */
+export class SocketTeller {
+  readonly emitter: Emitter;
+  readonly #service: Service;
+  readonly #answers = new Map<string, Promise<unknown>>();
+
+  constructor(service: Service) {
+    this.#service = service;
+    this.emitter = new Emitter(emitFrames, service);
+  }
+
+  /** What the message is about; `sent` is the frame that it answers, if it answers one. */
+  async tell(message: PactMessage, sent: unknown): Promise<unknown> {
+    const { state } = message;
+    if (state === TIME_OVER.state) return this.#once(state, outliveSocket);
+    if (sent === undefined) return this.emitter.find(message);
+    return this.#once(JSON.stringify([state, sent]), () => answerFrame(this.#service, state, sent));
+  }
+
+  #once(question: string, ask: () => Promise<unknown>): Promise<unknown> {
+    const answer = this.#answers.get(question) ?? ask();
+    this.#answers.set(question, answer);
+    return answer;
+  }
+}
