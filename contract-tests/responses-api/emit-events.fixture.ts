@@ -1,6 +1,6 @@
+import type { Service } from "../providers.fixture.ts";
 import { CHOOSE_WEATHER, CUSTOM_CALL, SECOND_CALL, WEATHER } from "./example-events.fixture.ts";
 import { expectLegal, firstFrames, readStream } from "./read-stream.fixture.ts";
-import type { Service } from "./service.fixture.ts";
 import type { SITUATIONS, STAGED_SITUATIONS } from "./stream-situations.fixture.ts";
 
 export type StreamState = keyof typeof SITUATIONS | keyof typeof STAGED_SITUATIONS;
@@ -115,7 +115,8 @@ const READ_AGAIN: Readonly<Record<string, string>> = {
   "events under the names of the reference": "/events?dialect=reference",
 };
 
-async function send({ url, apiKey }: Service, method: string, path: string, body?: unknown): Promise<Response> {
+/** Throws where the service refuses. */
+export async function send({ url, apiKey }: Service, method: string, path: string, body?: unknown): Promise<Response> {
   const reply = await fetch(`${url}/v1/responses${path}`, {
     method,
     headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },

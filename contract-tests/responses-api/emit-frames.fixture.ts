@@ -1,6 +1,6 @@
+import type { Service } from "../providers.fixture.ts";
 import { recipeFor, usesExtension } from "./emit-events.fixture.ts";
 import { expectLegal } from "./read-stream.fixture.ts";
-import type { Service } from "./service.fixture.ts";
 import { LANE } from "./socket-situations.fixture.ts";
 import { SocketTalk } from "./socket-talk.fixture.ts";
 

@@ -1,5 +1,5 @@
 import type { PactMessage } from "../pact-files.fixture.ts";
-import type { Service } from "./service.fixture.ts";
+import type { Service } from "../providers.fixture.ts";
 import { nameOfEvent } from "./stream-situations.fixture.ts";
 
 type Emit = (service: Service, state: string) => Promise<readonly unknown[]>;

@@ -1,6 +1,6 @@
 import OpenAI, { toFile } from "openai";
+import type { Service } from "../providers.fixture.ts";
 import { ACME_KEY, LONG_TASK, SPENT_KEY, USE_UP } from "./scenario.fixture.ts";
-import type { Service } from "./service.fixture.ts";
 
 /** What a state gives to the requests of the pact, in the place of the examples. */
 type Values = Record<string, string>;

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { WebSocket } from "ws";
-import type { Service } from "./service.fixture.ts";
+import type { Service } from "../providers.fixture.ts";
 
 /** A distant model takes its time. */
 const FRAME_MS_MAX = 60_000;

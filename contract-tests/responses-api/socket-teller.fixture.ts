@@ -1,7 +1,7 @@
 import type { PactMessage } from "../pact-files.fixture.ts";
+import type { Service } from "../providers.fixture.ts";
 import { emitFrames } from "./emit-frames.fixture.ts";
 import { Emitter } from "./emitter.fixture.ts";
-import type { Service } from "./service.fixture.ts";
 import { TIME_OVER } from "./socket-situations.fixture.ts";
 import { answerFrame, outliveSocket } from "./socket-states.fixture.ts";
 
