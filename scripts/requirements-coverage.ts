@@ -53,12 +53,13 @@ const CALL = /\bverifies\(\s*((?:(?:"[^"\n]*"|'[^'\n]*'|`[^`\n]*`)\s*,?\s*)+)/g;
 const STRING = /"([^"\n]*)"|'([^'\n]*)'|`([^`\n]*)`/g;
 
 export function measureCoverage(requirements: readonly Requirement[], evidence: Evidence): Coverage {
-  const { citations, passed, isThere } = evidence;
+  const { citations, passed } = evidence;
   const cited = new Set(citations.map(({ id }) => id));
   const known = new Map(requirements.map((requirement) => [requirement.id, requirement]));
   const built = requirements.filter(({ awaits }) => awaits === null);
   const isShown = ({ id }: Requirement): boolean => cited.has(id) && (passed?.has(id) ?? true);
-  const isExcused = ({ id, needs }: Requirement): boolean => cited.has(id) && needs !== null && !isThere(needs);
+  const isExcused = ({ id, needs }: Requirement): boolean =>
+    cited.has(id) && needs !== null && !evidence.isThere(needs);
   const missing = built.filter((requirement) => !isShown(requirement));
   return {
     shown: built.filter(isShown),
