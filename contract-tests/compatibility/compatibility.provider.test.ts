@@ -10,7 +10,7 @@ const own = compareWithRelease(ROOT);
 console.log(own.summary); // Here, for nothing after it runs where all is skipped.
 
 /** A client of the last release goes on working, unless a page in docs/decisions/ says where it does not. */
-describe(own.summary, () => {
+describe("specs/ beside those of the last release", () => {
   test.skipIf(own.isSkipped)("nothing breaks that docs/decisions/ does not announce", () => {
     expect(own.missing, "lines for **Breaks.** in a new page of docs/decisions/").toEqual([]);
   });
