@@ -33,24 +33,28 @@ describe.skipIf(referenceFile === undefined)("extensions (REFERENCE_OPENAPI)", (
     expect(marked.map(({ name }) => name)).toEqual(unknown.map(({ name }) => name));
   });
 
-  test.each([
-    "header Provider-Organization: no such parameter",
-    "header Provider-Project: no such parameter",
-    "query history: no such parameter",
-    "request CreateResponseRequest.output_audio: no such member",
-    "request CreateResponseRequest.instructions: no array",
-    "request ReasoningInput.enable_chain_of_thought: no such member",
-    "request StreamOptions.channels: no such member",
-    "request StreamOptions.obfuscation: no such member",
-    "request TopLevelInputAudio: no such object",
-    "request TopLevelInputFile: no such object",
-    "request TopLevelInputImage: no such object",
-    "request TopLevelInputText: no such object",
-    "request ToolResult: no such object",
-  ])("are refused by the reference: %s", (finding) => {
+  test("are refused by the reference, each of them", () => {
     verifies("extensions.contract.all-marked");
-    expect(refusedByReference(ours, reference)).not.toContain(finding);
-    expect(refusedByReference(withoutMarks(ours), reference)).toContain(finding);
+    const unmarkedOnes = new Set(refusedByReference(ours, reference));
+    const marked = refusedByReference(withoutMarks(ours), reference).filter((finding) => !unmarkedOnes.has(finding));
+    expect([...new Set(marked)].toSorted()).toEqual([
+      "header Provider-Organization: no such parameter",
+      "header Provider-Project: no such parameter",
+      "query history: no such parameter",
+      "request CreateResponseRequest.conversation: no array",
+      "request CreateResponseRequest.instructions: no array",
+      "request CreateResponseRequest.output_audio: no such member",
+      "request InputTokensRequest.conversation: no array",
+      "request InputTokensRequest.instructions: no array",
+      "request ReasoningInput.enable_chain_of_thought: no such member",
+      "request StreamOptions.channels: no such member",
+      "request StreamOptions.obfuscation: no such member",
+      "request ToolResult: no such object",
+      "request TopLevelInputAudio: no such object",
+      "request TopLevelInputFile: no such object",
+      "request TopLevelInputImage: no such object",
+      "request TopLevelInputText: no such object",
+    ]);
   });
 });
 
