@@ -53,12 +53,13 @@ const CALL = /\bverifies\(\s*((?:(?:"[^"\n]*"|'[^'\n]*'|`[^`\n]*`)\s*,?\s*)+)/g;
 const STRING = /"([^"\n]*)"|'([^'\n]*)'|`([^`\n]*)`/g;
 
 export function measureCoverage(requirements: readonly Requirement[], evidence: Evidence): Coverage {
-  const { citations, passed, isThere } = evidence;
+  const { citations, passed } = evidence;
   const cited = new Set(citations.map(({ id }) => id));
   const known = new Map(requirements.map((requirement) => [requirement.id, requirement]));
   const built = requirements.filter(({ awaits }) => awaits === null);
   const isShown = ({ id }: Requirement): boolean => cited.has(id) && (passed?.has(id) ?? true);
-  const isExcused = ({ id, needs }: Requirement): boolean => cited.has(id) && needs !== null && !isThere(needs);
+  const isExcused = ({ id, needs }: Requirement): boolean =>
+    cited.has(id) && needs !== null && !evidence.isThere(needs);
   const missing = built.filter((requirement) => !isShown(requirement));
   return {
     shown: built.filter(isShown),
@@ -132,6 +133,8 @@ async function main(): Promise<void> {
   const { values, positionals } = parseArgs({ options: { report: { type: "string" } }, allowPositionals: true });
   process.chdir(new URL("..", import.meta.url).pathname);
   const requirements = parseRequirements(await readFile(REQUIREMENTS_FILE, "utf8"));
+  const missing = positionals.filter((file) => !existsSync(file));
+  if (missing.length > 0) return fail(`There is no report of a test run in ${missing.join(" and ")}.`);
   const reports = await Promise.all(positionals.map((file) => readFile(file, "utf8")));
   const evidence: Evidence = {
     citations: (await readTestFiles()).flatMap(findCitations),
@@ -140,8 +143,14 @@ async function main(): Promise<void> {
   };
   const coverage = measureCoverage(requirements, evidence);
   if (values.report !== undefined) await writeFile(values.report, listRequirements(requirements, evidence.passed));
-  console.log(describeCoverage(coverage, evidence));
-  if (!isComplete(coverage)) process.exitCode = 1;
+  const description = describeCoverage(coverage, evidence);
+  if (isComplete(coverage)) console.log(description);
+  else fail(description);
+}
+
+function fail(words: string): void {
+  console.log(words);
+  process.exitCode = 1;
 }
 
 if (import.meta.main) await main();

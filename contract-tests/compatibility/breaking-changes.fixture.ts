@@ -9,7 +9,7 @@ import {
 } from "../schema-parity/operations.fixture.ts";
 import type { Schema } from "../schema-parity/shapes.fixture.ts";
 import type { Finding, Outcome } from "../schema-parity/uncovered.fixture.ts";
-import { compareSent, type SentVersions } from "./sent.fixture.ts";
+import { compareSent, compareStreamed, type SentVersions } from "./sent.fixture.ts";
 import { openObjects, type Specs } from "./specs.fixture.ts";
 import { compareStreams, type Faults } from "./streams.fixture.ts";
 
@@ -20,6 +20,8 @@ export interface BreakingChange {
   readonly entry: string;
   readonly operations: readonly string[];
 }
+
+const STREAMED: ReadonlySet<string> = new Set(["text/event-stream", "application/x-ndjson"]);
 
 /** All that a client of `before` may miss in `now`, or stumble over. */
 export function findBreakingChanges(before: Specs, now: Specs): BreakingChange[] {
@@ -83,7 +85,7 @@ function compareReplies(old: Side, own: Side, versions: SentVersions): Outcome[]
       ...[...declared].map(([type, schema]) => {
         const present = given.get(type);
         if (present === undefined) return fault(`reply ${status} ${type}`, "no longer given");
-        return inside("reply", compareSent(schema, present, versions));
+        return inside("reply", (STREAMED.has(type) ? compareStreamed : compareSent)(schema, present, versions));
       }),
     ];
   });

@@ -10,7 +10,7 @@ const own = compareWithRelease(ROOT);
 console.log(own.summary); // Here, for nothing after it runs where all is skipped.
 
 /** A client of the last release goes on working, unless a page in docs/decisions/ says where it does not. */
-describe(own.summary, () => {
+describe("specs/ beside those of the last release", () => {
   test.skipIf(own.isSkipped)("nothing breaks that docs/decisions/ does not announce", () => {
     expect(own.missing, "lines for **Breaks.** in a new page of docs/decisions/").toEqual([]);
   });
@@ -116,6 +116,22 @@ const BREAKING: Readonly<Record<string, readonly [edit: Edit, ...lines: string[]
     "- `letters reply Ack.count: no string` (POST /letters, tell)",
     "- `letters request Ack.count: no number` (hear)",
   ],
+  "a new type of event": [
+    [
+      SCHEMAS,
+      "Event: { oneOf: [",
+      'Lost: { type: object, required: [type], properties: { type: { const: lost } } }\nEvent: { oneOf: [{ $ref: "#/Lost" }, ',
+    ],
+    "- `letters reply lost: not sent before` (POST /letters)",
+  ],
+  "a new message": [
+    [
+      STREAM,
+      'messages: [{ $ref: "#/channels/post/messages/Sent" }',
+      'messages: [{ payload: { $ref: "../schemas/letters.yaml#/Note" } }, { $ref: "#/channels/post/messages/Sent" }',
+    ],
+    "- `letters reply note: not sent before` (tell)",
+  ],
   "a stream at another address": [
     [STREAM, "address: /post", "address: /mail"],
     "- `letters hear address: no longer /post` (hear)",
@@ -128,6 +144,10 @@ const BREAKING: Readonly<Record<string, readonly [edit: Edit, ...lines: string[]
   "a message that is not understood any more": [
     [STREAM, 'messages: [{ $ref: "#/channels/post/messages/Ack" }] }', "messages: [] }"],
     "- `letters request Ack: no such object` (hear)",
+  ],
+  "a type of what is inside of a reply that is gone": [
+    [SCHEMAS, '{ $ref: "#/Stamp" }', '{ $ref: "#/Note" }'],
+    `- \`letters reply Stamp: no longer sent\` ${LETTER_USERS}`,
   ],
   "a message that is not sent any more": [
     [STREAM, ', { $ref: "#/channels/post/messages/Ack" }]', "]"],
@@ -152,10 +172,10 @@ const HARMLESS: Readonly<Record<string, Edit>> = {
   "a member that is always sent now": [SCHEMAS, "required: [id, status]", "required: [id, status, weight]"],
   "a value that is not sent any more": [SCHEMAS, "[sent, lost]", "[sent]"],
   "a longer text in a reply": [SCHEMAS, "maxLength: 10 }", "maxLength: 20 }"],
-  "a new type of event": [
+  "a new type of what is inside of a reply": [
     SCHEMAS,
-    "Event: { oneOf: [",
-    'Lost: { type: object, required: [type], properties: { type: { const: lost } } }\nEvent: { oneOf: [{ $ref: "#/Lost" }, ',
+    "things: { type: array, items: { oneOf: [",
+    'things: { type: array, items: { oneOf: [{ $ref: "#/Note" }, ',
   ],
   "a schema with another name": [SCHEMAS, 'Event: { oneOf: [{ $ref: "#/Sent" }', 'Event: { anyOf: [{ $ref: "#/Sent" }'],
   "other words": [OPENAPI, "operationId: getLetter", "operationId: getLetter\n      description: Reads a letter."],

@@ -47,12 +47,9 @@ export const OPENAPI = "specs/letters/openapi.yaml";
 export const STREAM = "specs/letters/stream.yaml";
 export const SCHEMAS = "specs/schemas/letters.yaml";
 
-/** A small contract that has a bit of everything, released as v1.0.0. */
-export function releaseLetters(): Repository {
-  const repository = makeRepository();
-  repository.write(
-    OPENAPI,
-    `
+/** A small contract that has a bit of everything. */
+const LETTERS: Readonly<Record<string, string>> = {
+  [OPENAPI]: `
 openapi: 3.1.0
 security: []
 paths:
@@ -79,10 +76,7 @@ paths:
       responses:
         "200": { content: { application/json: { schema: { $ref: "../schemas/letters.yaml#/Letter" } } } }
 `,
-  );
-  repository.write(
-    STREAM,
-    `
+  [STREAM]: `
 asyncapi: 3.1.0
 channels:
   post: { address: /post, messages: { Sent: { $ref: "#/components/messages/Sent" }, Ack: { $ref: "#/components/messages/Ack" } } }
@@ -97,10 +91,7 @@ components:
     Sent: { payload: { $ref: "../schemas/letters.yaml#/Sent" } }
     Ack: { payload: { $ref: "../schemas/letters.yaml#/Ack" } }
 `,
-  );
-  repository.write(
-    SCHEMAS,
-    `
+  [SCHEMAS]: `
 LetterInput:
   type: object
   additionalProperties: false
@@ -117,7 +108,11 @@ Letter:
     id: { type: string, maxLength: 10 }
     status: { type: string, enum: [sent, lost] }
     weight: { type: integer }
+    things: { type: array, items: { oneOf: [{ $ref: "#/Stamp" }, { $ref: "#/Seal" }] } }
     author: { type: object, additionalProperties: false, required: [name], properties: { name: { type: string } } }
+Stamp: { type: object, additionalProperties: false, required: [type], properties: { type: { const: stamp } } }
+Seal: { type: object, additionalProperties: false, required: [type], properties: { type: { const: seal } } }
+Note: { type: object, additionalProperties: false, required: [type], properties: { type: { const: note } } }
 Event: { oneOf: [{ $ref: "#/Sent" }, { $ref: "#/Ack" }] }
 Sent:
   type: object
@@ -130,7 +125,12 @@ Ack:
   required: [type]
   properties: { type: { type: string, const: ack }, count: { type: integer } }
 `,
-  );
+};
+
+/** Released as v1.0.0. */
+export function releaseLetters(): Repository {
+  const repository = makeRepository();
+  for (const [path, text] of Object.entries(LETTERS)) repository.write(path, text);
   repository.commit("v1.0.0");
   return repository;
 }

@@ -1,4 +1,4 @@
-import type { Schema } from "../schema-parity/shapes.fixture.ts";
+import { listedValues, type Schema, shapesOf } from "../schema-parity/shapes.fixture.ts";
 import { findUncovered, type Outcome } from "../schema-parity/uncovered.fixture.ts";
 import { openObjects } from "./specs.fixture.ts";
 
@@ -21,4 +21,22 @@ export function compareSent(before: Schema, now: Schema, { openBefore, openNow }
         .map((finding) => ({ ...finding, fault: "no longer sent" })),
     ],
   };
+}
+
+/** The same of a stream, which consists of such values. Clients are known that fail at an event of a type that they do not know. */
+export function compareStreamed(before: Schema, now: Schema, versions: SentVersions): Outcome {
+  const known = new Set(typesOf(before));
+  const added = typesOf(now).filter((type) => !known.has(type));
+  const { places, findings } = compareSent(before, now, versions);
+  return {
+    places,
+    findings: [...findings, ...added.map((type) => ({ path: String(type), fault: "not sent before", isNamed: true }))],
+  };
+}
+
+function typesOf(schema: Schema): readonly unknown[] {
+  return shapesOf(schema, true).flatMap((shape) => {
+    const type = shape.kind === "object" ? shape.members.get("type") : undefined;
+    return type === undefined ? [] : (listedValues(type) ?? []);
+  });
 }

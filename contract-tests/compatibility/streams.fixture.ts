@@ -2,7 +2,7 @@ import { isRecord } from "../records.fixture.ts";
 import { fault, inside, Side } from "../schema-parity/operations.fixture.ts";
 import type { Schema } from "../schema-parity/shapes.fixture.ts";
 import { type Finding, findUncovered, type Outcome } from "../schema-parity/uncovered.fixture.ts";
-import { compareSent, type SentVersions } from "./sent.fixture.ts";
+import { compareStreamed, type SentVersions } from "./sent.fixture.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -31,7 +31,7 @@ function compareMessages(old: Side, own: Side, versions: SentVersions): Outcome 
   const [before, now] = [messagesOf(old), messagesOf(own)];
   return old.operation["action"] === "receive"
     ? inside("request", findUncovered(before, now, true))
-    : inside("reply", compareSent(before, now, versions));
+    : inside("reply", compareStreamed(before, now, versions));
 }
 
 /** Any of the messages of an operation, as one schema; an operation that names none has all of its channel. */

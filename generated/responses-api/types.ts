@@ -4940,7 +4940,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"];
             };
         };
-        /** @description This server runs without files. Codes: not_implemented (type invalid_request_error). */
+        /** @description The operation is not built yet. Codes: not_implemented (type server_error). */
         NotImplemented: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];

@@ -1,0 +1,91 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { verifies } from "../../tests/verifies.ts";
+import { isRecord } from "../records.fixture.ts";
+import { compareBodies, compareParameters, operationsOf, Side } from "./operations.fixture.ts";
+import { UNPUBLISHED } from "./unpublished.fixture.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+const referenceFile = process.env["REFERENCE_OPENAPI"];
+const MARK = "x-extension";
+/** Faults of what one contract has and the other does not have at all. */
+const MISSING = /^(.+): no (?:such (?:object|member|parameter)|".+")$/;
+
+/** A client that is to run against the reference as well must see from the contract what it has to leave alone. */
+describe.skipIf(referenceFile === undefined)("extensions (REFERENCE_OPENAPI)", () => {
+  const reference = referenceFile === undefined ? {} : readDocument(referenceFile);
+  const ours = readDocument(new URL("../../generated/responses-api/openapi.json", import.meta.url));
+
+  test("are marked: what else a request may have is the reference's", () => {
+    verifies("extensions.contract.all-marked");
+    const places = refusedByReference(ours, reference).flatMap((finding) => MISSING.exec(finding)?.[1] ?? []);
+    const listed = UNPUBLISHED.flatMap((group) => group.places);
+    expect([...new Set(places)].toSorted()).toEqual(listed.toSorted());
+  });
+
+  test("are operations that the reference does not have", () => {
+    verifies("extensions.contract.all-marked");
+    const theirs = new Set(operationsOf(reference).map(({ name }) => name.replace(" ", " /v1")));
+    const unknown = operationsOf(ours).filter(({ name }) => !theirs.has(name));
+    expect(unknown.filter(({ operation }) => operation[MARK] !== true)).toEqual([]);
+    const marked = operationsOf(ours).filter(({ operation }) => operation[MARK] === true);
+    expect(marked.map(({ name }) => name)).toEqual(unknown.map(({ name }) => name));
+  });
+
+  test("are refused by the reference, each of them", () => {
+    verifies("extensions.contract.all-marked");
+    const unmarkedOnes = new Set(refusedByReference(ours, reference));
+    const marked = refusedByReference(withoutMarks(ours), reference).filter((finding) => !unmarkedOnes.has(finding));
+    expect([...new Set(marked)].toSorted()).toEqual([
+      "header Provider-Organization: no such parameter",
+      "header Provider-Project: no such parameter",
+      "query history: no such parameter",
+      "request CreateResponseRequest.conversation: no array",
+      "request CreateResponseRequest.instructions: no array",
+      "request CreateResponseRequest.output_audio: no such member",
+      "request InputTokensRequest.conversation: no array",
+      "request InputTokensRequest.instructions: no array",
+      "request ReasoningInput.enable_chain_of_thought: no such member",
+      "request StreamOptions.channels: no such member",
+      "request StreamOptions.obfuscation: no such member",
+      "request ToolResult: no such object",
+      "request TopLevelInputAudio: no such object",
+      "request TopLevelInputFile: no such object",
+      "request TopLevelInputImage: no such object",
+      "request TopLevelInputText: no such object",
+    ]);
+  });
+});
+
+/** What a request may have at our operations, the marked apart, and may not have at the reference's. */
+function refusedByReference(ours: Json, reference: Json): string[] {
+  const theirs = new Map(operationsOf(reference).map(({ name, operation }) => [name.replace(" ", " /v1"), operation]));
+  return operationsOf(ours).flatMap(({ name, operation }) => {
+    const twin = theirs.get(name);
+    if (twin === undefined || "501" in record(operation["responses"])) return [];
+    const parameters = new Side(operation, ours).parameters().filter((parameter) => parameter[MARK] !== true);
+    const [own, their] = [new Side({ ...operation, parameters }, ours), new Side(twin, reference)];
+    const outcomes = [...compareParameters(own, their), ...compareBodies(own, their)];
+    return outcomes.flatMap(({ findings }) => findings).map(({ path, fault }) => `${path}: ${fault}`);
+  });
+}
+
+function withoutMarks(json: Json): Json {
+  return record(unmarked(json));
+}
+
+function unmarked(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(unmarked);
+  if (!isRecord(value)) return value;
+  const members = Object.entries(value).filter(([name]) => name !== MARK);
+  return Object.fromEntries(members.map(([name, member]) => [name, unmarked(member)]));
+}
+
+function record(value: unknown): Json {
+  return isRecord(value) ? value : {};
+}
+
+function readDocument(file: string | URL): Json {
+  return record(JSON.parse(readFileSync(file, "utf8")));
+}
