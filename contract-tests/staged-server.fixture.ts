@@ -1,6 +1,10 @@
 import { once } from "node:events";
 import { type FrontDoor, openFrontDoor, serverAt, type Target } from "./front-door.fixture.ts";
 
+const drop = (): void => {};
+/** For servers that are meant to fail. */
+export const NO_LOG = { debug: drop, info: drop, warn: drop, error: drop };
+
 /** Stays at one address, whatever state its server is in. */
 export interface StagedServer {
   readonly url: string;

@@ -1,5 +1,5 @@
-import type { EngineName } from "../speech-engines.fixture.ts";
-import { RATE_HZ, spokenBase64 } from "../spoken-sound.fixture.ts";
+import { RATE_HZ, spokenBase64 } from "../../tests/speech/slow-sound.ts";
+import type { EngineName } from "../../tests/speech/staged-engines.ts";
 
 /** What a state asks for; one that asks for nothing is a service that could open a stream. */
 export interface CloudSetting {

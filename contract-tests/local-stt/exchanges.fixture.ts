@@ -1,6 +1,6 @@
 import { MatchersV3 } from "@pact-foundation/pact";
+import { RATE_HZ, spokenBase64 } from "../../tests/speech/slow-sound.ts";
 import type { Exchange } from "../exchange-pact.fixture.ts";
-import { RATE_HZ, spokenBase64 } from "../spoken-sound.fixture.ts";
 import { type StreamState, THREE, TRANSPORTS } from "./stream-states.fixture.ts";
 
 const { regex, string } = MatchersV3;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { SttClientMessage, SttServerMessage } from "../../generated/local-stt/types.ts";
+import { RATE_HZ, spokenBase64 } from "../../tests/speech/slow-sound.ts";
 import { verifies } from "../../tests/verifies.ts";
-import { RATE_HZ, spokenBase64 } from "../spoken-sound.fixture.ts";
 import { sending } from "./detours.fixture.ts";
 import { checkInteraction, checkRefusal, type Refusal } from "./interaction.fixture.ts";
 import type { State } from "./provider-states.fixture.ts";

@@ -1,4 +1,4 @@
-import type { EngineName } from "../speech-engines.fixture.ts";
+import type { EngineName } from "../../tests/speech/staged-engines.ts";
 import { formattingAt, NOBODY } from "./formatters.fixture.ts";
 
 /** What a state asks for; one that asks for nothing is a server without engine and formatter. */

@@ -1,7 +1,7 @@
 import { MatchersV3 } from "@pact-foundation/pact";
 import { describe, expect, test } from "vitest";
+import { cutOffFile, silentFile, spokenFile } from "../../tests/speech/slow-sound.ts";
 import { verifies } from "../../tests/verifies.ts";
-import { cutOffFile, silentFile, spokenFile } from "../spoken-sound.fixture.ts";
 import { sending } from "./detours.fixture.ts";
 import { audioPart, type Form, upload } from "./forms.fixture.ts";
 import { checkInteraction, checkRefusal, type Interaction, type Refusal } from "./interaction.fixture.ts";
