@@ -32,7 +32,7 @@ export const CLOUD_STATES = {
   "a speech model that is being loaded": { engine: "loading" },
   "an engine with a full queue": { engine: "full" },
   "an engine that fails on every recording": { engine: "failing" },
-  "a service that is stopping": { prelude: "stop" },
+  "a service that is stopping": { prelude: "stop", env: { DRAIN_MS: "20000" } },
   "a stream that was just opened": { engine: "tones" },
   "a stream that its client ends after the next message": { engine: "tones", isEnded: true },
   "a stream whose client does not read": {

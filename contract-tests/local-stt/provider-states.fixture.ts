@@ -43,7 +43,7 @@ export const STATES = {
   "an engine with a fault": { engine: "faulty" },
   "streams that may be silent for a moment only": { engine: "failing", env: { STT_IDLE_TIMEOUT_MS: "200" } },
   "as many streams as there may be": { engine: "failing", env: { STT_STREAMS_MAX: "1" }, prelude: "hold_stream" },
-  "a server that is stopping": { engine: "failing", prelude: "stop" },
+  "a server that is stopping": { engine: "failing", prelude: "stop", env: { DRAIN_MS: "20000" } },
 } as const satisfies Readonly<Record<string, Setting>>;
 
 export type State = keyof typeof STATES;
