@@ -9,6 +9,8 @@ export interface Setting {
   readonly env?: Readonly<Record<string, string>>;
   /** What is done with the server before anybody asks. */
   readonly prelude?: "hold_stream" | "stop";
+  /** How much of what the caller sends arrives; left out: all. */
+  readonly bytesCarried?: number;
   /** By how much what the caller sends is longer than in the pact. */
   readonly moreBytes?: number;
 }
@@ -27,6 +29,7 @@ export const STATES = {
     moreBytes: MEBIBYTE,
   },
   "a body of more than any text": { moreBytes: 4 * MEBIBYTE },
+  "a connection that stalls": { engine: "failing", env: { STT_UPLOAD_TIMEOUT_MS: "200" }, bytesCarried: 2000 },
   "a formatter": { formatter: "writing" },
   "a formatter that is down": { env: formattingAt(NOBODY) },
   "a formatter that refuses its key": { formatter: "writing", env: { FORMATTER_API_KEY: "sk-wrong" } },

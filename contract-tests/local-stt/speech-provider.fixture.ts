@@ -22,6 +22,7 @@ export async function openSpeechProvider(): Promise<StagedServer> {
       return startLocalSttServer({ env: { ...formatting, ...env }, speech: engines.engine(engine), log: NO_LOG });
     },
     prelude: (state) => settingOf(state).prelude ?? null,
+    bytesCarried: (state) => settingOf(state).bytesCarried,
     openStream,
     close: async () => {
       await Promise.all([engines.close(), writing.close(), breaking.close()]);
