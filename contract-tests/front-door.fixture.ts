@@ -4,8 +4,8 @@ import { connect, createServer, type Socket } from "node:net";
 export interface FrontDoor {
   /** Stays the same, whoever stands behind it. */
   readonly url: string;
-  /** From now on connections lead there. Those that are open end. */
-  leadTo(target: Target): void;
+  /** From now on connections lead there, and carry so many bytes of what a caller sends. Those that are open end. */
+  leadTo(target: Target, bytesMax?: number): void;
   close(): Promise<void>;
 }
 
@@ -16,6 +16,7 @@ export type Target = () => Socket;
 export async function openFrontDoor(): Promise<FrontDoor> {
   const open = new Set<Socket>();
   let target: Target | null = null;
+  let bytesMax = Number.POSITIVE_INFINITY;
   const server = createServer((caller) => {
     if (target === null) return void caller.destroy();
     const behind = target();
@@ -29,8 +30,9 @@ export async function openFrontDoor(): Promise<FrontDoor> {
         open.delete(socket);
         other.end();
       });
-      socket.pipe(other);
     }
+    behind.pipe(caller);
+    carry(caller, behind, bytesMax);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -41,9 +43,10 @@ export async function openFrontDoor(): Promise<FrontDoor> {
   const port = typeof address === "object" && address !== null ? address.port : 0;
   return {
     url: `http://127.0.0.1:${port}`,
-    leadTo: (next) => {
+    leadTo: (next, carried = Number.POSITIVE_INFINITY) => {
       hangUp();
       target = next;
+      bytesMax = carried;
     },
     close: async () => {
       hangUp();
@@ -51,6 +54,16 @@ export async function openFrontDoor(): Promise<FrontDoor> {
       await once(server, "close");
     },
   };
+}
+
+/** What is more than that stays on the way. */
+function carry(from: Socket, to: Socket, bytesMax: number): void {
+  let carried = 0;
+  from.on("data", (bytes) => {
+    const rest = bytes.subarray(0, Math.max(0, bytesMax - carried));
+    carried += rest.length;
+    if (rest.length > 0) to.write(rest);
+  });
 }
 
 export function serverAt(url: string): Target {

@@ -1,6 +1,10 @@
 import { once } from "node:events";
 import { type FrontDoor, openFrontDoor, serverAt, type Target } from "./front-door.fixture.ts";
 
+const drop = (): void => {};
+/** For servers that are meant to fail. */
+export const NO_LOG = { debug: drop, info: drop, warn: drop, error: drop };
+
 /** Stays at one address, whatever state its server is in. */
 export interface StagedServer {
   readonly url: string;
@@ -16,6 +20,8 @@ export interface Stage {
   start(state: string): Promise<{ readonly url: string; close(): Promise<void> }>;
   /** What is done with it before anybody asks. `hold_stream`: one is open. `stop`: one is open, and the server waits for its end. */
   prelude(state: string): "hold_stream" | "stop" | null;
+  /** How many bytes of a request arrive in this state; left out: all. */
+  bytesCarried?(state: string): number | undefined;
   /** Opens a stream that says nothing, and gives what breaks it off. */
   openStream(url: string, state: string): Promise<() => void>;
   /** Ends what all servers share. */
@@ -42,7 +48,7 @@ async function play(stage: Stage, state: string, door: FrontDoor): Promise<() =>
   const target = serverAt(server.url);
   const prelude = stage.prelude(state);
   const breakOff = prelude === null ? () => {} : await stage.openStream(server.url, state);
-  door.leadTo(prelude === "stop" ? await stopped(server, target) : target);
+  door.leadTo(prelude === "stop" ? await stopped(server, target) : target, stage.bytesCarried?.(state));
   return async () => {
     breakOff();
     await server.close();

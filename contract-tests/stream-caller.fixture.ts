@@ -70,7 +70,7 @@ export async function callBySocket(url: string, headers: Readonly<Record<string,
   await once(socket, "open");
   socket.on("error", () => {});
   return {
-    say: (message) => void socket.send(message instanceof Uint8Array ? message : textOf(message)),
+    say: (message) => socket.send(message instanceof Uint8Array ? message : textOf(message)),
     hear: () => inbox.next(),
     pause: () => socket.pause(),
     resume: () => socket.resume(),

@@ -8,6 +8,8 @@ export interface LocalSttServerOptions {
   /** Without a word about the engine there is none. */
   readonly env?: Readonly<Record<string, string>>;
   readonly log?: Logger;
+  /** In place of the one that the environment says; whoever gives it closes it. */
+  readonly speech?: SpeechEngine;
 }
 
 export interface LocalSttServer {
@@ -17,13 +19,17 @@ export interface LocalSttServer {
 }
 
 /** The speech-to-text server alone, on a free port. */
-export async function startLocalSttServer({ env = {}, log }: LocalSttServerOptions = {}): Promise<LocalSttServer> {
+export async function startLocalSttServer({
+  env = {},
+  log,
+  speech: given,
+}: LocalSttServerOptions = {}): Promise<LocalSttServer> {
   const config = loadConfig(
     { STT_PORT: "0", DRAIN_MS: "1000", SPEECH_ENGINE: "none", FIND_LOCAL_DAEMON: "false", ...env },
     [],
   );
   const logger = log ?? { ...silentLogger, error: (fields: object, message: string) => console.error(message, fields) };
-  const speech = openSpeech(config, logger);
+  const speech = given === undefined ? openSpeech(config, logger) : { engine: given, close: async () => {} };
   const server = await startLocalStt(config, logger, speech.engine).catch(async (error: unknown) => {
     await speech.close();
     throw error;

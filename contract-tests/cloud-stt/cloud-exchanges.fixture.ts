@@ -1,7 +1,7 @@
 import { MatchersV3 } from "@pact-foundation/pact";
 import type { ToneWord } from "../../scripts/fixture-model/tone-words.ts";
+import { RATE_HZ, spokenBase64 } from "../../tests/speech/slow-sound.ts";
 import type { Exchange } from "../exchange-pact.fixture.ts";
-import { RATE_HZ, spokenBase64 } from "../spoken-sound.fixture.ts";
 import type { CloudState } from "./cloud-states.fixture.ts";
 
 const { regex, string } = MatchersV3;

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { API_KEY } from "../../tests/cloud-stt/cloud-server.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { checkExchange, readExchanges, type WrittenExchange } from "../exchange-pact.fixture.ts";
 import type { StagedServer } from "../staged-server.fixture.ts";
 import { callBySocket, type StreamCaller, wearOut } from "../stream-caller.fixture.ts";
-import { API_KEY, lacksEngine, openCloudProvider } from "./cloud-provider.fixture.ts";
+import { lacksEngine, openCloudProvider } from "./cloud-provider.fixture.ts";
 import { cloudSettingOf } from "./cloud-states.fixture.ts";
 import { CLOUD_STT_STREAM, PATH } from "./parties.fixture.ts";
 

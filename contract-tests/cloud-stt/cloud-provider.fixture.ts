@@ -1,15 +1,9 @@
 import { WebSocket } from "ws";
-import { silentLogger } from "../../src/base/logger.ts";
-import { loadConfig } from "../../src/config/load-config.ts";
-import { startSttCloud } from "../../src/servers/stt-cloud.ts";
-import { isMissing, openEngines } from "../speech-engines.fixture.ts";
-import { openStagedServer, type StagedServer } from "../staged-server.fixture.ts";
+import { API_KEY, openCloudServer } from "../../tests/cloud-stt/cloud-server.ts";
+import { isMissing, openEngines } from "../../tests/speech/staged-engines.ts";
+import { NO_LOG, openStagedServer, type StagedServer } from "../staged-server.fixture.ts";
 import { cloudSettingOf } from "./cloud-states.fixture.ts";
 import { PATH } from "./parties.fixture.ts";
-
-export const API_KEY = "sk-cloud-callers-own-key-0123456789";
-
-const SETTINGS = { STT_CLOUD_PORT: "0", DRAIN_MS: "1000", DATABASE_FILE: ":memory:", API_KEYS: API_KEY };
 
 /** Whether the state needs an engine that this machine cannot build. */
 export function lacksEngine(state: string): boolean {
@@ -21,8 +15,8 @@ export async function openCloudProvider(): Promise<StagedServer> {
   const engines = await openEngines();
   return openStagedServer({
     start: (state) => {
-      const { engine = "failing", env } = cloudSettingOf(state);
-      return startSttCloud(loadConfig({ ...SETTINGS, ...env }, []), silentLogger, engines.engine(engine));
+      const { engine = "failing", env = {} } = cloudSettingOf(state);
+      return openCloudServer({ speech: engines.engine(engine), env, log: NO_LOG });
     },
     prelude: (state) => cloudSettingOf(state).prelude ?? null,
     openStream: async (url, state) => {
@@ -30,7 +24,7 @@ export async function openCloudProvider(): Promise<StagedServer> {
       for (let tried = 1; tried < (cloudSettingOf(state).streamsTried ?? 1); tried += 1) await tryStream(url);
       return () => held.terminate();
     },
-    close: engines.close,
+    close: () => engines.close(),
   });
 }
 

@@ -1,5 +1,5 @@
-import type { EngineName } from "../speech-engines.fixture.ts";
-import { RATE_HZ, spokenBase64 } from "../spoken-sound.fixture.ts";
+import { RATE_HZ, spokenBase64 } from "../../tests/speech/slow-sound.ts";
+import type { EngineName } from "../../tests/speech/staged-engines.ts";
 
 /** What a state asks for; one that asks for nothing is a service that could open a stream. */
 export interface CloudSetting {
@@ -32,7 +32,7 @@ export const CLOUD_STATES = {
   "a speech model that is being loaded": { engine: "loading" },
   "an engine with a full queue": { engine: "full" },
   "an engine that fails on every recording": { engine: "failing" },
-  "a service that is stopping": { prelude: "stop" },
+  "a service that is stopping": { prelude: "stop", env: { DRAIN_MS: "20000" } },
   "a stream that was just opened": { engine: "tones" },
   "a stream that its client ends after the next message": { engine: "tones", isEnded: true },
   "a stream whose client does not read": {

@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { Verifier, type VerifierOptions } from "@pact-foundation/pact";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
+import { API_KEY } from "../../tests/cloud-stt/cloud-server.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { pactFile, pickMessages, readPactMessages } from "../pact-files.fixture.ts";
 import type { StagedServer } from "../staged-server.fixture.ts";
-import { API_KEY, openCloudProvider } from "./cloud-provider.fixture.ts";
+import { openCloudProvider } from "./cloud-provider.fixture.ts";
 import { CLOUD_STATES, cloudSettingOf } from "./cloud-states.fixture.ts";
 import { CLOUD_STT, PATH } from "./parties.fixture.ts";
 

@@ -97,6 +97,16 @@ describe.each([false, true])("a client whose chat gets no answer, streamed: %s",
   });
 });
 
+test("a client whose chat does not arrive is refused", async () => {
+  const json = { messages: [{ role: "user" as const, content: "hello ".repeat(1000) }] };
+  const given = "a connection that stalls";
+  await checkRefusal(
+    { ...CHAT, given, request: `to chat, with ${given}`, body: { json } },
+    { status: 408, code: "idle_timeout" },
+    (client) => client.demoChat(json),
+  );
+});
+
 test.each<readonly [name: string, body: RequestBody, refusal: Refusal]>([
   ["no body at all", { text: "", type: "application/json" }, { status: 400, code: "invalid_json" }],
   ["no messages", { json: { messages: [] } }, { status: 400, code: "invalid_request" }],

@@ -1,6 +1,6 @@
 import { MatchersV3 } from "@pact-foundation/pact";
+import { RATE_HZ, spokenBase64 } from "../../tests/speech/slow-sound.ts";
 import type { Exchange } from "../exchange-pact.fixture.ts";
-import { RATE_HZ, spokenBase64 } from "../spoken-sound.fixture.ts";
 import { type StreamState, THREE, TRANSPORTS } from "./stream-states.fixture.ts";
 
 const { regex, string } = MatchersV3;
@@ -22,16 +22,17 @@ function error(code: string, message: unknown = string("A sentence.")): object {
 
 const OPEN = "a stream that was just opened";
 const SAID = "a stream on which three was said";
+const SILENCE = { type: "chunk", audio_base64: spokenBase64(50), sample_rate: RATE_HZ };
 const REQUIRED = "audio_base64 is required";
 
 /** What a client may say, and what answers it. */
 const ANSWERED: readonly StreamExchange[] = [
-  { name: "a chunk", given: OPEN, says: THREE, hears: [ACK] },
-  { name: "another chunk", given: SAID, says: THREE, hears: [{ ...ACK, received_bytes: 19_200 }] },
+  { name: "a chunk", given: OPEN, says: SILENCE, hears: [{ ...ACK, received_bytes: 800 }] },
+  { name: "another chunk", given: SAID, says: SILENCE, hears: [{ ...ACK, received_bytes: 10_400 }] },
   {
     name: "a chunk that says all that a chunk can",
     given: OPEN,
-    says: { type: "chunk", audio_base64: spokenBase64(50), sample_rate: RATE_HZ, encoding: "pcm_s16le", last: false },
+    says: { ...SILENCE, encoding: "pcm_s16le", last: false },
     hears: [{ ...ACK, received_bytes: 800 }],
   },
   {

@@ -32,7 +32,7 @@ describe("the streams of our speech server", () => {
 /** Brings a stream into its state, says what the pact says, and gives as many messages as it has. */
 async function hearOf(provider: StagedServer, { given, says, hears }: WrittenExchange): Promise<unknown[]> {
   const [state = "", transport] = given;
-  const { search = "", said = [], sent, unread, then, isOpening = false } = streamSettingOf(state);
+  const { search = "", said = [], sent, unread, isStopped = false, isOpening = false } = streamSettingOf(state);
   const isSocket = transport === TRANSPORTS.WebSocket;
   const stream = isSocket
     ? await callBySocket(`${provider.url}/ws/transcribe${search}`)
@@ -46,7 +46,7 @@ async function hearOf(provider: StagedServer, { given, says, hears }: WrittenExc
     if (unread !== undefined) return [await wearOut(stream, unread, provider.url)];
     if (sent !== undefined) stream.say(sent);
     if (says !== null) stream.say(says);
-    if (then === "stop_server") void provider.leave();
+    if (isStopped) void provider.leave();
     const heard: unknown[] = [];
     while (heard.length < hears.length) heard.push(await stream.hear());
     if (isLast(heard.at(-1))) expect(await stream.hear()).toBeNull();

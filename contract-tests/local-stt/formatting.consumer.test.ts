@@ -75,11 +75,12 @@ describe("a client whose text is refused", () => {
     await checkRefusal(interaction, refusal, (client) => client.format({ text: TEXT }), sending(body));
   });
 
-  test.each<readonly [given: State, refusal: Refusal]>([
-    ["a body of more than any text", { status: 413, code: "upload_too_large" }],
-    ["a server that is stopping", { status: 503, code: "shutting_down", isPassing: true }],
-  ])("given %s", async (given, refusal) => {
-    const interaction = { ...FORMAT, given, request: `to format, with ${given}`, body: { json: { text: TEXT } } };
-    await checkRefusal(interaction, refusal, (client) => client.format({ text: TEXT }));
+  test.each<readonly [given: State, text: string, refusal: Refusal]>([
+    ["a body of more than any text", TEXT, { status: 413, code: "upload_too_large" }],
+    ["a connection that stalls", "milk ".repeat(1000), { status: 408, code: "idle_timeout" }],
+    ["a server that is stopping", TEXT, { status: 503, code: "shutting_down", isPassing: true }],
+  ])("given %s", async (given, text, refusal) => {
+    const interaction = { ...FORMAT, given, request: `to format, with ${given}`, body: { json: { text } } };
+    await checkRefusal(interaction, refusal, (client) => client.format({ text }));
   });
 });

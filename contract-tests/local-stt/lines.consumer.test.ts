@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { SttClientMessage, SttServerMessage } from "../../generated/local-stt/types.ts";
+import { RATE_HZ, spokenBase64 } from "../../tests/speech/slow-sound.ts";
 import { verifies } from "../../tests/verifies.ts";
-import { RATE_HZ, spokenBase64 } from "../spoken-sound.fixture.ts";
-import { sending } from "./detours.fixture.ts";
+import { asking, sending } from "./detours.fixture.ts";
 import { checkInteraction, checkRefusal, type Refusal } from "./interaction.fixture.ts";
 import type { State } from "./provider-states.fixture.ts";
 
@@ -73,6 +73,18 @@ describe("a client that streams over plain HTTP", () => {
     verifies("stt.transcribe.not-ready-is-503", "stt.stream.too-many-streams", "stt.errors.http-shape");
     const interaction = { ...STREAM, given, request: `to transcribe lines, with ${given}`, body: { lines: [END] } };
     await checkRefusal(interaction, refusal, (client) => client.streamTranscription(say([END])));
+  });
+
+  test("is refused where it does not say clearly whether it wants interim words", async () => {
+    verifies("stt.stream.interim-is-opt-in");
+    const query = { interim: "maybe" };
+    const request = "to transcribe lines, perhaps with interim words";
+    await checkRefusal(
+      { ...STREAM, given: "a model that hears tones", request, query, body: { lines: [END] } },
+      { status: 400, code: "invalid_request" },
+      (client) => client.streamTranscription(say([END])),
+      asking("POST", "/stream/transcribe?interim=maybe"),
+    );
   });
 
   test("is refused where it sends sound in the place of lines", async () => {

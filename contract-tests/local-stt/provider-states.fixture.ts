@@ -1,4 +1,4 @@
-import type { EngineName } from "../speech-engines.fixture.ts";
+import type { EngineName } from "../../tests/speech/staged-engines.ts";
 import { formattingAt, NOBODY } from "./formatters.fixture.ts";
 
 /** What a state asks for; one that asks for nothing is a server without engine and formatter. */
@@ -9,6 +9,8 @@ export interface Setting {
   readonly env?: Readonly<Record<string, string>>;
   /** What is done with the server before anybody asks. */
   readonly prelude?: "hold_stream" | "stop";
+  /** How much of what the caller sends arrives; left out: all. */
+  readonly bytesCarried?: number;
   /** By how much what the caller sends is longer than in the pact. */
   readonly moreBytes?: number;
 }
@@ -27,6 +29,7 @@ export const STATES = {
     moreBytes: MEBIBYTE,
   },
   "a body of more than any text": { moreBytes: 4 * MEBIBYTE },
+  "a connection that stalls": { engine: "failing", env: { STT_UPLOAD_TIMEOUT_MS: "200" }, bytesCarried: 2000 },
   "a formatter": { formatter: "writing" },
   "a formatter that is down": { env: formattingAt(NOBODY) },
   "a formatter that refuses its key": { formatter: "writing", env: { FORMATTER_API_KEY: "sk-wrong" } },
@@ -43,7 +46,7 @@ export const STATES = {
   "an engine with a fault": { engine: "faulty" },
   "streams that may be silent for a moment only": { engine: "failing", env: { STT_IDLE_TIMEOUT_MS: "200" } },
   "as many streams as there may be": { engine: "failing", env: { STT_STREAMS_MAX: "1" }, prelude: "hold_stream" },
-  "a server that is stopping": { engine: "failing", prelude: "stop" },
+  "a server that is stopping": { engine: "failing", prelude: "stop", env: { DRAIN_MS: "20000" } },
 } as const satisfies Readonly<Record<string, Setting>>;
 
 export type State = keyof typeof STATES;

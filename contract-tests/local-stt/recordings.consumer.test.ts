@@ -1,7 +1,7 @@
 import { MatchersV3 } from "@pact-foundation/pact";
 import { describe, expect, test } from "vitest";
+import { cutOffFile, silentFile, spokenFile } from "../../tests/speech/slow-sound.ts";
 import { verifies } from "../../tests/verifies.ts";
-import { cutOffFile, silentFile, spokenFile } from "../spoken-sound.fixture.ts";
 import { sending } from "./detours.fixture.ts";
 import { audioPart, type Form, upload } from "./forms.fixture.ts";
 import { checkInteraction, checkRefusal, type Interaction, type Refusal } from "./interaction.fixture.ts";
@@ -15,9 +15,10 @@ const SPOKEN = spokenFile("three");
 const ANY = silentFile(50);
 const NO_SOUND = new Uint8Array(Buffer.from("certainly no sound"));
 
-/** Where the sound itself counts: the engine is not asked about silence. */
+/** Where the sound itself, or its length, counts: the engine is not asked about silence. */
 const LONG_ENOUGH: Partial<Record<State, Uint8Array<ArrayBuffer>>> = {
   "a model that hears tones, and recordings of at most a second": silentFile(1100),
+  "a connection that stalls": SPOKEN,
   "an engine that fails on every recording": SPOKEN,
   "an engine with a fault": SPOKEN,
 };
@@ -120,6 +121,7 @@ describe.each(OPERATIONS)("a client that is refused, for a request $name", ({ na
   test.each<readonly [given: State, refusal: Refusal]>([
     ["a model that hears tones, and recordings of at most a second", { status: 400, code: "audio_too_long" }],
     ["a model that hears tones, and an upload of more than may be uploaded", { status: 413, code: "upload_too_large" }],
+    ["a connection that stalls", { status: 408, code: "idle_timeout" }],
     ["an engine that fails on every recording", { status: 500, code: "transcription_failed" }],
     ["an engine with a fault", { status: 500, code: "internal_error" }],
     ["a speech server", { status: 503, code: "model_failed", isPassing: true }],
@@ -128,6 +130,7 @@ describe.each(OPERATIONS)("a client that is refused, for a request $name", ({ na
     ["a server that is stopping", { status: 503, code: "shutting_down", isPassing: true }],
   ])("given %s", async (given, refusal) => {
     verifies("stt.transcribe.too-large-is-413", "stt.transcribe.not-ready-is-503", "stt.format.combined-limits");
+    verifies("stt.transcribe.slow-upload-is-408");
     const form = [audioPart(LONG_ENOUGH[given] ?? ANY)];
     const interaction = { ...formOf(path, form), given, request: `${name}, with ${given}` } as const;
     await checkRefusal(interaction, refusal, send(path), sending({ form }));

@@ -1,8 +1,8 @@
 import { describe, test } from "vitest";
 import type { OperationId } from "../../generated/local-stt/operations.ts";
 import type { AntiphonSpeech } from "../../src/client/index.ts";
+import { silentFile } from "../../tests/speech/slow-sound.ts";
 import { verifies } from "../../tests/verifies.ts";
-import { silentFile } from "../spoken-sound.fixture.ts";
 import { asking, naming } from "./detours.fixture.ts";
 import { audioPart, upload } from "./forms.fixture.ts";
 import { checkRefusal, type Interaction } from "./interaction.fixture.ts";

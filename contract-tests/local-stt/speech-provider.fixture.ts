@@ -1,14 +1,10 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import { silentLogger } from "../../src/base/logger.ts";
-import { loadConfig } from "../../src/config/load-config.ts";
-import { startLocalStt } from "../../src/servers/local-stt.ts";
-import { isMissing, openEngines } from "../speech-engines.fixture.ts";
-import { openStagedServer, type StagedServer } from "../staged-server.fixture.ts";
+import { startLocalSttServer } from "../../tests/local-stt-server.ts";
+import { isMissing, openEngines } from "../../tests/speech/staged-engines.ts";
+import { NO_LOG, openStagedServer, type StagedServer } from "../staged-server.fixture.ts";
 import { formattingAt, startBreakingFormatter, startFormatter } from "./formatters.fixture.ts";
 import { settingOf } from "./provider-states.fixture.ts";
-
-const SETTINGS = { STT_PORT: "0", DRAIN_MS: "1000", FIND_LOCAL_DAEMON: "false" };
 
 /** Whether the state needs an engine that this machine cannot build. */
 export function lacksEngine(state: string): boolean {
@@ -23,13 +19,10 @@ export async function openSpeechProvider(): Promise<StagedServer> {
     start: (state) => {
       const { engine = "none", formatter, env } = settingOf(state);
       const formatting = formatter === undefined ? {} : formattingAt(formatters[formatter].baseUrl);
-      return startLocalStt(
-        loadConfig({ ...SETTINGS, ...formatting, ...env }, []),
-        silentLogger,
-        engines.engine(engine),
-      );
+      return startLocalSttServer({ env: { ...formatting, ...env }, speech: engines.engine(engine), log: NO_LOG });
     },
     prelude: (state) => settingOf(state).prelude ?? null,
+    bytesCarried: (state) => settingOf(state).bytesCarried,
     openStream,
     close: async () => {
       await Promise.all([engines.close(), writing.close(), breaking.close()]);

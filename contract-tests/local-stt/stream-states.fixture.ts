@@ -1,4 +1,4 @@
-import { RATE_HZ, spokenBase64 } from "../spoken-sound.fixture.ts";
+import { RATE_HZ, spokenBase64 } from "../../tests/speech/slow-sound.ts";
 import type { State } from "./provider-states.fixture.ts";
 
 /** By the names of the states that choose them. */
@@ -15,7 +15,8 @@ interface StreamSetting {
   readonly sent?: object | string | Uint8Array;
   /** Said until the server has enough, while nobody reads what it says. */
   readonly unread?: readonly object[];
-  readonly then?: "stop_server";
+  /** The server stops once the stream is there. */
+  readonly isStopped?: boolean;
   /** The pact says what comes first. */
   readonly isOpening?: boolean;
 }
@@ -44,7 +45,7 @@ export const STREAM_STATES = {
     server: "an engine that hears a long speech in everything",
     unread: [THREE, { type: "flush" }],
   },
-  "a stream whose server stops": { server: "an engine that fails on every recording", then: "stop_server" },
+  "a stream whose server stops": { server: "an engine that fails on every recording", isStopped: true },
 } as const satisfies Readonly<Record<string, StreamSetting>>;
 
 export type StreamState = keyof typeof STREAM_STATES;

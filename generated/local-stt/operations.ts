@@ -29,7 +29,7 @@ export interface DemoChatCall {
 export type DemoChatReply =
   | BodyReply<200, Schema.DemoChatReply>
   | LinesReply<200, Schema.DemoChatLine>
-  | BodyReply<400 | 403 | 413 | 415 | 500 | 501 | 503, Schema.SttErrorBody>
+  | BodyReply<400 | 403 | 408 | 413 | 415 | 500 | 501 | 503, Schema.SttErrorBody>
   ;
 
 export interface FormatCall {
@@ -40,7 +40,7 @@ export interface FormatCall {
 }
 export type FormatReply =
   | BodyReply<200, Schema.FormatReply>
-  | BodyReply<400 | 403 | 413 | 415 | 500 | 501 | 503, Schema.SttErrorBody>
+  | BodyReply<400 | 403 | 408 | 413 | 415 | 500 | 501 | 503, Schema.SttErrorBody>
   ;
 
 export interface GetHealthCall {
@@ -73,7 +73,7 @@ export interface StreamTranscriptionCall {
 }
 export type StreamTranscriptionReply =
   | LinesReply<200, Schema.SttServerMessage>
-  | BodyReply<403 | 415 | 501 | 503, Schema.SttErrorBody>
+  | BodyReply<400 | 403 | 415 | 501 | 503, Schema.SttErrorBody>
   ;
 
 export interface TranscribeAndFormatCall {
@@ -84,7 +84,7 @@ export interface TranscribeAndFormatCall {
 }
 export type TranscribeAndFormatReply =
   | BodyReply<200, Schema.FormatReply>
-  | BodyReply<400 | 403 | 413 | 415 | 500 | 501 | 503, Schema.SttErrorBody>
+  | BodyReply<400 | 403 | 408 | 413 | 415 | 500 | 501 | 503, Schema.SttErrorBody>
   ;
 
 export interface TranscribeCall {
@@ -95,7 +95,7 @@ export interface TranscribeCall {
 }
 export type TranscribeReply =
   | BodyReply<200, Schema.Transcription>
-  | BodyReply<400 | 403 | 413 | 415 | 500 | 501 | 503, Schema.SttErrorBody>
+  | BodyReply<400 | 403 | 408 | 413 | 415 | 500 | 501 | 503, Schema.SttErrorBody>
   ;
 
 export interface GetVersionCall {
@@ -123,7 +123,7 @@ export const localSttRoutes: readonly OperationRoute[] = [
     request: ["application/json"],
     bodyRequired: true,
     bodySchema: "DemoChatRequest",
-    replies: { "200": ["application/json", "application/x-ndjson"], "400": ["application/json"], "403": ["application/json"], "413": ["application/json"], "415": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json", "application/x-ndjson"], "400": ["application/json"], "403": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "DemoChatReply",
     eventSchema: null,
     lineSchema: "DemoChatLine",
@@ -140,7 +140,7 @@ export const localSttRoutes: readonly OperationRoute[] = [
     request: ["application/json"],
     bodyRequired: true,
     bodySchema: "FormatRequest",
-    replies: { "200": ["application/json"], "400": ["application/json"], "403": ["application/json"], "413": ["application/json"], "415": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "403": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "FormatReply",
     eventSchema: null,
     lineSchema: null,
@@ -191,7 +191,7 @@ export const localSttRoutes: readonly OperationRoute[] = [
     request: ["application/x-ndjson"],
     bodyRequired: true,
     bodySchema: "SttClientMessage",
-    replies: { "200": ["application/x-ndjson"], "403": ["application/json"], "415": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/x-ndjson"], "400": ["application/json"], "403": ["application/json"], "415": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: null,
     eventSchema: null,
     lineSchema: "SttServerMessage",
@@ -208,7 +208,7 @@ export const localSttRoutes: readonly OperationRoute[] = [
     request: ["multipart/form-data"],
     bodyRequired: true,
     bodySchema: "SttAndFormatForm",
-    replies: { "200": ["application/json"], "400": ["application/json"], "403": ["application/json"], "413": ["application/json"], "415": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "403": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "FormatReply",
     eventSchema: null,
     lineSchema: null,
@@ -225,7 +225,7 @@ export const localSttRoutes: readonly OperationRoute[] = [
     request: ["multipart/form-data"],
     bodyRequired: true,
     bodySchema: "TranscribeForm",
-    replies: { "200": ["application/json"], "400": ["application/json"], "403": ["application/json"], "413": ["application/json"], "415": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "403": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "Transcription",
     eventSchema: null,
     lineSchema: null,

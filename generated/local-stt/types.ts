@@ -722,6 +722,15 @@ export interface operations {
                     "application/json": components["schemas"]["SttErrorBody"];
                 };
             };
+            /** @description The body took longer to arrive than STT_UPLOAD_TIMEOUT_MS allows. Code: idle_timeout. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SttErrorBody"];
+                };
+            };
             /** @description The recording is larger than the maximum upload size. Code: upload_too_large. */
             413: {
                 headers: {
@@ -796,6 +805,15 @@ export interface operations {
                     "application/x-ndjson": components["schemas"]["SttServerMessage"];
                 };
             };
+            /** @description The parameter interim is neither true nor false, or the body is in a coding that we do not read. Code: invalid_request. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SttErrorBody"];
+                };
+            };
             /** @description The request came from another machine's name or from a foreign web page. Codes: host_not_allowed, origin_not_allowed. */
             403: {
                 headers: {
@@ -868,6 +886,15 @@ export interface operations {
             };
             /** @description The request came from another machine's name or from a foreign web page. Codes: host_not_allowed, origin_not_allowed. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SttErrorBody"];
+                };
+            };
+            /** @description The body took longer to arrive than STT_UPLOAD_TIMEOUT_MS allows. Code: idle_timeout. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -963,6 +990,15 @@ export interface operations {
                     "application/json": components["schemas"]["SttErrorBody"];
                 };
             };
+            /** @description The body took longer to arrive than STT_UPLOAD_TIMEOUT_MS allows. Code: idle_timeout. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SttErrorBody"];
+                };
+            };
             /** @description The recording is larger than the maximum upload size. Code: upload_too_large. */
             413: {
                 headers: {
@@ -1045,6 +1081,15 @@ export interface operations {
             };
             /** @description The request came from another machine's name or from a foreign web page. Codes: host_not_allowed, origin_not_allowed. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SttErrorBody"];
+                };
+            };
+            /** @description The body took longer to arrive than STT_UPLOAD_TIMEOUT_MS allows. Code: idle_timeout. */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };

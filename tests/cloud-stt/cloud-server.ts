@@ -23,7 +23,14 @@ export interface CloudServer {
 }
 
 /** The server of `antiphon stt-cloud` with two keys, on a free port; it ends with the test. */
-export async function startCloudServer({ speech, env = {}, log }: CloudServerOptions): Promise<CloudServer> {
+export async function startCloudServer(options: CloudServerOptions): Promise<CloudServer> {
+  const server = await openCloudServer(options);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+/** The same; whoever opens it closes it. */
+export async function openCloudServer({ speech, env = {}, log }: CloudServerOptions): Promise<CloudServer> {
   const settings = {
     STT_CLOUD_PORT: "0",
     DRAIN_MS: "1000",
@@ -32,7 +39,6 @@ export async function startCloudServer({ speech, env = {}, log }: CloudServerOpt
   };
   const logger = log ?? { ...silentLogger, error: (fields: object, message: string) => console.error(message, fields) };
   const server = await startSttCloud(loadConfig({ ...settings, ...env }, []), logger, speech);
-  onTestFinished(() => server.close());
   const streamsOpen = async (): Promise<number> => {
     const text = await (await fetch(`${server.url}/metrics`)).text();
     return Number(/^antiphon_speech_streams_open (\d+)/m.exec(text)?.[1]);

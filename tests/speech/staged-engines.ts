@@ -1,12 +1,12 @@
-import { createNoSpeech } from "../src/speech/no-speech.ts";
+import { createNoSpeech } from "../../src/speech/no-speech.ts";
 import {
   type EngineStatus,
   type SpeechEngine,
   SpeechError,
   type SpeechErrorReason,
-} from "../src/speech/speech-engine.ts";
-import { settled } from "../tests/local-stt-server.ts";
-import { openEngine, toneModelFile, whisperForTests } from "../tests/speech/whisper-for-tests.ts";
+} from "../../src/speech/speech-engine.ts";
+import { settled } from "../local-stt-server.ts";
+import { openEngine, toneModelFile, whisperForTests } from "./whisper-for-tests.ts";
 
 /** The real engine; null where this machine cannot build it. */
 const program = await whisperForTests();

@@ -1,7 +1,7 @@
-import type { ToneWord } from "../scripts/fixture-model/tone-words.ts";
-import { pcmBytes } from "../src/audio/pcm.ts";
-import { wavFile } from "../src/audio-formats/encoded-sound.fixture.ts";
-import { sound, tones } from "../tests/speech/tones.ts";
+import type { ToneWord } from "../../scripts/fixture-model/tone-words.ts";
+import { pcmBytes } from "../../src/audio/pcm.ts";
+import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
+import { sound, tones } from "./tones.ts";
 
 /** Half of what the tones are made at, which keeps pact files short. */
 export const RATE_HZ = 8000;
