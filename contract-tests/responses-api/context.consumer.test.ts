@@ -2,8 +2,9 @@ import { MatchersV3 } from "@pact-foundation/pact";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import { checkInteraction, EXAMPLE_MODEL, theModel } from "./interaction.fixture.ts";
+import { checkRefusal, UNKNOWN_ID } from "./refusal.fixture.ts";
 
-const { integer, regex } = MatchersV3;
+const { integer, regex, string } = MatchersV3;
 const given = ["a chat model"] as const;
 const MESSAGE = {
   id: "msg_1",
@@ -78,6 +79,54 @@ describe("a client that looks after its context", () => {
           const compacted = await client.compactResponse({ model: EXAMPLE_MODEL, input });
           expect(compacted.output).toEqual([MESSAGE, COMPACTION]);
         },
+      },
+    );
+  });
+});
+
+describe("a client that looks after its context is refused", () => {
+  test("the tokens of an input for an unknown model", async () => {
+    const body = { model: "no-such-model", input: "Say hello" };
+    await checkRefusal(
+      {
+        given,
+        request: "for the tokens of an unknown model",
+        method: "POST",
+        path: "/v1/responses/input_tokens",
+        body,
+      },
+      {
+        status: 400,
+        code: "model_not_found",
+        param: "model",
+        message: string("The requested model 'no-such-model' does not exist."),
+      },
+      {
+        official: (client) => client.responses.inputTokens.count(body),
+        own: (client) => client.countInputTokens(body),
+      },
+    );
+  });
+
+  test("a compaction of what is not stored", async () => {
+    const asked = { previous_response_id: UNKNOWN_ID };
+    await checkRefusal(
+      {
+        given,
+        request: "for a compaction of an unknown response",
+        method: "POST",
+        path: "/v1/responses/compact",
+        body: { model: theModel, ...asked },
+      },
+      {
+        status: 400,
+        code: "previous_response_not_found",
+        param: "previous_response_id",
+        message: `Previous response with id '${UNKNOWN_ID}' not found.`,
+      },
+      {
+        official: (client) => client.responses.compact({ model: EXAMPLE_MODEL, ...asked }),
+        own: (client) => client.compactResponse({ model: EXAMPLE_MODEL, ...asked }),
       },
     );
   });

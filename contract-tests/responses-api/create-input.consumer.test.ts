@@ -71,7 +71,7 @@ describe("a client that says more than a text", () => {
     await checkAnswer(
       {
         ...CREATE,
-        given: ["a chat model", "an uploaded file", "a server with extensions"],
+        given: ["a chat model", "an uploaded file", "our own server"],
         request: "with an uploaded text file",
         body: { model: theModel, input: inputOf(fromProviderState("${file_id}", file_id)) },
         reply: textReply(),

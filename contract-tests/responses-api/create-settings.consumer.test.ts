@@ -126,7 +126,7 @@ describe("a client that chooses how it is answered", () => {
     verifies("http.headers.ratelimit-on-plain-creates");
     const asked = { input, max_output_tokens: 32 };
     const count = regex("^\\d+$", "1000");
-    const duration = regex("^(\\d+m)?\\d+(\\.\\d+)?s$|^\\d+ms$", "2ms");
+    const duration = regex("^(\\d+h)?(\\d+m)?\\d+(\\.\\d+)?s$|^\\d+ms$", "2ms");
     await checkAnswer(
       {
         ...CREATE,

@@ -12,7 +12,7 @@ const model = EXAMPLE_MODEL;
 const fault = { type: "server_error", code: "server_error", param: null } as const;
 const seconds = regex("^[1-9]\\d*$", "2");
 const count = regex("^\\d+$", "1000");
-const duration = regex("^(\\d+m)?\\d+(\\.\\d+)?s$|^\\d+ms$", "59.5s");
+const duration = regex("^(\\d+h)?(\\d+m)?\\d+(\\.\\d+)?s$|^\\d+ms$", "59.5s");
 
 const MODELS: RefusedCreates = {
   "to a model that is rate-limited": {

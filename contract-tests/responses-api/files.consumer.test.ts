@@ -99,7 +99,7 @@ describe("a client that keeps files", () => {
     const contentType = { example: "application/octet-stream", pattern: "^application/octet-stream$" };
     await checkInteraction(
       {
-        given: ["an uploaded file", "a server with extensions"],
+        given: ["an uploaded file", "our own server"],
         request: "for the content of a file",
         method: "GET",
         path: contentPath,
@@ -162,7 +162,7 @@ describe("a client that looks for a file", () => {
 describe("a client whose upload is refused", () => {
   test("because the file is empty, gets 400", async () => {
     await checkRefusal(
-      { ...UPLOAD, request: "to upload an empty file", text: formOf({ purpose }, "") },
+      { ...UPLOAD, given: ["our own server"], request: "to upload an empty file", text: formOf({ purpose }, "") },
       { status: 400, param: "file", message: string("File is empty.") },
       {
         official: async (client) => client.files.create({ purpose, file: await officialFile("") }),
@@ -191,7 +191,7 @@ describe("a client whose upload is refused", () => {
   test("because its parts are nested too deep, gets 400", async () => {
     const text = formOf({ purpose, "expires_after[anchor][name]": "created_at" }, TEXT);
     await checkRefusal(
-      { ...UPLOAD, given: ["a server with extensions"], request: "to upload a form that nests too deep", text },
+      { ...UPLOAD, given: ["our own server"], request: "to upload a form that nests too deep", text },
       { status: 400, code: "invalid_form", param: "expires_after[anchor][name]", message: string("Invalid form: no.") },
       {
         official: (client) =>
@@ -203,7 +203,7 @@ describe("a client whose upload is refused", () => {
   test("because it does not say what for, gets 400", async () => {
     const text = formOf({}, TEXT);
     await checkRefusal(
-      { ...UPLOAD, request: "to upload a file without a purpose", text },
+      { ...UPLOAD, given: ["our own server"], request: "to upload a file without a purpose", text },
       { status: 400, code: "missing_required_parameter", param: "purpose", message: string("Missing 'purpose'.") },
       {
         official: (client) =>

@@ -36,6 +36,8 @@ export interface Interaction {
   readonly text?: TextShape;
   /** Sent in place of the caller's own key; null sends none. */
   readonly wrongKey?: string | null;
+  /** Answered before anybody looks at the key. */
+  readonly isAnonymous?: boolean;
   readonly status?: number;
   readonly reply: { readonly json: unknown } | EventStreamReply | { readonly text: TextShape };
   readonly replyHeaders?: HeaderShapes;
@@ -108,10 +110,18 @@ const EVERY_REPLY = {
   "openai-processing-ms": regex("^\\d+$", "12"),
 };
 
-function writeReply(builder: ResponseBuilder, { reply, replyHeaders = {} }: Interaction): void {
+/** Told to whoever has a key. */
+const CHARGED = {
+  "openai-organization": regex("^.+$", "example-organization"),
+  "openai-project": regex("^.+$", "example-project"),
+};
+
+function writeReply(builder: ResponseBuilder, { reply, replyHeaders = {}, ...interaction }: Interaction): void {
   if ("json" in reply) builder.jsonBody(reply.json);
   else writeText(builder, "text" in reply ? reply.text : textOfStream(reply));
-  builder.headers({ ...EVERY_REPLY, ...replyHeaders });
+  const { status, wrongKey, isAnonymous = false } = interaction;
+  const isCharged = wrongKey === undefined && status !== 401 && !isAnonymous;
+  builder.headers({ ...EVERY_REPLY, ...(isCharged ? CHARGED : {}), ...replyHeaders });
 }
 
 function textOfStream({ events, pattern }: EventStreamReply): TextShape {

@@ -27,6 +27,28 @@ describe("a client that looks for what is not there", () => {
     );
   });
 
+  test("gets 404 when it deletes an unknown response", async () => {
+    await checkRefusal(
+      { request: "to delete an unknown response", method: "DELETE", path: `/v1/responses/${UNKNOWN_ID}` },
+      unknown,
+      {
+        official: (client) => client.responses.delete(UNKNOWN_ID),
+        own: (client) => client.deleteResponse(UNKNOWN_ID),
+      },
+    );
+  });
+
+  test("gets 404 when it cancels an unknown response", async () => {
+    await checkRefusal(
+      { request: "to cancel an unknown response", method: "POST", path: `/v1/responses/${UNKNOWN_ID}/cancel` },
+      unknown,
+      {
+        official: (client) => client.responses.cancel(UNKNOWN_ID),
+        own: (client) => client.cancelResponse(UNKNOWN_ID),
+      },
+    );
+  });
+
   test("gets 404 for the input of an unknown response", async () => {
     await checkRefusal(
       {
@@ -62,6 +84,18 @@ describe("a client that looks for what is not there", () => {
       {
         official: (client) => client.responses.delete(RESPONSE_ID),
         own: (client) => client.deleteResponse(RESPONSE_ID),
+      },
+    );
+  });
+
+  test("gets 404 for a response that was not stored", async () => {
+    verifies("errors.catalogue.unknown-response-is-404");
+    await checkRefusal(
+      { given: ["a response that was not stored"], request: "for a response that was not stored", method: "GET", path },
+      deleted,
+      {
+        official: (client) => client.responses.retrieve(RESPONSE_ID),
+        own: (client) => client.getResponse(RESPONSE_ID),
       },
     );
   });

@@ -1,5 +1,6 @@
 import OpenAI, { toFile } from "openai";
 import type { Service } from "../providers.fixture.ts";
+import { PNG_URL } from "./example-media.fixture.ts";
 import { ACME_KEY, LONG_TASK, SPENT_KEY, USE_UP } from "./scenario.fixture.ts";
 
 /** What a state gives to the requests of the pact, in the place of the examples. */
@@ -38,6 +39,15 @@ function responseStates({ url, apiKey, model }: Service) {
       const id = await storeResponse();
       await client.responses.delete(id);
       return { response_id: id };
+    },
+    "a response that was not stored": async () => {
+      const { id } = await client.responses.create({ model, input: "Say hello", store: false });
+      return { response_id: id };
+    },
+    "a response made of a picture": async () => {
+      const image = { type: "input_image" as const, image_url: PNG_URL, detail: "low" as const };
+      const input = [{ role: "user" as const, content: [{ type: "input_text" as const, text: "Say hello" }, image] }];
+      return { response_id: (await client.responses.create({ model, input })).id };
     },
     "a response made of three messages": async () => {
       const input = ["one", "two", "three"].map((content) => ({ role: "user" as const, content }));
@@ -116,6 +126,8 @@ const none = async (): Promise<Values> => ({});
 export function stagedStates(service: Service) {
   return {
     "a server with extensions": none,
+    /** Nobody knows the reference's answer, or ours differs by decision. */
+    "our own server": none,
     "a server without vector stores": none,
     "a server without tools of its own": none,
     "a server that cannot reach what it is told to fetch": none,

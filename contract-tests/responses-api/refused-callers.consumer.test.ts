@@ -64,7 +64,7 @@ describe("a request is refused", () => {
   test("at an address that is none", async () => {
     verifies("http.routes.unknown-path-is-404");
     await checkRefusal(
-      { request: "for nothing", method: "GET", path: "/v1/nothing" },
+      { isAnonymous: true, request: "for nothing", method: "GET", path: "/v1/nothing" },
       { status: 404, param: null, message: string("Invalid URL (GET /v1/nothing)") },
       { official: (client) => client.get("/nothing") },
     );
@@ -72,7 +72,14 @@ describe("a request is refused", () => {
 
   test("with a method that its address does not know", async () => {
     await checkRefusal(
-      { request: "with a wrong method", method: "PUT", path: "/v1/conversations", body: {} },
+      {
+        given: ["our own server"],
+        isAnonymous: true,
+        request: "with a wrong method",
+        method: "PUT",
+        path: "/v1/conversations",
+        body: {},
+      },
       { status: 404, param: null, message: string("Invalid URL (PUT /v1/conversations)") },
       { official: (client) => client.put("/conversations", { body: {} }) },
     );
@@ -81,7 +88,7 @@ describe("a request is refused", () => {
   test("with a name of its own that is too long", async () => {
     const headers = { "X-Client-Request-Id": "x".repeat(513) };
     await checkRefusal(
-      { ...MODELS, given: ["a server with extensions"], request: "with a long name of its own", headers },
+      { ...MODELS, given: ["our own server"], isAnonymous: true, request: "with a long name of its own", headers },
       { status: 400, code: "invalid_value", param: null, message: string("Invalid 'X-Client-Request-Id'.") },
       {
         official: (client) => client.models.list({ headers }),
@@ -92,7 +99,7 @@ describe("a request is refused", () => {
 
   test("with a body that is no object", async () => {
     await checkRefusal(
-      { ...CREATE, given: ["a server with extensions"], request: "with a list as its body", body: [] },
+      { ...CREATE, given: ["our own server"], request: "with a list as its body", body: [] },
       { status: 400, code: "invalid_type", param: null, message: string("Invalid body: expected an object.") },
       { official: (client) => client.post("/responses", { body: [] }) },
     );
@@ -103,7 +110,7 @@ describe("a request is refused", () => {
     await checkRefusal(
       {
         ...CREATE,
-        given: ["a server with extensions"],
+        given: ["our own server"],
         request: "with a plain text as its body",
         text: { example: "Hi", pattern: "^Hi$", contentType },
       },

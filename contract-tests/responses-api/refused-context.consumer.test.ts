@@ -61,6 +61,7 @@ const ITEMS: RefusedCreates = {
     refusal: { param: "input", message: `No tool call found for function call output with call_id ${CALL_ID}.` },
   },
   "with reasoning that led to nothing": {
+    given: ["our own server"],
     asked: { input: [USER, { type: "reasoning", id: REASONING_ID, summary: [] }] },
     refusal: {
       param: "input",
@@ -106,7 +107,7 @@ const WINDOW: RefusedCreates = {
     },
   },
   "to be answered later and kept nowhere": {
-    given: ["a server with extensions"],
+    given: ["our own server"],
     asked: { input, background: true, store: false },
     refusal: {
       code: "unsupported_parameter",
@@ -115,7 +116,7 @@ const WINDOW: RefusedCreates = {
     },
   },
   "with a prompt template, which is not there yet": {
-    given: ["a server with extensions"],
+    given: ["our own server"],
     asked: { input, prompt: { id: "pmpt_0123456789abcdef" } },
     refusal: { code: "unsupported_parameter", param: "prompt", message: string("Unsupported parameter: 'prompt'.") },
   },

@@ -38,7 +38,7 @@ const messages = (count: number) => Array.from({ length: count }, () => ({ role:
 
 const ITEMS: Cases = {
   "to add no items to a conversation": {
-    given,
+    given: [...given, "our own server"],
     method: "POST",
     path: itemsPath,
     body: { items: [] },
@@ -47,7 +47,7 @@ const ITEMS: Cases = {
     own: (client) => client.createConversationItems(CONVERSATION_ID, { items: [] }),
   },
   "to add too many items to a conversation": {
-    given,
+    given: [...given, "our own server"],
     method: "POST",
     path: itemsPath,
     body: { items: messages(21) },
@@ -167,7 +167,7 @@ const BUSY: Cases = {
     own: (client) => client.createResponse({ model: "example-model", input: "Hi", conversation: CONVERSATION_ID }),
   },
   "to add items to a conversation that is being answered": {
-    given: ["a conversation that is being answered", "a server with extensions"],
+    given: ["a conversation that is being answered", "our own server"],
     method: "POST",
     path: itemsPath,
     body: { items: messages(1) },

@@ -27,7 +27,7 @@ function file(source: Readonly<Record<"file_data" | "filename", string>> | { rea
 function refused(input: Input, code: string, member: string): RefusedCreate {
   const param = member === "" ? "input" : `${PICTURE}.${member}`;
   return {
-    given: ["a server with extensions"],
+    given: ["our own server"],
     asked: { input },
     refusal: { code, param, message: string(`It cannot be used: ${code}.`) },
   };
@@ -90,6 +90,7 @@ const FILES: RefusedCreates = {
     ...refused([{ role: "user", content: [{ type: "input_file", file_id: UNKNOWN_ID }] }], "file_not_found", "file_id"),
   },
   "with a file that is no PDF": {
+    given: ["our own server"],
     asked: { input: file({ filename: "a.pdf", file_data: "data:application/pdf;base64,AAAA" }) },
     refusal: { code: "unsupported_file", param: "input", message: string("The file 'a.pdf' is no PDF.") },
   },

@@ -60,7 +60,7 @@ const BOUNDS: RefusedCreates = {
     },
   },
   "with a tool whose name is empty": {
-    given: ["a server with extensions"],
+    given: ["our own server"],
     asked: { input, tools: [{ ...FUNCTION, name: "", parameters: OPEN_OBJECT }] },
     refusal: {
       code: "string_below_min_length",

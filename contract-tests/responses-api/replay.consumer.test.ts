@@ -55,7 +55,7 @@ describe("a client that wants to read a stream again", () => {
     const query = { stream, starting_after: -1 } as const;
     await checkRefusal(
       {
-        given: ["a response streamed from the background"],
+        given: ["a response streamed from the background", "our own server"],
         request: "for the events after a negative number",
         method: "GET",
         path,

@@ -1,0 +1,101 @@
+import { readFileSync } from "node:fs";
+import { type Parties, pactFile } from "../pact-files.fixture.ts";
+import { isRecord } from "../records.fixture.ts";
+
+const DOCUMENT = new URL("../../generated/responses-api/openapi.json", import.meta.url);
+const METHODS = ["get", "post", "put", "patch", "delete"];
+
+/** What the contract promises, from its published document. */
+export interface Operation {
+  readonly operationId: string;
+  readonly method: string;
+  /** With its parameters in braces. */
+  readonly path: string;
+  /** Status and code of all errors that it names. */
+  readonly errors: readonly string[];
+}
+
+export function readOperations(): readonly Operation[] {
+  const document = readJson(DOCUMENT);
+  return Object.entries(memberOf(document, "paths")).flatMap(([path, item]) =>
+    METHODS.map((method) => ({ method, operation: memberOf(item, method) }))
+      .filter(({ operation }) => "operationId" in operation)
+      .map(({ method, operation }) => ({
+        operationId: String(operation["operationId"]),
+        method: method.toUpperCase(),
+        path,
+        errors: errorsOf(document, operation),
+      })),
+  );
+}
+
+/** A description lists codes as words with underscores; a type that goes with one is told in brackets. */
+function errorsOf(document: Json, operation: Json): string[] {
+  return Object.entries(memberOf(operation, "responses")).flatMap(([status, reply]) => {
+    const { description } = referredTo(document, reply);
+    const codes = String(description)
+      .replaceAll(/\(type [a-z_]+\)/g, "")
+      .matchAll(/\b[a-z0-9]+(?:_[a-z0-9]+)+\b/g);
+    return Number(status) < 400 ? [] : [...codes].map(([code]) => `${status} ${code}`);
+  });
+}
+
+function referredTo(document: Json, reply: unknown): Json {
+  const name = isRecord(reply) ? reply["$ref"] : undefined;
+  if (typeof name !== "string") return isRecord(reply) ? reply : {};
+  return memberOf(memberOf(memberOf(document, "components"), "responses"), name.slice(name.lastIndexOf("/") + 1));
+}
+
+/** One interaction of a pact file. */
+export interface WrittenInteraction {
+  readonly method: string;
+  readonly path: string;
+  /** Status and code of the error it replies with; null where it is none. */
+  readonly error: string | null;
+}
+
+export function readInteractions(parties: Parties): readonly WrittenInteraction[] {
+  const { interactions } = readJson(pactFile(parties));
+  return (Array.isArray(interactions) ? interactions : []).map((interaction: unknown) => {
+    const { method, path } = memberOf(interaction, "request");
+    const reply = memberOf(interaction, "response");
+    const error = memberOf(memberOf(memberOf(reply, "body"), "content"), "error");
+    const word = error["code"] ?? error["type"];
+    const isRefused = Number(reply["status"]) >= 400;
+    return {
+      method: String(method),
+      path: String(path),
+      error: isRefused ? `${reply["status"]} ${word}` : null,
+    };
+  });
+}
+
+/** The operation that an interaction asks for; the path with the fewest parameters wins. */
+export function operationOf(
+  { method, path }: WrittenInteraction,
+  operations: readonly Operation[],
+): Operation | undefined {
+  return operations
+    .filter((operation) => operation.method === method && patternOf(operation.path).test(path))
+    .toSorted((one, other) => parametersOf(one.path) - parametersOf(other.path))[0];
+}
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll(/\{[^}]+\}/g, "[^/]+")}$`);
+}
+
+function parametersOf(path: string): number {
+  return path.split("{").length - 1;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+function readJson(file: string | URL): Json {
+  const json: unknown = JSON.parse(readFileSync(file, "utf8"));
+  return isRecord(json) ? json : {};
+}
+
+function memberOf(holder: unknown, name: string): Json {
+  const member = isRecord(holder) ? holder[name] : undefined;
+  return isRecord(member) ? member : {};
+}

@@ -1,0 +1,77 @@
+import { readFileSync } from "node:fs";
+import { glob } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
+import { findCitations, parseRequirements } from "../../scripts/requirements-coverage.ts";
+import { verifies } from "../../tests/verifies.ts";
+import type { Parties } from "../pact-files.fixture.ts";
+import { operationOf, readInteractions, readOperations, type WrittenInteraction } from "./catalogue.fixture.ts";
+import { OFFICIAL_SDK, OWN_CLIENT } from "./interaction.fixture.ts";
+
+/** Errors that our server sends and its document does not name. */
+const BEYOND_THE_DOCUMENT = [
+  "404 invalid_request_error",
+  "415 unsupported_media_type",
+  "501 not_implemented",
+  "502 server_error",
+  "503 server_error",
+  "504 server_error",
+];
+
+/** Documented errors of which no interaction can tell, and why. */
+const IN_NO_PACT: Readonly<Record<string, string>> = {
+  "400 failed_to_download_image": "The built-in engine looks at no picture, so it fetches none.",
+  "400 invalid_json": "Pact's proxy reads JSON before it passes it on, and refuses by itself what is none.",
+  "400 invalid_parameter": "Reserved: the reference has it for members that our models do not lack.",
+  "424 http_error": "Tool servers are not called yet.",
+  "503 slow_down": "Reserved: the reference has it for traffic that grows too fast.",
+};
+
+/** What our client keeps its users from, since it writes forms and media types by itself. */
+const NOT_BY_OWN_CLIENT: readonly string[] = ["400 invalid_form", "415 unsupported_media_type"];
+
+/** Promises of the catalogue that no interaction holds, and why. */
+const REQUIREMENTS_IN_NO_PACT: Readonly<Record<string, string>> = {
+  "errors.catalogue.invalid-json": "As above.",
+  "errors.catalogue.logprobs-on-reasoning-model": "The built-in engine tells probabilities also where it reasons.",
+  "errors.catalogue.unknown-prompt-is-404": "Prompt templates are not there yet.",
+};
+
+const operations = readOperations();
+
+describe.each([
+  ["the official client", OFFICIAL_SDK, []],
+  ["our client", OWN_CLIENT, NOT_BY_OWN_CLIENT],
+] as const)("the pact of %s", (_client, parties: Parties, unsayable: readonly string[]) => {
+  const interactions = readInteractions(parties);
+
+  test("has an interaction for every operation", () => {
+    verifies("contract.parity.same-checks-both-providers");
+    const asked = interactions.map((interaction) => operationOf(interaction, operations)?.operationId);
+    expect(operations.map(({ operationId }) => operationId).filter((id) => !asked.includes(id))).toEqual([]);
+    expect(operations.length).toBeGreaterThan(0);
+  });
+
+  test("has one for every error that can be brought about", () => {
+    const expected = [...operations.flatMap(({ errors }) => errors), ...BEYOND_THE_DOCUMENT];
+    expect(missingOf(expected, interactions)).toEqual([...Object.keys(IN_NO_PACT), ...unsayable].toSorted());
+  });
+});
+
+/** The table of errors goes by status and code; many of the catalogue share one, so each is told by its requirement. */
+test("every requirement of the error catalogue is cited by a consumer", async () => {
+  const cited = new Set<string>();
+  for await (const path of glob("*.consumer.test.ts", { cwd: import.meta.dirname })) {
+    const code = readFileSync(new URL(path, import.meta.url), "utf8");
+    for (const { id } of findCitations({ path, code })) cited.add(id);
+  }
+  const requirements = parseRequirements(
+    readFileSync(new URL("../../specs/requirements.yaml", import.meta.url), "utf8"),
+  );
+  const catalogue = requirements.map(({ id }) => id).filter((id) => id.startsWith("errors.catalogue."));
+  expect(catalogue.filter((id) => !cited.has(id))).toEqual(Object.keys(REQUIREMENTS_IN_NO_PACT));
+});
+
+function missingOf(expected: readonly string[], interactions: readonly WrittenInteraction[]): string[] {
+  const met = new Set(interactions.map(({ error }) => error));
+  return [...new Set(expected)].filter((error) => !met.has(error)).toSorted();
+}
