@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { glob } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { findCitations, parseRequirements } from "../../scripts/requirements-coverage.ts";
+import { parseRequirements } from "../../scripts/requirements.ts";
+import { findCitations } from "../../scripts/requirements-coverage.ts";
 import { verifies } from "../../tests/verifies.ts";
 import type { Parties } from "../pact-files.fixture.ts";
 import { operationOf, readInteractions, readOperations, type WrittenInteraction } from "./catalogue.fixture.ts";
