@@ -120,6 +120,13 @@ test("reports of test runs tell what passed", () => {
   );
 });
 
+test("of many tests the first few are listed, each title once", () => {
+  const titles = ["one", "two", "three", "one", "four", "five", "six", "seven"];
+  expect(listRequirements(REQUIREMENTS, new Map([["a.b.plain", titles]]))).toContain(
+    "  - one\n  - two\n  - three\n  - four\n  - five\n  - (and 2 more)\n\na.b.key",
+  );
+});
+
 test("a list with a repeated or broken entry is refused", () => {
   expect(() => parseRequirements(yaml("a.b.c", "a.b.c"))).toThrow("Two requirements have the id a.b.c.");
   expect(() => parseRequirements(yaml("a.b"))).toThrow("Requirement 1 has no id of the form area.topic.behaviour.");

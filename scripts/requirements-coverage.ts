@@ -45,6 +45,9 @@ export interface Coverage {
 const REQUIREMENTS_FILE = "specs/requirements.yaml";
 const TEST_FILES = "{src,tests,contract-tests,scripts,web}/**/*.test.ts";
 
+/** Of tests that are made from a table there may be hundreds. */
+const LISTED_TESTS_MAX = 5;
+
 /** What a program is called elsewhere. */
 const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = { chromium: ["chromium-browser", "google-chrome"] };
 
@@ -105,14 +108,21 @@ export function describeCoverage(coverage: Coverage, { citations, passed }: Evid
   ].join("\n");
 }
 
-/** Every requirement with the titles of the tests that show it. */
+/** Every requirement with the titles of tests that show it, the first few. */
 export function listRequirements(requirements: readonly Requirement[], passed: Evidence["passed"]): string {
   return requirements
     .map(({ id, text, awaits }) => {
-      const tests = awaits === null ? (passed?.get(id) ?? ["(nothing)"]) : [`(waits for: ${awaits})`];
+      const tests = awaits === null ? titlesOf(passed?.get(id) ?? []) : [`(waits for: ${awaits})`];
       return `${id}\n  ${text}\n${tests.map((test) => `  - ${test}\n`).join("")}`;
     })
     .join("\n");
+}
+
+function titlesOf(tests: readonly string[]): readonly string[] {
+  const titles = [...new Set(tests)];
+  if (titles.length === 0) return ["(nothing)"];
+  const others = titles.length - LISTED_TESTS_MAX;
+  return others > 0 ? [...titles.slice(0, LISTED_TESTS_MAX), `(and ${others} more)`] : titles;
 }
 
 /** Capital letters are a variable, small ones a program. */
