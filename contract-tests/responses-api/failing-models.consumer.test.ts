@@ -67,9 +67,10 @@ const MODELS: RefusedCreates = {
     given: ["a full queue of background responses"],
     asked: { input: "Hi", background: true },
     refusal: {
-      ...fault,
-      code: "server_is_overloaded",
       status: 503,
+      type: "service_unavailable_error",
+      code: "server_is_overloaded",
+      param: null,
       message: string("There are 1 background responses waiting already. Please retry in a moment."),
       headers: { "retry-after": seconds },
     },

@@ -40,6 +40,11 @@ function responseStates({ url, apiKey, model }: Service) {
       await client.responses.delete(id);
       return { response_id: id };
     },
+    "a response that continues another": async () => {
+      const previous_response_id = await storeResponse();
+      const { id } = await client.responses.create({ model, input: "Say hello", previous_response_id });
+      return { response_id: id };
+    },
     "a response that was not stored": async () => {
       const { id } = await client.responses.create({ model, input: "Say hello", store: false });
       return { response_id: id };

@@ -20,38 +20,32 @@ export function upgradeNotOffered(): ApiError {
   );
 }
 
-export function tooManyRuns(limit: "runs" | "queue", max: number): ApiError {
+/** Too busy, or about to stop: the request is welcome a moment later. */
+export function overloaded(message: string): ApiError {
   return new ApiError({
     status: 503,
-    type: "server_error",
+    type: "service_unavailable_error",
     code: "server_is_overloaded",
-    message:
-      limit === "runs"
-        ? `The server is answering ${max} requests already. Please retry in a moment.`
-        : `There are ${max} background responses waiting already. Please retry in a moment.`,
+    message,
     headers: { "Retry-After": "1" },
   });
+}
+
+export function tooManyRuns(limit: "runs" | "queue", max: number): ApiError {
+  return overloaded(
+    limit === "runs"
+      ? `The server is answering ${max} requests already. Please retry in a moment.`
+      : `There are ${max} background responses waiting already. Please retry in a moment.`,
+  );
 }
 
 /** The process that makes the response has not stopped it in time. */
 export function cancelTimedOut(): ApiError {
-  return new ApiError({
-    status: 503,
-    type: "server_error",
-    code: "server_is_overloaded",
-    message: "The response was asked to stop and has not stopped yet. Please retry in a moment.",
-    headers: { "Retry-After": "1" },
-  });
+  return overloaded("The response was asked to stop and has not stopped yet. Please retry in a moment.");
 }
 
 export function shuttingDown(): ApiError {
-  return new ApiError({
-    status: 503,
-    type: "server_error",
-    code: "server_is_overloaded",
-    message: "The server is shutting down. Please retry in a moment.",
-    headers: { "Retry-After": "1" },
-  });
+  return overloaded("The server is shutting down. Please retry in a moment.");
 }
 
 export function internalError(requestId: string): ApiError {

@@ -1,6 +1,7 @@
-import { ApiError } from "../../base/api-error.ts";
+import type { ApiError } from "../../base/api-error.ts";
 import { invalidRequest } from "./invalid-request.ts";
 import { unsupportedParameter } from "./parameter-errors.ts";
+import { overloaded } from "./server-errors.ts";
 
 export function invalidStreamId(): ApiError {
   return invalidRequest(
@@ -39,11 +40,7 @@ export function backgroundOverWebSocket(): ApiError {
 }
 
 export function tooManyWebSockets(max: number): ApiError {
-  return new ApiError({
-    status: 503,
-    type: "server_error",
-    code: "server_is_overloaded",
-    message: `There are ${max} WebSocket connections already. Please retry in a moment, or send POST /v1/responses.`,
-    headers: { "Retry-After": "1" },
-  });
+  return overloaded(
+    `There are ${max} WebSocket connections already. Please retry in a moment, or send POST /v1/responses.`,
+  );
 }
