@@ -49,7 +49,7 @@ async function runSuites(project: string): Promise<number> {
   const output = openSync(join(REPORT_DIR, "output.txt"), "w");
   const suites = spawn(
     process.execPath,
-    [join(import.meta.dirname, "../contract-tests/report/run-suites.ts"), project, ...positionals],
+    [join(import.meta.dirname, "../contract-tests/report/run-suites.ts"), "--project", project, ...positionals],
     { stdio: ["ignore", output, "inherit"], env: { ...process.env, ...WITHOUT_WARNING, ...providerSettings() } },
   );
   const [code] = await once(suites, "close");

@@ -102,5 +102,5 @@ function tableOf(results: readonly Caught[]): string {
     const example = first === undefined ? "nobody" : [first.group, first.name].filter((part) => part !== "").join(": ");
     return `| ${mutation.says} | ${suitesOf(failed)} | ${example.replaceAll("|", "\\|")} |`;
   });
-  return `| What was broken | Suite that noticed (checks) | For instance |\n|---|---|---|\n${rows.join("\n")}\n`;
+  return `| What was broken | Suite that noticed | For instance |\n|---|---|---|\n${rows.join("\n")}\n`;
 }

@@ -9,6 +9,8 @@ import { broken, type Mutation } from "./read-mutations.ts";
 const ROOT = join(import.meta.dirname, "../..");
 /** Made, not committed; large, or needed by what is started. */
 const LINKED = ["node_modules", ".cache", "dist", "build/pacts"];
+/** A few failures tell who notices. */
+const COMMAND = ["contract-tests/report/run-suites.ts", "--project", "contract-providers", "--bail", "5"];
 const RUN_MAX_MS = 10 * 60_000;
 
 /** As in production, servers do not check their own replies: the suites have to notice by themselves. */
@@ -59,7 +61,7 @@ export function copyRepository(): WorkingCopy {
 async function runSuites(folder: string, suites: readonly string[]): Promise<Report> {
   const report = join(folder, "build/contract-report");
   rmSync(report, { recursive: true, force: true });
-  const run = spawn(process.execPath, ["contract-tests/report/run-suites.ts", "contract-providers", ...suites], {
+  const run = spawn(process.execPath, [...COMMAND, ...suites], {
     cwd: folder,
     stdio: "ignore",
     timeout: RUN_MAX_MS,

@@ -1,12 +1,17 @@
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { startVitest } from "vitest/node";
 import { ContractReporter, REPORT_DIR } from "./reporter.ts";
 
-/** Runs the suites of the projects that the first argument names, in the files that the others name, if any do. The exit code says whether all held. */
-const [project = "contract-*", ...files] = process.argv.slice(2);
-await startVitest("test", files, {
+/** Runs the suites of a project, in the files that are named, if any are. The exit code says whether all held; with `--bail` no more is asked after so many failures. */
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { project: { type: "string", default: "contract-*" }, bail: { type: "string", default: "0" } },
+});
+await startVitest("test", positionals, {
   run: true,
-  project,
+  project: values.project,
+  bail: Number(values.bail),
   reporters: [new ContractReporter(), "default", "json"],
   outputFile: { json: join(REPORT_DIR, "tests.json") },
 });

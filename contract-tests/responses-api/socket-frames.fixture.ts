@@ -211,7 +211,7 @@ export const STAGED_FRAMES: Readonly<Record<string, readonly FrameExample[]>> = 
         type: "error",
         status: 503,
         error: {
-          type: "server_error",
+          type: "service_unavailable_error",
           code: "server_is_overloaded",
           message: "The server is shutting down. Please retry in a moment.",
           param: null,
