@@ -45,13 +45,13 @@ test: test-setup ## run the tests
 clients: $(INSTALLED) $(CODEX_INSTALLED) ## try the server with other projects' clients, and print what works
 	node tests/clients/matrix.ts
 
-contract-test: $(INSTALLED) $(PAGE) speech-engine ## run the contract tests: clients write pacts, and servers are held to them; make contract-test ARGS=--help
+contract-test: $(INSTALLED) ## run the contract tests: clients write pacts, and servers are held to them; make contract-test ARGS=--help
 	node scripts/contract-test.ts $(ARGS)
 
 pacts: $(INSTALLED) ## have the clients write contract-tests/pacts anew
 	node scripts/contract-test.ts --write-pacts
 
-mutations: $(INSTALLED) $(PAGE) speech-engine pacts ## break the server in many small ways, and see that the contract tests notice each: half an hour
+mutations: $(INSTALLED) speech-engine pacts ## break the server in many small ways, and see that the contract tests notice each: half an hour
 	node contract-tests/mutations/main.ts $(ARGS)
 
 requirements: $(INSTALLED) ## hold requirements to tests; to those that passed: make requirements ARGS="report.json …"
