@@ -46,7 +46,6 @@ export default defineConfig({
           ...common,
           name: "contract-providers",
           include: ["contract-tests/**/*.provider.test.ts"],
-          fileParallelism: false,
           sequence: { groupOrder: 2 },
         },
       },

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe } from "vitest";
-import { PROVIDER_TITLES, type ProviderKind } from "./provider-titles.ts";
+import { afterAll, beforeAll, describe, test } from "vitest";
+import { PROVIDER_NEEDS, PROVIDER_TITLES, type ProviderKind } from "./provider-titles.ts";
 
 /** A running Responses API. */
 export interface Service {
@@ -30,7 +30,7 @@ const DISTANT = {
 } as const;
 const WANTED = process.env["CONTRACT_PROVIDERS"]?.split(",");
 
-/** Runs the suite for ours, which it starts, for the reference, whose checks are skipped by name where the environment does not tell where it is, and for another provider if one is told. */
+/** Runs the suite for ours, which it starts, for the reference, which is skipped with a word where the environment does not tell where it is, and for another provider if one is told. */
 export function describeProviders(startOurs: () => Promise<OwnService>, suite: (provider: Provider) => void): void {
   describe.skipIf(WANTED?.includes("ours") === false)(`at ${PROVIDER_TITLES.ours}`, () => {
     let ours: OwnService;
@@ -42,11 +42,22 @@ export function describeProviders(startOurs: () => Promise<OwnService>, suite: (
   });
   for (const kind of ["reference", "other"] as const) {
     const service = distantService(DISTANT[kind]);
-    if (kind === "other" && service === null) continue;
-    describe.skipIf(service === null || WANTED?.includes(kind) === false)(`at ${PROVIDER_TITLES[kind]}`, () => {
-      suite({ kind, isStaged: false, service: () => service ?? unnamed(kind) });
-    });
+    if (WANTED?.includes(kind) === false) continue;
+    if (service !== null) describeDistant(kind, service, suite);
+    else if (kind === "reference") describeMissing(kind);
   }
+}
+
+function describeDistant(kind: ProviderKind, service: Service, suite: (provider: Provider) => void): void {
+  describe(`at ${PROVIDER_TITLES[kind]}`, () => {
+    suite({ kind, isStaged: false, service: () => service });
+  });
+}
+
+function describeMissing(kind: ProviderKind): void {
+  describe(`at ${PROVIDER_TITLES[kind]}`, () => {
+    test("is held to the same", ({ skip }) => skip(`${PROVIDER_TITLES[kind]} needs ${PROVIDER_NEEDS[kind]}`));
+  });
 }
 
 function distantService([urlName, keyName, modelName]: readonly [string, string, string]): Service | null {
@@ -55,8 +66,4 @@ function distantService([urlName, keyName, modelName]: readonly [string, string,
   const model = process.env[modelName];
   if (url === undefined || apiKey === undefined || model === undefined) return null;
   return { url: url.replace(/\/+$/, "").replace(/\/v1$/, ""), apiKey, model };
-}
-
-function unnamed(kind: keyof typeof DISTANT): never {
-  throw new Error(`${DISTANT[kind].join(", ")} are not set.`);
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { Reporter, TestCase, TestModule } from "vitest/node";
-import { PROVIDER_NEEDS, PROVIDER_TITLES, type ProviderKind } from "../provider-titles.ts";
+import { PROVIDER_TITLES, type ProviderKind } from "../provider-titles.ts";
 import { type Check, countsOf, type Report } from "./checks.ts";
 import { renderReport } from "./render-report.ts";
 
@@ -59,17 +59,10 @@ function checkOf(test: TestCase): Check {
         ? { result: "failed", reasons: result.errors.map(({ message }) => message) }
         : {
             result: "skipped",
-            reasons: [whySkipped(result.state === "skipped" ? result.note : undefined, provider, blocks)],
+            reasons: [(result.state === "skipped" ? result.note : undefined) ?? blocks.at(0) ?? ""],
           }),
     durationMs: test.diagnostic()?.duration ?? 0,
   };
-}
-
-/** A provider that was not named takes its whole block with it, and has no note of its own. */
-function whySkipped(note: string | undefined, provider: ProviderKind | null, blocks: readonly string[]): string {
-  if (note !== undefined) return note;
-  if (provider !== null && provider !== "ours") return `${PROVIDER_TITLES[provider]} needs ${PROVIDER_NEEDS[provider]}`;
-  return blocks.at(0) ?? "";
 }
 
 function blocksOf(test: TestCase): string[] {
