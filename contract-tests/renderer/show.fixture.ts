@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { promptOf, type RendererCase } from "./cases.fixture.ts";
 import type { Masking } from "./masks.fixture.ts";
 import type { Stage } from "./proxy.fixture.ts";
@@ -34,6 +35,9 @@ export interface Step {
   readonly snapshot: Snapshot;
 }
 
+/** The AI SDK takes a failure within 50 ms of the beginning for a refused request, and says so in other words. Both pages are shown later ones. */
+const REFUSAL_MS = 100;
+
 /** Asks the question of the case and shows the replies to the page event by event; each step waits until someone takes it. */
 export async function* show({ viewer, stage, masking, source }: Seat, shown: RendererCase): AsyncGenerator<Step> {
   let lines = 0;
@@ -49,6 +53,7 @@ export async function* show({ viewer, stage, masking, source }: Seat, shown: Ren
     for (const { name, data } of frames) {
       reply.send(`event: ${name}\ndata: ${JSON.stringify(masking.mask(data))}\n\n`);
       lines += 1;
+      if (name === "response.created") await sleep(REFUSAL_MS);
       yield { name, request: null, snapshot: await viewer.snapshot({ lines, isOver: false }) };
     }
     reply.end();
