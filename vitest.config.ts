@@ -5,6 +5,9 @@ const TEST_TIMEOUT_MS = 60_000;
 const HOOK_TIMEOUT_MS = 60_000;
 const POLL_TIMEOUT_MS = 10_000;
 
+/** Reports tell tests apart by their titles, in which names of interactions and events stand. */
+const TITLE_CHARACTERS_MAX = 200;
+
 /** Most of what tests do is wait, so two files run at a time also on a machine of two cores, where Vitest by itself would run one. */
 const WORKERS = 2;
 
@@ -13,6 +16,7 @@ const common = {
   testTimeout: TEST_TIMEOUT_MS,
   hookTimeout: HOOK_TIMEOUT_MS,
   expect: { poll: { timeout: POLL_TIMEOUT_MS } },
+  taskTitleValueFormatTruncate: TITLE_CHARACTERS_MAX,
 } as const;
 
 /**
