@@ -116,6 +116,15 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
     await expect.poll(() => page.getByText("wherever you are on the page").isVisible()).toBe(true);
   });
 
+  test("takes speech as soon as it says that it is ready, however long the version takes", async () => {
+    const page = await browser.newPage();
+    await page.route("**/version", () => {}); // Never answered.
+    await page.goto(speech.url);
+    await isReady(page);
+    expect(await page.getByRole("button", { name: "Talk" }).isEnabled()).toBe(true);
+    await page.close();
+  });
+
   test("transcribes dropped recordings of all five formats, one after the other", async () => {
     verifies("stt.demo.page-takes-dropped-files");
     const page = await openPage(browser, speech.url);

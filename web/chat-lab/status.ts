@@ -46,10 +46,10 @@ export class ServerStatus {
       const wasReady = this.#isReady;
       this.#isReady = health?.ok === true;
       showHealth(health);
+      this.#onChange(this.#isReady); // Whoever reads "Ready" can talk.
+      if (this.#isReady) for (const tell of this.#whenReady.splice(0)) tell();
       if (health === null) this.#isKnown = false;
       else if (!this.#isKnown || (this.#isReady && !wasReady)) await this.#showVersion();
-      this.#onChange(this.#isReady);
-      if (this.#isReady) for (const tell of this.#whenReady.splice(0)) tell();
       await this.#pause(this.#isReady ? READY_PAUSE_MS : OTHER_PAUSE_MS);
     }
   }
