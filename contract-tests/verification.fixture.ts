@@ -12,6 +12,11 @@ type Setup = () => Promise<Record<string, string>>;
 /** By the name of the state. */
 type StateTable = Readonly<Record<string, Setup | { readonly setup: Setup; readonly teardown: () => Promise<void> }>>;
 
+/** Thrown by a state that a provider cannot be brought into, with the reason. */
+export class StateOutOfReach extends Error {
+  override readonly name = "StateOutOfReach";
+}
+
 interface Verification {
   readonly pacts: readonly Parties[];
   readonly publicStates: (service: Service) => StateTable;
@@ -25,19 +30,42 @@ export function describePacts(provider: Provider, { pacts, publicStates, stagedS
   const canBeAsked = ({ states }: HttpInteraction): boolean =>
     provider.isStaged || !states.some((state) => staged.has(state));
   const read = pacts.map((parties) => ({ parties, interactions: readHttpInteractions(pactFile(parties)) }));
+  const outOfReach = new Map<string, string>();
   let faults: ReadonlyMap<string, readonly string[]>;
   beforeAll(async () => {
     const service = provider.service();
-    const states = { ...publicStates(service), ...(provider.isStaged ? stagedStates(service) : {}) };
+    const states = provider.isStaged
+      ? { ...publicStates(service), ...stagedStates(service) }
+      : bearing(publicStates(service), outOfReach);
     const asked = read.flatMap(({ interactions }) => interactions.filter(canBeAsked));
     faults = await faultsOf(service.url, [...new Map(asked.map((one) => [one.key, one])).values()], states);
   }, VERIFICATION_TIMEOUT_MS);
   describe.each(read)("the pact of $parties.consumer", ({ interactions }) => {
     test.for(interactions)("$description", (interaction, { skip }) => {
       if (!canBeAsked(interaction)) skip("only a model that plays our scenarios can be put into its state");
+      const reason = interaction.states.map((state) => outOfReach.get(state)).find((one) => one !== undefined);
+      if (reason !== undefined) skip(reason);
       expect(faults.get(interaction.key) ?? ["It was not asked."]).toEqual([]);
     });
   });
+}
+
+/** The same states, but that one out of reach is noted in `reasons`, by its name, and not an error. */
+function bearing(states: StateTable, reasons: Map<string, string>): StateTable {
+  const tried = (state: string, setup: Setup): Setup => {
+    return () =>
+      setup().catch((error: unknown) => {
+        if (!(error instanceof StateOutOfReach)) throw error;
+        reasons.set(state, error.message);
+        return {};
+      });
+  };
+  return Object.fromEntries(
+    Object.entries(states).map(([state, one]) => [
+      state,
+      typeof one === "function" ? tried(state, one) : { ...one, setup: tried(state, one.setup) },
+    ]),
+  );
 }
 
 /** What is wrong with each reply, by the key of its interaction. */

@@ -1,5 +1,6 @@
 import OpenAI, { toFile } from "openai";
 import type { Service } from "../providers.fixture.ts";
+import { StateOutOfReach } from "../verification.fixture.ts";
 import { PNG_URL } from "./example-media.fixture.ts";
 import { ACME_KEY, LONG_TASK, SPENT_KEY, USE_UP } from "./scenario.fixture.ts";
 
@@ -31,8 +32,7 @@ export function publicStates(service: Service) {
 function responseStates({ url, apiKey, model }: Service) {
   const client = new OpenAI({ baseURL: `${url}/v1`, apiKey });
   const storeResponse = async (): Promise<string> => (await client.responses.create({ model, input: "Say hello" })).id;
-  const begin = async (): Promise<string> =>
-    (await client.responses.create({ model, input: LONG_TASK, background: true })).id;
+  const begin = (): Promise<string> => beginLong(client, { model });
   return {
     "a stored response": async () => ({ response_id: await storeResponse() }),
     "a deleted response": async () => {
@@ -98,8 +98,7 @@ function conversationStates({ url, apiKey, model }: Service) {
     "a conversation that is being answered": {
       setup: async () => {
         const { id } = await client.conversations.create({});
-        const asked = { model, input: LONG_TASK, background: true, conversation: id };
-        busyId = (await client.responses.create(asked)).id;
+        busyId = await beginLong(client, { model, conversation: id });
         return { conversation_id: id };
       },
       teardown: async () => {
@@ -189,13 +188,29 @@ function spentStates({ url, apiKey, model }: Service) {
   } satisfies StateTable;
 }
 
+/** A response in the background that is still being made when this resolves. */
+async function beginLong(
+  client: OpenAI,
+  members: { readonly model: string; readonly conversation?: string },
+): Promise<string> {
+  const { id } = await client.responses.create({ ...members, input: LONG_TASK, background: true });
+  await new Promise((resolve) => setTimeout(resolve, MOMENT_MS));
+  if (isOver(await client.responses.retrieve(id)))
+    throw new StateOutOfReach("its model answers before anybody could be in the way");
+  return id;
+}
+
+function isOver({ status }: { readonly status?: string | undefined }): boolean {
+  return status !== "queued" && status !== "in_progress";
+}
+
+const MOMENT_MS = 100;
 const POLL_MS = 50;
 const POLLS_MAX = 600;
 
 async function waitForEnd(client: OpenAI, id: string): Promise<void> {
   for (let polls = 0; polls < POLLS_MAX; polls++) {
-    const { status } = await client.responses.retrieve(id);
-    if (status !== "queued" && status !== "in_progress") return;
+    if (isOver(await client.responses.retrieve(id))) return;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   throw new Error(`The response ${id} does not end.`);
