@@ -28,9 +28,10 @@ describeProviders(startMessageServer, ({ isStaged, service }) => {
     });
   });
 
-  test.runIf(isStaged).each(Object.entries(PENDING_SITUATIONS))(
+  test.for(Object.entries(PENDING_SITUATIONS))(
     "cannot be brought to %s yet",
-    async (_state, { tool, events }) => {
+    async ([_state, { tool, events }], { skip }) => {
+      skip(!isStaged, ONLY_STAGED);
       const sent = await emitter.names(Object.keys({ ...SITUATIONS, ...STAGED_SITUATIONS }));
       expect(events.map(nameOfEvent).filter((name) => sent.has(name))).toEqual([]);
       if (tool === undefined) return;
