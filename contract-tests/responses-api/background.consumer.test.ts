@@ -132,38 +132,18 @@ describe("a client that cancels", () => {
   const cancelled = { json: responseShape({ ...CANCELLED, output: [] }, { output: like([]) }) };
   const seen = { status: "cancelled", completed_at: null, usage: null };
 
-  test("stops a response that is being made", async () => {
-    await checkAnswer(
-      {
-        given: ["a background response that is being made"],
-        request: "to cancel a response",
-        method: "POST",
-        path: cancelPath,
-        reply: cancelled,
-      },
-      seen,
-      {
-        official: (client) => client.responses.cancel(RESPONSE_ID),
-        own: (client) => client.cancelResponse(RESPONSE_ID),
-      },
-    );
-  });
-
-  test("may do so again", async () => {
-    await checkAnswer(
-      {
-        given: ["a cancelled response"],
-        request: "to cancel a response again",
-        method: "POST",
-        path: cancelPath,
-        reply: cancelled,
-      },
-      seen,
-      {
-        official: (client) => client.responses.cancel(RESPONSE_ID),
-        own: (client) => client.cancelResponse(RESPONSE_ID),
-      },
-    );
+  test.each([
+    {
+      does: "stops a response that is being made",
+      state: "a background response that is being made",
+      request: "to cancel a response",
+    },
+    { does: "may do so again", state: "a cancelled response", request: "to cancel a response again" },
+  ] as const)("$does", async ({ state, request }) => {
+    await checkAnswer({ given: [state], request, method: "POST", path: cancelPath, reply: cancelled }, seen, {
+      official: (client) => client.responses.cancel(RESPONSE_ID),
+      own: (client) => client.cancelResponse(RESPONSE_ID),
+    });
   });
 
   test("gets a finished response as it is", async () => {

@@ -1,6 +1,6 @@
 import { startTestServer } from "../../tests/test-server.ts";
 import type { OwnService } from "../providers.fixture.ts";
-import { SCENARIO } from "./scenarios.fixture.ts";
+import { SCENARIO } from "./message-scenes.fixture.ts";
 import { startVoice } from "./voice.fixture.ts";
 
 /** Often enough for signs of life to come in each pause of a scenario. */

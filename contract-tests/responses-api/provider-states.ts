@@ -2,7 +2,7 @@ import OpenAI, { toFile } from "openai";
 import type { Service } from "../providers.fixture.ts";
 import { StateOutOfReach } from "../verification.fixture.ts";
 import { PNG_URL } from "./example-media.fixture.ts";
-import { ACME_KEY, LONG_TASK, SPENT_KEY, USE_UP } from "./scenario.fixture.ts";
+import { ACME_KEY, LONG_TASK, SPENT_KEY, USE_UP } from "./http-server.fixture.ts";
 
 /** What a state gives to the requests of the pact, in the place of the examples. */
 type Values = Record<string, string>;
@@ -14,7 +14,7 @@ export const CALLER_STATE = "a caller with a key";
 
 /** Brought about through nothing but the public API: any provider can be put into them. */
 export type PublicState = keyof ReturnType<typeof publicStates>;
-/** Only a server that was started for these tests can be put into them: as `scenario.fixture.ts` says. */
+/** Only a server that was started for these tests can be put into them: as `http-server.fixture.ts` says. */
 export type StagedState = keyof ReturnType<typeof stagedStates>;
 export type State = Exclude<PublicState | StagedState, typeof CALLER_STATE>;
 

@@ -3,7 +3,7 @@ import type { Service } from "../providers.fixture.ts";
 import { CALL, CHOOSE_WEATHER, WEATHER } from "./example-events.fixture.ts";
 import { RESPONSE_ID } from "./example-response.fixture.ts";
 import { EXAMPLE_MODEL } from "./interaction.fixture.ts";
-import { SCENARIO } from "./scenarios.fixture.ts";
+import { SCENARIO } from "./message-scenes.fixture.ts";
 import type { FRAMES, STAGED_FRAMES } from "./socket-frames.fixture.ts";
 import { LANE } from "./socket-situations.fixture.ts";
 import { SocketTalk } from "./socket-talk.fixture.ts";
