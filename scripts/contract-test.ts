@@ -12,7 +12,7 @@ import { REPORT_DIR } from "../contract-tests/report/reporter.ts";
  * closing line; publishes `build/contract-report/report.json` and `index.html`. What Pact prints goes to `output.txt` beside them.
  */
 const USAGE = `Usage: make contract-test ARGS="[options] [file or folder of contract-tests/]..."
-  --base-url URL   a further provider to hold to the same pacts, without /v1; with --api-key KEY and --model MODEL
+  --base-url URL   a further provider to hold to the same pacts, without /v1; with --model MODEL, and --api-key KEY or CONTRACT_API_KEY in the environment
   --only LIST      providers, of: ours, reference, other
   --write-pacts    have the consumers write contract-tests/pacts anew, and nothing else
 
@@ -33,14 +33,18 @@ const { values, positionals } = parseArgs({
 /** Of a library that Pact uses, about a function that will be gone one day. */
 const WITHOUT_WARNING = { NODE_OPTIONS: `${process.env["NODE_OPTIONS"] ?? ""} --disable-warning=DEP0060` };
 
+const provider = providerSettings();
 if (values.help) {
   console.log(USAGE);
+} else if (provider === null) {
+  console.error("--base-url wants --model as well, and --api-key or CONTRACT_API_KEY.");
+  process.exitCode = 2;
 } else {
   rmSync(PACTS_DIR, { recursive: true, force: true });
   rmSync(REPORT_DIR, { recursive: true, force: true });
   mkdirSync(REPORT_DIR, { recursive: true });
   const engine = values["write-pacts"] ? null : buildEngine();
-  const exitCode = await runSuites(values["write-pacts"] ? "contract-consumers" : "contract-*");
+  const exitCode = await runSuites(values["write-pacts"] ? "contract-consumers" : "contract-*", provider);
   await engine;
   if (values["write-pacts"] && exitCode === 0) writePacts();
   process.exitCode = summarise() ? exitCode : 1;
@@ -52,30 +56,26 @@ async function buildEngine(): Promise<void> {
 }
 
 /** Pact prints what it compares without being asked; all of that goes into a file. */
-async function runSuites(project: string): Promise<number> {
+async function runSuites(project: string, settings: Readonly<Record<string, string>>): Promise<number> {
   const output = openSync(join(REPORT_DIR, "output.txt"), "w");
   const suites = spawn(
     process.execPath,
     [join(import.meta.dirname, "../contract-tests/report/run-suites.ts"), "--project", project, ...positionals],
-    { stdio: ["ignore", output, "inherit"], env: { ...process.env, ...WITHOUT_WARNING, ...providerSettings() } },
+    { stdio: ["ignore", output, "inherit"], env: { ...process.env, ...WITHOUT_WARNING, ...settings } },
   );
   const [code] = await once(suites, "close");
   closeSync(output);
   return typeof code === "number" ? code : 1;
 }
 
-function providerSettings(): Record<string, string> {
-  const settings = {
-    CONTRACT_BASE_URL: values["base-url"],
-    CONTRACT_API_KEY: values["api-key"],
-    CONTRACT_MODEL: values.model,
-  };
-  const given = Object.entries(settings).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
-  if (given.length > 0 && given.length < 3) throw new Error("--base-url, --api-key and --model belong together.");
-  return {
-    ...Object.fromEntries(given),
-    ...(values.only === undefined ? {} : { CONTRACT_PROVIDERS: values.only }),
-  };
+/** Null where a further provider is named by half. */
+function providerSettings(): Record<string, string> | null {
+  const { "base-url": url, model, only } = values;
+  const key = values["api-key"] ?? process.env["CONTRACT_API_KEY"];
+  const chosen = only === undefined ? {} : { CONTRACT_PROVIDERS: only };
+  if (url === undefined) return chosen;
+  if (key === undefined || model === undefined) return null;
+  return { ...chosen, CONTRACT_BASE_URL: url, CONTRACT_API_KEY: key, CONTRACT_MODEL: model };
 }
 
 function writePacts(): void {
