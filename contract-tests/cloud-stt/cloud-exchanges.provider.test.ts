@@ -10,35 +10,37 @@ import { CLOUD_STT_STREAM, PATH } from "./parties.fixture.ts";
 
 const LAST = { type: "audio", audio_base64: "", last: true };
 
-describe("the streams of our cloud service", () => {
-  let provider: StagedServer;
-  beforeAll(async () => {
-    provider = await openCloudProvider();
-  });
-  afterAll(() => provider.close());
+describe("at our server", () => {
+  describe("the pact of cloud-speech-client about streams", () => {
+    let provider: StagedServer;
+    beforeAll(async () => {
+      provider = await openCloudProvider();
+    });
+    afterAll(() => provider.close());
 
-  const exchanges = readExchanges(CLOUD_STT_STREAM).map((exchange) => [exchange.name, exchange] as const);
-  test.for(exchanges)("keep the pact on %s", async ([, exchange], { skip }) => {
-    verifies(
-      "contract.parity.same-checks-both-providers",
-      "cloud.stream.interim-and-final",
-      "cloud.stream.entry-point",
-    );
-    verifies(
-      "cloud.stream.empty-final",
-      "cloud.stream.idle-drop",
-      "cloud.stream.broken-message",
-      "cloud.stream.audio-limit",
-    );
-    const [state = ""] = exchange.given;
-    skip(lacksEngine(state), "this machine cannot build the speech engine");
-    await provider.enter(state);
-    const stream = await callBySocket(provider.url + PATH, { "x-api-key": API_KEY });
-    try {
-      await checkExchange(CLOUD_STT_STREAM, exchange, await hearOf(stream, provider.url, exchange));
-    } finally {
-      stream.leave();
-    }
+    const exchanges = readExchanges(CLOUD_STT_STREAM).map((exchange) => [exchange.name, exchange] as const);
+    test.for(exchanges)("%s", async ([, exchange], { skip }) => {
+      verifies(
+        "contract.parity.same-checks-both-providers",
+        "cloud.stream.interim-and-final",
+        "cloud.stream.entry-point",
+      );
+      verifies(
+        "cloud.stream.empty-final",
+        "cloud.stream.idle-drop",
+        "cloud.stream.broken-message",
+        "cloud.stream.audio-limit",
+      );
+      const [state = ""] = exchange.given;
+      skip(lacksEngine(state), "this machine cannot build the speech engine");
+      await provider.enter(state);
+      const stream = await callBySocket(provider.url + PATH, { "x-api-key": API_KEY });
+      try {
+        await checkExchange(CLOUD_STT_STREAM, exchange, await hearOf(stream, provider.url, exchange));
+      } finally {
+        stream.leave();
+      }
+    });
   });
 });
 

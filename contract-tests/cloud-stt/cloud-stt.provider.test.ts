@@ -15,29 +15,31 @@ import { CLOUD_STT, PATH } from "./parties.fixture.ts";
 
 const FILE = pactFile(CLOUD_STT);
 
-describe("our cloud service, asked by its client", () => {
-  let provider: StagedServer;
-  let folder: string;
-  beforeAll(async () => {
-    [provider, folder] = await Promise.all([openCloudProvider(), mkdtemp(join(tmpdir(), "antiphon-pact-"))]);
-  });
-  afterAll(() => Promise.all([provider.close(), rm(folder, { recursive: true })]));
+describe("at our server", () => {
+  describe("the pact of cloud-speech-client", () => {
+    let provider: StagedServer;
+    let folder: string;
+    beforeAll(async () => {
+      [provider, folder] = await Promise.all([openCloudProvider(), mkdtemp(join(tmpdir(), "antiphon-pact-"))]);
+    });
+    afterAll(() => Promise.all([provider.close(), rm(folder, { recursive: true })]));
 
-  const interactions = readPactMessages(FILE).map(({ description, state }) => [description, state] as const);
-  test.for(interactions)("answers %s, given %s", async ([description]) => {
-    verifies("contract.parity.same-checks-both-providers", "cloud.stream.plain-request-tells-the-refusal");
-    const file = join(folder, "one.json");
-    await writeFile(
-      file,
-      pickMessages(FILE, (one) => one.description === description),
-    );
-    await new Verifier(verification(provider, file)).verifyProvider();
-  });
+    const interactions = readPactMessages(FILE).map(({ description, state }) => [description, state] as const);
+    test.for(interactions)("%s, given %s", async ([description]) => {
+      verifies("contract.parity.same-checks-both-providers", "cloud.stream.plain-request-tells-the-refusal");
+      const file = join(folder, "one.json");
+      await writeFile(
+        file,
+        pickMessages(FILE, (one) => one.description === description),
+      );
+      await new Verifier(verification(provider, file)).verifyProvider();
+    });
 
-  test.for(interactions)("answers the upgrade alike: %s, given %s", async ([, state]) => {
-    verifies("cloud.stream.plain-request-tells-the-refusal", "cloud.stream.streams-are-bounded");
-    const [asked, upgraded] = [await statusOf(provider, state, askPlainly), await statusOf(provider, state, upgrade)];
-    expect(upgraded).toBe(asked === 426 ? 101 : asked);
+    test.for(interactions)("an upgrade alike: %s, given %s", async ([, state]) => {
+      verifies("cloud.stream.plain-request-tells-the-refusal", "cloud.stream.streams-are-bounded");
+      const [asked, upgraded] = [await statusOf(provider, state, askPlainly), await statusOf(provider, state, upgrade)];
+      expect(upgraded).toBe(asked === 426 ? 101 : asked);
+    });
   });
 });
 

@@ -7,25 +7,27 @@ import { LOCAL_STT_STREAM } from "./parties.fixture.ts";
 import { lacksEngine, openSpeechProvider } from "./speech-provider.fixture.ts";
 import { streamSettingOf, TRANSPORTS } from "./stream-states.fixture.ts";
 
-describe("the streams of our speech server", () => {
-  let provider: StagedServer;
-  beforeAll(async () => {
-    provider = await openSpeechProvider();
-  });
-  afterAll(() => provider.close());
+describe("at our server", () => {
+  describe("the pact of speech-client about streams", () => {
+    let provider: StagedServer;
+    beforeAll(async () => {
+      provider = await openSpeechProvider();
+    });
+    afterAll(() => provider.close());
 
-  const exchanges = readExchanges(LOCAL_STT_STREAM).map((exchange) => [exchange.name, exchange] as const);
-  test.for(exchanges)("keep the pact on %s", async ([, exchange], { skip }) => {
-    verifies("contract.parity.same-checks-both-providers", "stt.stream.same-on-both-transports");
-    verifies(
-      "stt.ndjson.lines-may-split-anywhere",
-      "stt.stream.error-is-last",
-      "stt.stream.error-keeps-acknowledged-audio",
-    );
-    const { server } = streamSettingOf(exchange.given[0] ?? "");
-    skip(lacksEngine(server), "this machine cannot build the speech engine");
-    await provider.enter(server);
-    await checkExchange(LOCAL_STT_STREAM, exchange, await hearOf(provider, exchange));
+    const exchanges = readExchanges(LOCAL_STT_STREAM).map((exchange) => [exchange.name, exchange] as const);
+    test.for(exchanges)("%s", async ([, exchange], { skip }) => {
+      verifies("contract.parity.same-checks-both-providers", "stt.stream.same-on-both-transports");
+      verifies(
+        "stt.ndjson.lines-may-split-anywhere",
+        "stt.stream.error-is-last",
+        "stt.stream.error-keeps-acknowledged-audio",
+      );
+      const { server } = streamSettingOf(exchange.given[0] ?? "");
+      skip(lacksEngine(server), "this machine cannot build the speech engine");
+      await provider.enter(server);
+      await checkExchange(LOCAL_STT_STREAM, exchange, await hearOf(provider, exchange));
+    });
   });
 });
 

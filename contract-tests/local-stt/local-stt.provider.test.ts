@@ -14,24 +14,26 @@ const FILE = pactFile(LOCAL_STT);
 /** The verifier asks for states at other paths. */
 const LENGTHENED = ["/transcribe", "/stt_and_format", "/format", "/demo/chat"];
 
-describe("our speech server, asked by its client", () => {
-  let provider: StagedServer;
-  let folder: string;
-  beforeAll(async () => {
-    [provider, folder] = await Promise.all([openSpeechProvider(), mkdtemp(join(tmpdir(), "antiphon-pact-"))]);
-  });
-  afterAll(() => Promise.all([provider.close(), rm(folder, { recursive: true })]));
+describe("at our server", () => {
+  describe("the pact of speech-client", () => {
+    let provider: StagedServer;
+    let folder: string;
+    beforeAll(async () => {
+      [provider, folder] = await Promise.all([openSpeechProvider(), mkdtemp(join(tmpdir(), "antiphon-pact-"))]);
+    });
+    afterAll(() => Promise.all([provider.close(), rm(folder, { recursive: true })]));
 
-  const interactions = readPactMessages(FILE).map(({ description, state }) => [description, state] as const);
-  test.for(interactions)("answers %s, given %s", async ([description, state], { skip }) => {
-    verifies("contract.parity.same-checks-both-providers");
-    skip(lacksEngine(state), "this machine cannot build the speech engine");
-    const file = join(folder, "one.json");
-    await writeFile(
-      file,
-      pickMessages(FILE, (one) => one.description === description),
-    );
-    await new Verifier(verification(provider, file, state)).verifyProvider();
+    const interactions = readPactMessages(FILE).map(({ description, state }) => [description, state] as const);
+    test.for(interactions)("%s, given %s", async ([description, state], { skip }) => {
+      verifies("contract.parity.same-checks-both-providers");
+      skip(lacksEngine(state), "this machine cannot build the speech engine");
+      const file = join(folder, "one.json");
+      await writeFile(
+        file,
+        pickMessages(FILE, (one) => one.description === description),
+      );
+      await new Verifier(verification(provider, file, state)).verifyProvider();
+    });
   });
 });
 

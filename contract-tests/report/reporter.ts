@@ -67,7 +67,8 @@ function checkOf(test: TestCase): Check {
 
 function blocksOf(test: TestCase): string[] {
   const titles: string[] = [];
-  for (let parent = test.parent; parent.type === "suite"; parent = parent.parent) titles.unshift(parent.name);
+  for (let parent = test.parent; parent.type === "suite"; parent = parent.parent)
+    titles.unshift(parent.name.replace(/:$/, ""));
   return titles;
 }
 
