@@ -1,8 +1,6 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { MessageProviderPact, PactV4 } from "@pact-foundation/pact";
 import { PACTS_DIR, type Parties, pactFile, pickMessages, readPact } from "./pact-files.fixture.ts";
+import { holdTo } from "./pact-outcome.fixture.ts";
 import { isRecord } from "./records.fixture.ts";
 
 /** What a client says on a stream, and what answers it, or what the server says by itself. Members may be matchers. */
@@ -86,27 +84,16 @@ function contentOf(message: unknown): unknown {
 
 /** Holds what was really heard in an exchange to the pact, message by message. */
 export async function checkExchange(parties: Parties, { name, hears }: WrittenExchange, heard: readonly unknown[]) {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-pact-"));
-  try {
-    for (const place of hears.keys()) {
-      const file = join(folder, `${place}.json`);
-      await writeFile(
-        file,
-        withOneAnswer(
-          pickMessages(pactFile(parties), (one) => one.description === name),
-          place,
-        ),
-      );
-      await new MessageProviderPact({
+  const exchange = pickMessages(pactFile(parties), (one) => one.description === name);
+  for (const place of hears.keys())
+    await holdTo(withOneAnswer(exchange, place), (file) =>
+      new MessageProviderPact({
         provider: parties.provider,
         pactUrls: [file],
         messageProviders: { [name]: async () => heard[place] ?? { type: "nothing" } },
         logLevel: "error",
-      }).verify();
-    }
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+      }).verify(),
+    );
 }
 
 /** Pact asks for one answer only. */

@@ -1,11 +1,8 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Verifier } from "@pact-foundation/pact";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type HttpInteraction, type Parties, pactFile, pactOf, readHttpInteractions } from "./pact-files.fixture.ts";
+import { faultsIn } from "./pact-outcome.fixture.ts";
 import { type Provider, type Service, VERIFICATION_TIMEOUT_MS } from "./providers.fixture.ts";
-import { isRecord } from "./records.fixture.ts";
 
 /** Brings a state about, and gives what is put into the request. */
 type Setup = () => Promise<Record<string, string>>;
@@ -69,54 +66,20 @@ function bearing(states: StateTable, reasons: Map<string, string>): StateTable {
 }
 
 /** What is wrong with each reply, by the key of its interaction. */
-async function faultsOf(
+function faultsOf(
   url: string,
   interactions: readonly HttpInteraction[],
   stateHandlers: StateTable,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const folder = await mkdtemp(join(tmpdir(), "antiphon-pact-"));
-  const file = join(folder, "pact.json");
-  await writeFile(file, pactOf("consumers", interactions));
-  try {
-    return readOutcomes(
-      await new Verifier({
-        provider: "provider",
-        providerBaseUrl: url,
-        pactUrls: [file],
-        stateHandlers: { ...stateHandlers },
-        changeOrigin: true,
-        timeout: 60_000,
-        logLevel: "error",
-      })
-        .verifyProvider()
-        .catch((error: unknown) => (error instanceof Error ? error.message : String(error))),
-    );
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
-
-/** Pact tells the outcome as JSON, as the message of an error where something is wrong. */
-function readOutcomes(outcome: string): ReadonlyMap<string, readonly string[]> {
-  const results = recordOf(JSON.parse(outcome))["interactionResults"];
-  if (!Array.isArray(results)) throw new Error(`The verification did not come to its end: ${outcome}`);
-  return new Map(
-    results.map((result) => {
-      const { description, result: verdict, mismatch } = recordOf(result);
-      return [String(description), verdict === "OK" ? [] : mismatchesOf(mismatch)];
-    }),
+  return faultsIn(pactOf("consumers", interactions), (file) =>
+    new Verifier({
+      provider: "provider",
+      providerBaseUrl: url,
+      pactUrls: [file],
+      stateHandlers: { ...stateHandlers },
+      changeOrigin: true,
+      timeout: 60_000,
+      logLevel: "error",
+    }).verifyProvider(),
   );
-}
-
-function mismatchesOf(mismatch: unknown): string[] {
-  const { mismatches } = recordOf(mismatch);
-  if (!Array.isArray(mismatches)) return [JSON.stringify(mismatch)];
-  return mismatches.map((one) => {
-    const { path, mismatch: text } = recordOf(one);
-    return typeof path === "string" ? `${path}: ${text}` : typeof text === "string" ? text : JSON.stringify(one);
-  });
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isRecord(value) ? value : {};
 }

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { COMMITTED_DIR, PACTS_DIR, tidyPact } from "../contract-tests/pact-files.fixture.ts";
-import { type Check, countsOf, groupedBy, type Report } from "../contract-tests/report/checks.ts";
+import { type Check, countsOf, type Report } from "../contract-tests/report/checks.ts";
 import { REPORT_DIR } from "../contract-tests/report/reporter.ts";
 
 /**
@@ -87,9 +87,16 @@ function writePacts(): void {
 
 /** Says what was skipped, then the closing line. False where there is no report, or something in it failed. */
 function summarise(): boolean {
-  const report: Report = JSON.parse(readFileSync(join(REPORT_DIR, "report.json"), "utf8"));
+  const file = join(REPORT_DIR, "report.json");
+  if (!existsSync(file)) {
+    console.error(
+      `The contract tests did not come to their end; ${join(REPORT_DIR, "output.txt")} says how far they came.`,
+    );
+    return false;
+  }
+  const report: Report = JSON.parse(readFileSync(file, "utf8"));
   const skipped = report.checks.filter(({ result }) => result === "skipped");
-  for (const [reason, checks] of groupedBy(skipped, reasonOf)) console.log(`skipped ${checks.length}: ${reason}`);
+  for (const [reason, checks] of Map.groupBy(skipped, reasonOf)) console.log(`skipped ${checks.length}: ${reason}`);
   const { held, failed, skipped: skippedCount } = countsOf(report.checks);
   console.log(
     `Contract tests: ${held} held, ${failed} failed, ${skippedCount} skipped, in ${Math.round(report.durationMs / 1000)} s; build/contract-report/index.html says which`,

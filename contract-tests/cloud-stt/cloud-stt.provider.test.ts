@@ -1,13 +1,11 @@
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Verifier, type VerifierOptions } from "@pact-foundation/pact";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { API_KEY } from "../../tests/cloud-stt/cloud-server.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { pactFile, pickMessages, readPactMessages } from "../pact-files.fixture.ts";
+import { holdTo } from "../pact-outcome.fixture.ts";
 import type { StagedServer } from "../staged-server.fixture.ts";
 import { openCloudProvider } from "./cloud-provider.fixture.ts";
 import { CLOUD_STATES, cloudSettingOf } from "./cloud-states.fixture.ts";
@@ -18,21 +16,16 @@ const FILE = pactFile(CLOUD_STT);
 describe("at our server", () => {
   describe("the pact of cloud-speech-client", () => {
     let provider: StagedServer;
-    let folder: string;
     beforeAll(async () => {
-      [provider, folder] = await Promise.all([openCloudProvider(), mkdtemp(join(tmpdir(), "antiphon-pact-"))]);
+      provider = await openCloudProvider();
     });
-    afterAll(() => Promise.all([provider.close(), rm(folder, { recursive: true })]));
+    afterAll(() => provider.close());
 
     const interactions = readPactMessages(FILE).map(({ description, state }) => [description, state] as const);
     test.for(interactions)("%s, given %s", async ([description]) => {
       verifies("contract.parity.same-checks-both-providers", "cloud.stream.plain-request-tells-the-refusal");
-      const file = join(folder, "one.json");
-      await writeFile(
-        file,
-        pickMessages(FILE, (one) => one.description === description),
-      );
-      await new Verifier(verification(provider, file)).verifyProvider();
+      const asked = pickMessages(FILE, (one) => one.description === description);
+      await holdTo(asked, (file) => new Verifier(verification(provider, file)).verifyProvider());
     });
 
     test.for(interactions)("an upgrade alike: %s, given %s", async ([, state]) => {

@@ -1,4 +1,4 @@
-import { isRecord } from "../records.fixture.ts";
+import { recordOf } from "../records.fixture.ts";
 import {
   compareBodies,
   compareParameters,
@@ -63,12 +63,12 @@ function compareInterfaces(before: Schema, now: Schema, versions: SentVersions):
 
 function needsKey(description: Json, operation: Json): boolean {
   const ways = operation["security"] ?? description["security"];
-  return Array.isArray(ways) && ways.length > 0 && ways.every((way) => Object.keys(record(way)).length > 0);
+  return Array.isArray(ways) && ways.length > 0 && ways.every((way) => Object.keys(recordOf(way)).length > 0);
 }
 
 /** A status that tells of an error may come newly, for clients know errors by their first digit; one of success may not. */
 function compareReplies(old: Side, own: Side, versions: SentVersions): Outcome[] {
-  const [before, now] = [record(old.operation["responses"]), record(own.operation["responses"])];
+  const [before, now] = [recordOf(old.operation["responses"]), recordOf(own.operation["responses"])];
   const added = Object.keys(now)
     .filter((status) => !(status in before) && !/^[45]/.test(status))
     .map((status) => fault(`reply ${status}`, "not declared before"));
@@ -93,12 +93,8 @@ function compareReplies(old: Side, own: Side, versions: SentVersions): Outcome[]
 }
 
 function compareHeaders(status: string, before: Json, now: Json): Outcome[] {
-  const present = new Set(Object.keys(record(now["headers"])).map((name) => name.toLowerCase()));
-  return Object.keys(record(before["headers"]))
+  const present = new Set(Object.keys(recordOf(now["headers"])).map((name) => name.toLowerCase()));
+  return Object.keys(recordOf(before["headers"]))
     .filter((name) => !present.has(name.toLowerCase()))
     .map((name) => fault(`reply ${status} header ${name}`, "no longer sent"));
-}
-
-function record(value: unknown): Json {
-  return isRecord(value) ? value : {};
 }

@@ -1,5 +1,5 @@
 import { parse } from "yaml";
-import { isRecord } from "../records.fixture.ts";
+import { isRecord, recordOf } from "../records.fixture.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -25,7 +25,7 @@ const LEFT_OUT = "x-extension";
 export function readSpecs(files: SpecFiles): Specs {
   const parsed = [...files]
     .filter(([path]) => path.includes("/") && path.endsWith(".yaml"))
-    .map(([path, text]): [string, Json] => [keyOf(path), record(withOwnReferences(parse(text), path))]);
+    .map(([path, text]): [string, Json] => [keyOf(path), recordOf(withOwnReferences(parse(text), path))]);
   const descriptions = parsed.filter(([, json]) => "openapi" in json || "asyncapi" in json);
   return {
     document: Object.fromEntries(parsed),
@@ -35,7 +35,7 @@ export function readSpecs(files: SpecFiles): Specs {
 
 /** The same, with objects that may have more members than are listed: what readers make of it, who ignore what they do not know. */
 export function openObjects(json: Json): Json {
-  return record(withOpenObjects(json));
+  return recordOf(withOpenObjects(json));
 }
 
 /** References point by their first step to a file, and a step holds no slash. */
@@ -67,8 +67,4 @@ function withOpenObjects(value: unknown): unknown {
   const copy = Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withOpenObjects(member)]));
   const isClosed = isRecord(value["properties"]) && !isRecord(value["additionalProperties"]);
   return isClosed ? { ...copy, additionalProperties: true } : copy;
-}
-
-function record(value: unknown): Json {
-  return isRecord(value) ? value : {};
 }

@@ -1,4 +1,4 @@
-import { isRecord } from "../records.fixture.ts";
+import { recordOf } from "../records.fixture.ts";
 import { fault, inside, Side } from "../schema-parity/operations.fixture.ts";
 import type { Schema } from "../schema-parity/shapes.fixture.ts";
 import { type Finding, findUncovered, type Outcome } from "../schema-parity/uncovered.fixture.ts";
@@ -12,11 +12,11 @@ const NOTHING = { enum: [] };
 
 /** Each operation of an AsyncAPI document is one direction of a channel, as the server sees it. */
 export function compareStreams(before: Schema, now: Schema, versions: SentVersions): Faults {
-  const present = record(now.json["operations"]);
-  return Object.entries(record(before.json["operations"])).flatMap(([name, operation]): Faults => {
+  const present = recordOf(now.json["operations"]);
+  return Object.entries(recordOf(before.json["operations"])).flatMap(([name, operation]): Faults => {
     const twin = present[name];
     if (twin === undefined) return [[name, { path: "", fault: "no longer served" }]];
-    const [old, own] = [new Side(record(operation), before.document), new Side(record(twin), now.document)];
+    const [old, own] = [new Side(recordOf(operation), before.document), new Side(recordOf(twin), now.document)];
     const outcomes = [...compareAddresses(old, own), compareMessages(old, own, versions)];
     return outcomes.flatMap(({ findings }) => findings).map((finding) => [name, finding]);
   });
@@ -37,7 +37,7 @@ function compareMessages(old: Side, own: Side, versions: SentVersions): Outcome 
 /** Any of the messages of an operation, as one schema; an operation that names none has all of its channel. */
 function messagesOf(side: Side): Schema {
   const messages =
-    side.operation["messages"] ?? Object.values(record(side.resolved(side.operation["channel"])["messages"]));
+    side.operation["messages"] ?? Object.values(recordOf(side.resolved(side.operation["channel"])["messages"]));
   const payloads = (Array.isArray(messages) ? messages : []).map((message) => followed(side, message)["payload"]);
   return { json: payloads.length === 0 ? NOTHING : { oneOf: payloads }, document: side.document };
 }
@@ -46,8 +46,4 @@ function messagesOf(side: Side): Schema {
 function followed(side: Side, value: unknown): Json {
   const json = side.resolved(value);
   return "$ref" in json ? followed(side, json) : json;
-}
-
-function record(value: unknown): Json {
-  return isRecord(value) ? value : {};
 }

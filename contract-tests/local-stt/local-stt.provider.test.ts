@@ -1,10 +1,8 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Verifier, type VerifierOptions } from "@pact-foundation/pact";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import { pactFile, pickMessages, readPactMessages } from "../pact-files.fixture.ts";
+import { holdTo } from "../pact-outcome.fixture.ts";
 import type { StagedServer } from "../staged-server.fixture.ts";
 import { LOCAL_STT } from "./parties.fixture.ts";
 import { STATES, settingOf } from "./provider-states.fixture.ts";
@@ -17,22 +15,17 @@ const LENGTHENED = ["/transcribe", "/stt_and_format", "/format", "/demo/chat"];
 describe("at our server", () => {
   describe("the pact of speech-client", () => {
     let provider: StagedServer;
-    let folder: string;
     beforeAll(async () => {
-      [provider, folder] = await Promise.all([openSpeechProvider(), mkdtemp(join(tmpdir(), "antiphon-pact-"))]);
+      provider = await openSpeechProvider();
     });
-    afterAll(() => Promise.all([provider.close(), rm(folder, { recursive: true })]));
+    afterAll(() => provider.close());
 
     const interactions = readPactMessages(FILE).map(({ description, state }) => [description, state] as const);
     test.for(interactions)("%s, given %s", async ([description, state], { skip }) => {
       verifies("contract.parity.same-checks-both-providers");
       skip(lacksEngine(state), "this machine cannot build the speech engine");
-      const file = join(folder, "one.json");
-      await writeFile(
-        file,
-        pickMessages(FILE, (one) => one.description === description),
-      );
-      await new Verifier(verification(provider, file, state)).verifyProvider();
+      const asked = pickMessages(FILE, (one) => one.description === description);
+      await holdTo(asked, (file) => new Verifier(verification(provider, file, state)).verifyProvider());
     });
   });
 });

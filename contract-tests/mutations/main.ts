@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { PACTS_DIR } from "../pact-files.fixture.ts";
-import { type Check, groupedBy } from "../report/checks.ts";
+import type { Check } from "../report/checks.ts";
 import { type Mutation, readMutations } from "./read-mutations.ts";
 import { copyRepository, type WorkingCopy } from "./working-copy.ts";
 
@@ -91,7 +91,7 @@ async function failedChecks(copy: WorkingCopy, mutation: Mutation): Promise<Chec
 }
 
 function suitesOf(failed: readonly Check[]): string {
-  return [...groupedBy(failed, ({ suite }) => suite)]
+  return [...Map.groupBy(failed, ({ suite }) => suite)]
     .map(([suite, checks]) => `${suite} (${checks.length})`)
     .join(", ");
 }

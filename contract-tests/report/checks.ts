@@ -30,8 +30,3 @@ export function countsOf(checks: readonly Check[]): Counts {
   const count = (result: Check["result"]): number => checks.filter((check) => check.result === result).length;
   return { held: count("held"), failed: count("failed"), skipped: count("skipped") };
 }
-
-/** Checks by what `nameOf` calls them, in the order of their first ones. */
-export function groupedBy(checks: readonly Check[], nameOf: (check: Check) => string): ReadonlyMap<string, Check[]> {
-  return Map.groupBy(checks, nameOf);
-}

@@ -1,8 +1,7 @@
 import { PROVIDER_TITLES } from "../provider-titles.ts";
-import { type Check, countsOf, groupedBy, type Report } from "./checks.ts";
+import { type Check, countsOf, type Report } from "./checks.ts";
 
 const PROVIDERS = ["ours", "reference", "other"] as const;
-const WORDS: Readonly<Record<Check["result"], string>> = { held: "held", failed: "failed", skipped: "skipped" };
 
 const STYLE = `
 :root { color-scheme: light dark; font: 15px/1.45 system-ui, sans-serif; }
@@ -15,7 +14,7 @@ summary { cursor: pointer; padding: 0.3rem 0; } pre { white-space: pre-wrap; mar
 
 /** A page without scripts: for each suite a table of its checks, with a column for each provider. */
 export function renderReport(report: Report): string {
-  const suites = [...groupedBy(report.checks, ({ suite }) => suite)].map(([suite, checks]) =>
+  const suites = [...Map.groupBy(report.checks, ({ suite }) => suite)].map(([suite, checks]) =>
     renderSuite(suite, checks),
   );
   return `<!doctype html>
@@ -43,7 +42,7 @@ function renderSummary(checks: readonly Check[]): string {
 }
 
 function renderReasons(checks: readonly Check[]): string {
-  const skipped = groupedBy(
+  const skipped = Map.groupBy(
     checks.filter(({ result }) => result === "skipped"),
     ({ reasons }) => reasons.join(" "),
   );
@@ -51,7 +50,7 @@ function renderReasons(checks: readonly Check[]): string {
 }
 
 function renderSuite(suite: string, checks: readonly Check[]): string {
-  const groups = [...groupedBy(checks, ({ group }) => group)].map(([group, of]) => renderGroup(group, of));
+  const groups = [...Map.groupBy(checks, ({ group }) => group)].map(([group, of]) => renderGroup(group, of));
   return `<h2>${escaped(suite)}</h2>\n${groups.join("\n")}`;
 }
 
@@ -59,7 +58,7 @@ function renderGroup(group: string, checks: readonly Check[]): string {
   const providers = PROVIDERS.filter((provider) => checks.some((check) => check.provider === provider));
   const columns = providers.length === 0 ? [null] : providers;
   const heads = columns.map((provider) => `<th>${provider === null ? "" : PROVIDER_TITLES[provider]}</th>`).join("");
-  const rows = [...groupedBy(checks, ({ name }) => name)].map(([name, of]) => {
+  const rows = [...Map.groupBy(checks, ({ name }) => name)].map(([name, of]) => {
     const cells = columns.map((provider) => renderCell(of.filter((check) => check.provider === provider)));
     return `<tr><th scope="row">${escaped(name)}</th>${cells.join("")}</tr>`;
   });
@@ -73,7 +72,7 @@ function renderCell(checks: readonly Check[]): string {
   const result = (["failed", "skipped", "held"] as const).find((one) => checks.some((check) => check.result === one));
   if (result === undefined) return "<td></td>";
   const reasons = checks.filter((check) => check.result === "failed").flatMap((check) => check.reasons);
-  return `<td class="${result}">${WORDS[result]}${reasons.map((reason) => `<pre>${escaped(reason)}</pre>`).join("")}</td>`;
+  return `<td class="${result}">${result}${reasons.map((reason) => `<pre>${escaped(reason)}</pre>`).join("")}</td>`;
 }
 
 function renderCounts(checks: readonly Check[]): string {

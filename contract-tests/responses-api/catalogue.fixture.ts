@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type Parties, pactFile } from "../pact-files.fixture.ts";
-import { isRecord } from "../records.fixture.ts";
+import { recordOf } from "../records.fixture.ts";
 
 const DOCUMENT = new URL("../../generated/responses-api/openapi.json", import.meta.url);
 const METHODS = ["get", "post", "put", "patch", "delete"];
@@ -41,8 +41,8 @@ function errorsOf(document: Json, operation: Json): string[] {
 }
 
 function referredTo(document: Json, reply: unknown): Json {
-  const name = isRecord(reply) ? reply["$ref"] : undefined;
-  if (typeof name !== "string") return isRecord(reply) ? reply : {};
+  const name = recordOf(reply)["$ref"];
+  if (typeof name !== "string") return recordOf(reply);
   return memberOf(memberOf(memberOf(document, "components"), "responses"), name.slice(name.lastIndexOf("/") + 1));
 }
 
@@ -91,11 +91,9 @@ function parametersOf(path: string): number {
 type Json = Readonly<Record<string, unknown>>;
 
 function readJson(file: string | URL): Json {
-  const json: unknown = JSON.parse(readFileSync(file, "utf8"));
-  return isRecord(json) ? json : {};
+  return recordOf(JSON.parse(readFileSync(file, "utf8")));
 }
 
 function memberOf(holder: unknown, name: string): Json {
-  const member = isRecord(holder) ? holder[name] : undefined;
-  return isRecord(member) ? member : {};
+  return recordOf(recordOf(holder)[name]);
 }

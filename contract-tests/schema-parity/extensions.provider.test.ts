@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
-import { isRecord } from "../records.fixture.ts";
+import { isRecord, recordOf } from "../records.fixture.ts";
 import { compareBodies, compareParameters, operationsOf, Side } from "./operations.fixture.ts";
 import { UNPUBLISHED } from "./unpublished.fixture.ts";
 
@@ -63,7 +63,7 @@ function refusedByReference(ours: Json, reference: Json): string[] {
   const theirs = new Map(operationsOf(reference).map(({ name, operation }) => [name.replace(" ", " /v1"), operation]));
   return operationsOf(ours).flatMap(({ name, operation }) => {
     const twin = theirs.get(name);
-    if (twin === undefined || "501" in record(operation["responses"])) return [];
+    if (twin === undefined || "501" in recordOf(operation["responses"])) return [];
     const parameters = new Side(operation, ours).parameters().filter((parameter) => parameter[MARK] !== true);
     const [own, their] = [new Side({ ...operation, parameters }, ours), new Side(twin, reference)];
     const outcomes = [...compareParameters(own, their), ...compareBodies(own, their)];
@@ -72,7 +72,7 @@ function refusedByReference(ours: Json, reference: Json): string[] {
 }
 
 function withoutMarks(json: Json): Json {
-  return record(unmarked(json));
+  return recordOf(unmarked(json));
 }
 
 function unmarked(value: unknown): unknown {
@@ -82,10 +82,6 @@ function unmarked(value: unknown): unknown {
   return Object.fromEntries(members.map(([name, member]) => [name, unmarked(member)]));
 }
 
-function record(value: unknown): Json {
-  return isRecord(value) ? value : {};
-}
-
 function readDocument(file: string | URL): Json {
-  return record(JSON.parse(readFileSync(file, "utf8")));
+  return recordOf(JSON.parse(readFileSync(file, "utf8")));
 }

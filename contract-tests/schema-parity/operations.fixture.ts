@@ -1,4 +1,4 @@
-import { isRecord } from "../records.fixture.ts";
+import { recordOf } from "../records.fixture.ts";
 import { resolve, type Schema } from "./shapes.fixture.ts";
 import { type Finding, findUncovered, type Outcome } from "./uncovered.fixture.ts";
 
@@ -21,7 +21,7 @@ export function compareOperations(reference: Json, ours: Json, prefix: string): 
   return operationsOf(reference).map(({ name, operation }): OperationScore => {
     const own = operationsOf(ours).find((candidate) => candidate.name === name.replace(" ", ` ${prefix}`));
     if (own === undefined) return { operation: name, service: "absent", places: 0, findings: [] };
-    const service: Service = NOT_SERVED in record(own.operation["responses"]) ? "announced" : "served";
+    const service: Service = NOT_SERVED in recordOf(own.operation["responses"]) ? "announced" : "served";
     const theirs = new Side(operation, reference);
     const mine = new Side(own.operation, ours);
     const outcomes = [
@@ -56,15 +56,15 @@ export class Side {
   /** Schemas by media type. */
   contents(holder: unknown): Map<string, Schema> {
     const { content } = this.resolved(holder);
-    return new Map(Object.entries(record(content)).map(([type, media]) => [type, this.schemaOf(record(media))]));
+    return new Map(Object.entries(recordOf(content)).map(([type, media]) => [type, this.schemaOf(recordOf(media))]));
   }
 
   schemaOf(holder: Json): Schema {
-    return { json: record(holder["schema"]), document: this.document };
+    return { json: recordOf(holder["schema"]), document: this.document };
   }
 
   resolved(value: unknown): Json {
-    const json = record(value);
+    const json = recordOf(value);
     return typeof json["$ref"] === "string" ? resolve(this.document, json["$ref"]).json : json;
   }
 }
@@ -102,9 +102,9 @@ export function compareBodies(theirs: Side, mine: Side): Outcome[] {
 
 /** Statuses that the reference does not list are not compared: of errors it lists next to none. */
 function compareReplies(theirs: Side, mine: Side): Outcome[] {
-  return Object.entries(record(theirs.operation["responses"])).flatMap(([status, reply]) => {
+  return Object.entries(recordOf(theirs.operation["responses"])).flatMap(([status, reply]) => {
     const declared = theirs.contents(reply);
-    return [...mine.contents(record(mine.operation["responses"])[status])].map(([type, schema]) => {
+    return [...mine.contents(recordOf(mine.operation["responses"])[status])].map(([type, schema]) => {
       const twin = declared.get(type);
       return twin === undefined
         ? fault(`reply ${type}`, "not declared")
@@ -114,18 +114,18 @@ function compareReplies(theirs: Side, mine: Side): Outcome[] {
 }
 
 export function operationsOf(document: Json): { name: string; operation: Json }[] {
-  return Object.entries(record(document["paths"])).flatMap(([path, item]) =>
-    Object.entries(record(item))
+  return Object.entries(recordOf(document["paths"])).flatMap(([path, item]) =>
+    Object.entries(recordOf(item))
       .filter(([method]) => METHODS.includes(method))
       .map(([method, operation]) => ({
         name: `${method.toUpperCase()} ${path}`,
-        operation: { ...record(operation), parameters: [item, operation].flatMap(parametersOf) },
+        operation: { ...recordOf(operation), parameters: [item, operation].flatMap(parametersOf) },
       })),
   );
 }
 
 function parametersOf(holder: unknown): readonly unknown[] {
-  const { parameters } = record(holder);
+  const { parameters } = recordOf(holder);
   return Array.isArray(parameters) ? parameters : [];
 }
 
@@ -136,8 +136,4 @@ export function fault(path: string, words: string): Outcome {
 
 export function inside(place: string, { places, findings }: Outcome): Outcome {
   return { places, findings: findings.map((finding) => ({ ...finding, path: `${place} ${finding.path}`.trim() })) };
-}
-
-function record(value: unknown): Json {
-  return isRecord(value) ? value : {};
 }
