@@ -51,7 +51,7 @@ contract-test: $(INSTALLED) ## run the contract tests: clients write pacts, and 
 pacts: $(INSTALLED) ## have the clients write contract-tests/pacts anew
 	node scripts/contract-test.ts --write-pacts
 
-mutations: $(INSTALLED) speech-engine pacts ## break the server in many small ways, and see that the contract tests notice each: half an hour
+mutations: $(INSTALLED) speech-engine pacts ## break the server in many small ways, and see that the contract tests notice each: ten minutes
 	node contract-tests/mutations/main.ts $(ARGS)
 
 requirements: $(INSTALLED) ## hold requirements to tests; to those that passed: make requirements ARGS="report.json …"
