@@ -21,6 +21,7 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   "responses-api/openapi.yaml paths//v1/responses/post": [
     "dialect.scope.extension-request-opts-in",
     "errors.stage.after-creation-is-200-failed",
+    "responses.stream.begins-without-its-model-server",
     "chat-engine.abort.client-leaves",
     "auth.key.missing-key-is-401",
     "errors.catalogue.string-too-long",

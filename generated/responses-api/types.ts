@@ -24,7 +24,7 @@ export interface paths {
         put?: never;
         /**
          * Create a model response
-         * @description Everything that is found before the model starts is an HTTP error, also for a stream; what is found later ends the response as failed, with status 200. Closing the connection of a foreground call stops its work. If the body uses an extension, the stream speaks the extension dialect (DialectStreamEvent).
+         * @description Everything that is found before the model starts is an HTTP error, also for a stream; what is found later ends the response as failed, with status 200. A stream whose model server takes longer than `STREAM_START_WAIT_MS` (10 s unless set) begins without waiting further: its later errors are events. Closing the connection of a foreground call stops its work. If the body uses an extension, the stream speaks the extension dialect (DialectStreamEvent).
          */
         post: operations["createResponse"];
         delete?: never;

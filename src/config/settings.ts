@@ -235,6 +235,15 @@ export const SETTINGS = {
     max: DAY,
     text: "How long a WebSocket connection lives. Responses that are being made by then may end, for 5 minutes at most.",
   },
+  streamStartWaitMs: {
+    name: "STREAM_START_WAIT_MS",
+    section: "Streams",
+    kind: "duration",
+    default: 10 * SECOND,
+    min: 0,
+    max: 10 * MINUTE,
+    text: "How long a streamed response waits for its model server before it begins. An error within this time is a plain HTTP error; after it the stream is open and tells errors as events.",
+  },
   sseKeepAliveMs: {
     name: "SSE_KEEP_ALIVE_MS",
     section: "Streams",

@@ -31,6 +31,8 @@ export interface OrderParts extends TurnParts {
 export interface BeginParts extends RunSources, OrderParts {
   readonly runs: RunHost;
   readonly limiter: RateLimiter;
+  /** How long a streamed response waits for its model server before it begins. */
+  readonly streamStartWaitMs: number;
   readonly store: RunSources["store"] & Pick<ResponseStore, "findResponse">;
 }
 
@@ -60,8 +62,8 @@ export interface BegunResponse {
 }
 
 /**
- * Begins to make a response. A foreground one is begun when its model has accepted the request, and belongs to its caller;
- * a background one when it is stored. Throws the `ApiError` for whatever is found before that.
+ * Begins to make a response. A foreground one is begun when its model has accepted the request or, if it is streamed, when it has waited long enough for that;
+ * it belongs to its caller. A background one is begun when it is stored. Throws the `ApiError` for whatever is found before that.
  */
 export async function beginResponse(
   parts: BeginParts,
@@ -79,6 +81,7 @@ export async function beginResponse(
   const made = orderOf(parts, task, opened, caller);
   const order: RunOrder = {
     ...(generate ? made : warmUpOrder(parts, made, task)),
+    ...(request.stream === true ? { acceptWaitMs: parts.streamStartWaitMs } : {}),
     onEnd: ({ usage }) => admission.settle(usage?.total_tokens ?? null),
   };
   try {

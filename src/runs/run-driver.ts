@@ -34,6 +34,8 @@ export interface RunStart {
   readonly log: EventLog | null;
   /** Asks the model. Resolves once it has accepted the turn; rejects with `ModelError` if it refused. */
   readonly ask: (signal: AbortSignal) => Promise<Turn>;
+  /** How long a run of the foreground waits for the model's acceptance before it begins without it. Absent: as long as it takes. */
+  readonly acceptWaitMs?: number;
   /** Ends the run: as the `RunStopped` says that is its reason, or else as cancelled. It has to abort when the run is over, too, so that nothing works for it any longer. */
   readonly signal: AbortSignal;
   /** Unix seconds. */
@@ -69,20 +71,32 @@ export interface QueuedRun {
   drive(): Promise<void>;
 }
 
-/** Starts a run of the foreground. Rejects as `ask` does; resolves once its first events are stored, so that the id they carry can be fetched. */
+/**
+ * Starts a run of the foreground. Rejects as `ask` does; resolves once its first events are stored, so that the id they carry can be fetched. Where the
+ * model takes longer than `acceptWaitMs`, the run begins without it, and a refusal that comes later ends the run as failed.
+ */
 export async function startRun(start: RunStart): Promise<LiveRun> {
   const { log, plan, signal } = start;
   start.watch?.began();
-  const turn = await start.ask(signal).catch((fault: unknown) => {
+  const turn = start.ask(signal).catch((fault: unknown) => {
     if (!signal.aborted) throw fault;
     return SILENCE; // The run ends as whoever stopped it says.
   });
+  await settledWithin(turn, start.acceptWaitMs);
   const { driver, feed } = driverOf(start, { nextNumber: 0, state: waiting(plan) });
   const live = feed.subscribe();
   await driver.open(start.opened, { type: "accepted" });
   const responseId = plan.response.id;
   const events = readEvents({ responseId, log, live, isLiveFromStart: true }, -1);
-  return { responseId, events, subscribe: () => feed.subscribe(), ended: driver.drive(async () => turn) };
+  return { responseId, events, subscribe: () => feed.subscribe(), ended: driver.drive(() => turn) };
+}
+
+/** Resolves once `work` is done, or when `ms` have passed; rejects as `work` does before that. */
+async function settledWithin(work: Promise<unknown>, ms: number | undefined): Promise<void> {
+  if (ms === undefined) return void (await work);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([work, promise]).finally(() => clearTimeout(timer));
 }
 
 /** Stores a run of the background before its model is asked. Resolves once its first events are stored. */

@@ -30,6 +30,8 @@ export interface InterfaceParts {
   readonly media: MediaReader;
   readonly telemetry: Telemetry;
   readonly operating: Operating;
+  /** How long a streamed response waits for its model server before it begins. */
+  readonly streamStartWaitMs: number;
 }
 
 /** Operations of the contract that answer 501 `not_implemented`. What is neither here nor among the handlers does not compile. */
@@ -61,6 +63,7 @@ export function beginParts({
   spokenOutput,
   media,
   telemetry,
+  streamStartWaitMs,
 }: InterfaceParts): BeginParts {
   return {
     store: store.responses,
@@ -74,6 +77,7 @@ export function beginParts({
     spokenOutput,
     media,
     observer: telemetry.runs,
+    streamStartWaitMs,
   };
 }
 

@@ -109,6 +109,7 @@ async function chooseParts(config: Config, { speech, ...given }: GivenParts, log
     media: chooseMedia(config, { abilities: model.engine.abilities, files: store.files, speech }, log),
     runs,
     sealer: createSealer(() => openSealKeys(config.dataDir)),
+    streamStartWaitMs: config.streamStartWaitMs,
     limiter: new MinuteRates({ requests: config.rateLimitRequestsPerMinute, tokens: config.rateLimitTokensPerMinute }),
   };
 }

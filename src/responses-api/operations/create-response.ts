@@ -1,5 +1,5 @@
-import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { Response } from "../../../generated/responses-api/types.ts";
+import type { CreateResponseReply, ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { CreateResponseRequest, Response } from "../../../generated/responses-api/types.ts";
 import { ResponseFold } from "../../runs/index.ts";
 import { type BeginParts, type BegunResponse, beginResponse } from "../begin-response.ts";
 import type { ApiContext } from "../context.ts";
@@ -9,16 +9,44 @@ import { plainBody } from "../plain-body.ts";
 import { showEvents } from "../show-events.ts";
 import { isOver } from "../watch-response.ts";
 
+type StreamedReply = Extract<CreateResponseReply, { readonly events: unknown }>;
+
+/** How long input may be fetched and counted, beside the wait for the model server, before a stream is opened without its response. */
+const PREPARATION_MS = 1_000;
+
 /** `POST /v1/responses`: asks the model; shows its events as they come, or folds them into one body. In the background the body is that of the queued response. */
 export function createResponse(parts: BeginParts): ResponsesApiHandlers<ApiContext>["createResponse"] {
   return async ({ body }, context) => {
     if (body.output_audio != null && body.stream !== true && body.store === false) throw soundUnheard();
-    const run = await beginResponse(parts, body, context);
+    const beginning = beginResponse(parts, body, context);
+    if (body.stream === true) return streamed(beginning, body, parts.streamStartWaitMs);
+    const run = await beginning;
     const { headers } = run;
-    if (body.stream === true) return { status: 200, headers, events: showEvents(run.events, body) };
     const response = body.background === true ? run.response : await folded(run);
     return { status: 200, headers, body: plainBody(response) };
   };
+}
+
+/** The events of a run. The stream of one that takes long to begin, because its input has to be fetched or counted, is opened before: proxies give up on replies without a head. */
+async function streamed(
+  beginning: Promise<BegunResponse>,
+  request: CreateResponseRequest,
+  waitMs: number,
+): Promise<StreamedReply> {
+  const { promise, resolve } = Promise.withResolvers<null>();
+  const timer = setTimeout(() => resolve(null), waitMs + PREPARATION_MS);
+  const run = await Promise.race([beginning, promise]).finally(() => clearTimeout(timer));
+  if (run === null) return { status: 200, events: eventsOnceBegun(beginning, request) };
+  return { status: 200, headers: run.headers, events: showEvents(run.events, request) };
+}
+
+/** What goes wrong before the response is begun becomes the stream's error event. */
+async function* eventsOnceBegun(
+  beginning: Promise<BegunResponse>,
+  request: CreateResponseRequest,
+): ReturnType<typeof showEvents> {
+  const { events } = await beginning;
+  yield* showEvents(events, request);
 }
 
 async function folded({ events, responseId }: BegunResponse): Promise<Response> {
