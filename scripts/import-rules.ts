@@ -227,9 +227,9 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   ),
   {
     name: "environment-in-config",
-    sentence: "config/ is the only reader of process.env.",
+    sentence: "config/ is the only reader of process.env; programs/ passes a few of its variables on.",
     kind: "never-uses",
-    from: product("src/(?!config/)"),
+    from: product("src/(?!config/|programs/inherited-environment[.]ts)"),
     use: /^process[.](env|loadEnvFile)$/,
   },
   never(

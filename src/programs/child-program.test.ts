@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { type ProgramCall, ProgramFailed, ProgramMissing, runProgram } from "./child-program.ts";
 
 /** Real programs: this Node with a script of a line. */
@@ -21,6 +21,8 @@ async function outputOf(call: ProgramCall): Promise<string> {
   return Buffer.concat(pieces).toString("utf8");
 }
 
+const PASSED_ON =
+  /^(PATH|HOME|TMPDIR|TEMP|TMP|LANG|LANGUAGE|TZ|LC_.*|LD_LIBRARY_PATH|CC|CXX|C(XX)?FLAGS|LDFLAGS|MAKEFLAGS)$/;
 const SAYS_PID_AND_STAYS = "console.log(process.pid); setInterval(() => {}, 1000)";
 
 function isAlive(pid: number): boolean {
@@ -54,6 +56,19 @@ describe("a program", () => {
     const input = Array.from({ length: 40 }, () => Buffer.alloc(64 * 1024, "x"));
     const script = "let n = 0; process.stdin.on('data', (d) => n += d.length).on('end', () => console.log(n))";
     expect(await outputOf(callOf(script, { input }))).toBe(`${40 * 64 * 1024}\n`);
+  });
+
+  test("finds PATH and its language in its environment, and none of our settings", async () => {
+    process.env["MODEL_API_KEY"] = "sk-secret";
+    process.env["API_KEYS"] = "sk-secret";
+    onTestFinished(() => {
+      delete process.env["MODEL_API_KEY"];
+      delete process.env["API_KEYS"];
+    });
+    const environment = await outputOf(callOf("console.log(JSON.stringify(process.env))"));
+    expect(environment).toContain('"PATH":');
+    expect(environment).not.toMatch(/sk-secret|API_KEY/);
+    for (const name of Object.keys(JSON.parse(environment))) expect(name).toMatch(PASSED_ON);
   });
 
   test("that is not there is named", async () => {

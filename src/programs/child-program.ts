@@ -3,6 +3,7 @@ import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { assert } from "../base/assert.ts";
 import { isRecord } from "../base/records.ts";
+import { inheritedEnvironment } from "./inherited-environment.ts";
 
 /** How much of a program's complaints is kept; the end of them tells most. */
 const COMPLAINT_CHARACTERS_MAX = 2000;
@@ -82,7 +83,10 @@ export async function* runProgram(call: ProgramCall): AsyncGenerator<Uint8Array>
 }
 
 async function start({ program, args, file }: ProgramCall): Promise<Child> {
-  const child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe", ...(file === undefined ? [] : [file])] });
+  const child = spawn(program, args, {
+    env: inheritedEnvironment(),
+    stdio: ["pipe", "pipe", "pipe", ...(file === undefined ? [] : [file])],
+  });
   const { stdin, stdout, stderr } = child;
   assert(stdin !== null && stdout !== null && stderr !== null, "pipes were asked for");
   stdin.on("error", () => {}); // A program that leaves early says so by its exit status.

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { runGuarded, startGuarded, statusText } from "./guarded-child.ts";
 
 const never = new AbortController().signal;
@@ -55,6 +55,18 @@ test("a program has the environment it is given, and no other; it reads nothing 
   };
   await runGuarded({ ...call, onOutput: (text) => (said += text) }, never);
   expect(said).toBe("/yes/0/\n");
+});
+
+test("a program that is given no environment inherits none of our settings", async () => {
+  process.env["MODEL_API_KEY"] = "sk-secret";
+  onTestFinished(() => {
+    delete process.env["MODEL_API_KEY"];
+  });
+  let said = "";
+  const call = { program: NODE, args: ["-p", "Object.keys(process.env).join()"], folder: "/" };
+  await runGuarded({ ...call, onOutput: (text) => (said += text) }, never);
+  expect(said).toContain("PATH");
+  expect(said).not.toContain("MODEL_API_KEY");
 });
 
 test("how a program ended is told with its last words", async () => {

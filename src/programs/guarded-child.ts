@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { assert } from "../base/assert.ts";
 import { isRecord } from "../base/records.ts";
 import { ProgramFailed, ProgramMissing } from "./child-program.ts";
+import { inheritedEnvironment } from "./inherited-environment.ts";
 
 /** How much of what a program says last is kept. */
 const LAST_WORDS_CHARACTERS_MAX = 4000;
@@ -16,24 +17,33 @@ const SIGNAL_BASE = 128;
  * Runs a program in a process group that ends with us, however we end: the guard reads from a pipe that only we hold open.
  * Core files are off, because they would keep on disk what the program had in memory.
  */
-const GUARD = `ulimit -c 0
+function guardScript(ownFolder: string | null): string {
+  const remove = ownFolder === null ? "" : `/bin/rm -rf ${shellQuoted(ownFolder)}; `;
+  return `ulimit -c 0
 exec 3<&0
 "$0" "$@" </dev/null 3<&- &
 program=$!
-(read -r _ <&3; kill -KILL 0) >/dev/null 2>&1 &
+(read -r _ <&3; ${remove}kill -KILL 0) >/dev/null 2>&1 &
 guard=$!
 wait $program
 status=$?
 kill -KILL $guard 2>/dev/null
 exit $status`;
+}
+
+function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
 
 export interface GuardedProgram {
   /** A path, or a name that is looked up on PATH. */
   readonly program: string;
   readonly args: readonly string[];
   readonly folder: string;
-  /** The whole environment; left out: ours. */
+  /** The whole environment; left out: what `inheritedEnvironment` passes on. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** A folder that only the program uses. It is removed if this process ends before the program does. */
+  readonly ownFolder?: string;
   /** Gets what the program writes, to whichever output, in pieces that end anywhere. */
   readonly onOutput?: (text: string) => void;
 }
@@ -56,9 +66,9 @@ export interface GuardedChild {
 
 /** Starts a program that never outlives this process. It reads nothing. Rejects with `ProgramFailed` where no process can be started. */
 export async function startGuarded(call: GuardedProgram): Promise<GuardedChild> {
-  const child = spawn(SHELL, ["-c", GUARD, call.program, ...call.args], {
+  const child = spawn(SHELL, ["-c", guardScript(call.ownFolder ?? null), call.program, ...call.args], {
     cwd: call.folder,
-    env: call.environment,
+    env: call.environment ?? inheritedEnvironment(),
     stdio: ["pipe", "pipe", "pipe"],
     detached: true,
   });
