@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startLocalSttServer } from "../local-stt-server.ts";
@@ -14,6 +14,35 @@ const ROOT = join(import.meta.dirname, "../..");
 
 async function commandLine(pid: number): Promise<string[]> {
   return (await readFile(`/proc/${pid}/cmdline`, "utf8")).split("\0");
+}
+
+function valueOf(flag: string, words: readonly string[]): string {
+  return words[words.indexOf(flag) + 1] ?? "";
+}
+
+const NOBODY = 65_534;
+const ASKS_HEALTH = `
+  require("node:http").get({ socketPath: process.argv[1], path: "/health", agent: false }, (reply) => { console.log(reply.statusCode); reply.destroy(); })
+    .on("error", (error) => console.log(error.code));
+`;
+
+/** The status of the engine's answer, or the code of the error, for a process of the given user. */
+async function healthThrough(socket: string, uid?: number): Promise<string> {
+  const options = { cwd: "/", ...(uid === undefined ? {} : { uid }) };
+  const { promise, resolve } = Promise.withResolvers<string>();
+  execFile(process.execPath, ["-e", ASKS_HEALTH, socket], options, (_error, out, err) => resolve((out + err).trim()));
+  return promise;
+}
+
+/** Inodes of the TCP sockets that a process listens on. */
+async function listeningPorts(pid: number): Promise<string[]> {
+  const LISTENING = "0A";
+  const tables = await Promise.all(["tcp", "tcp6"].map((table) => readFile(`/proc/${pid}/net/${table}`, "utf8")));
+  const rows = tables.flatMap((table) => table.split("\n").slice(1)).map((row) => row.trim().split(/\s+/));
+  const inodes = new Set(rows.filter(([, , , state]) => state === LISTENING).map((row) => `socket:[${row[9]}]`));
+  const open = await readdir(`/proc/${pid}/fd`);
+  const targets = await Promise.all(open.map((fd) => readlink(`/proc/${pid}/fd/${fd}`).catch(() => "")));
+  return targets.filter((target) => inodes.has(target));
 }
 
 async function emptyFolder(): Promise<string> {
@@ -32,25 +61,41 @@ describe.skipIf(program === null)("the engine's process", () => {
     expect(before).toHaveLength(1);
   });
 
-  test("answers nobody who does not know its secret path, and has no secrets of ours", async () => {
+  test("can be reached by its own user only, and gets no secrets of ours", async () => {
     verifies("stt.engine.hidden-from-others");
     const engine = await startToneEngine(program ?? "");
     const [pid = 0] = await enginePids();
-    const words = await commandLine(pid);
-    const valueOf = (flag: string): string => words[words.indexOf(flag) + 1] ?? "";
-    expect(valueOf("--host")).toBe("127.0.0.1");
-    expect(valueOf("--request-path")).toMatch(/^\/[0-9a-f]{32}$/);
-    const url = `http://127.0.0.1:${valueOf("--port")}`;
-    for (const path of ["/", "/health", "/inference", "/load", "//health", `${valueOf("--request-path")}0/health`]) {
-      const replies = await Promise.all(["GET", "POST"].map((method) => fetch(`${url}${path}`, { method })));
-      expect(replies.map(({ status }) => status)).toEqual([404, 404]);
-    }
+    const socket = valueOf("--host", await commandLine(pid));
+    expect((await stat(dirname(socket))).mode & 0o777).toBe(0o700);
+    expect(await healthThrough(socket)).toBe("200");
+    if (process.getuid?.() === 0) expect(await healthThrough(socket, NOBODY)).toBe("EACCES");
+    expect(await listeningPorts(pid)).toEqual([]);
     const environment = (await readFile(`/proc/${pid}/environ`, "utf8"))
       .split("\0")
       .map((entry) => entry.split("=")[0]);
     expect(environment).not.toContain("PATH");
     expect(environment).toContain("GGML_NO_BACKTRACE");
     expect(await readFile(`/proc/${pid}/limits`, "utf8")).toMatch(/^Max core file size +0 +0 /m);
+    expect((await hear(engine, tones("one"))).text).toBe("one");
+    await engine.close();
+    await expect(stat(dirname(socket))).rejects.toThrow("ENOENT");
+  });
+
+  test("that cannot open a socket answers nobody who does not know its secret path", async () => {
+    verifies("stt.engine.hidden-from-others");
+    const stock = join(await emptyFolder(), "whisper-server");
+    await writeFile(stock, `#!/bin/sh\nunset ANTIPHON_ENGINE_ANNOUNCE\nexec "${program}" "$@"\n`, { mode: 0o755 });
+    const engine = await startToneEngine(stock);
+    const [pid = 0] = await enginePids();
+    const words = await commandLine(pid);
+    expect(valueOf("--host", words)).toBe("127.0.0.1");
+    expect(valueOf("--request-path", words)).toMatch(/^\/[0-9a-f]{32}$/);
+    const url = `http://127.0.0.1:${valueOf("--port", words)}`;
+    const near = `${valueOf("--request-path", words)}0/health`;
+    for (const path of ["/", "/health", "/inference", "/load", "//health", near]) {
+      const replies = await Promise.all(["GET", "POST"].map((method) => fetch(`${url}${path}`, { method })));
+      expect(replies.map(({ status }) => status)).toEqual([404, 404]);
+    }
     expect((await hear(engine, tones("one"))).text).toBe("one");
   });
 
@@ -76,8 +121,10 @@ describe.skipIf(program === null)("the engine's process", () => {
       .toMatchObject({ ok: true });
     const engines = await enginePids(server.pid);
     expect(engines).toHaveLength(1);
+    const sockets = await Promise.all(engines.map(async (pid) => valueOf("--host", await commandLine(pid))));
     server.kill("SIGKILL");
     await expect.poll(() => Promise.all(engines.map(isAlive)), { timeout: 10_000 }).toEqual([false]);
+    for (const socket of sockets) await expect(stat(dirname(socket))).rejects.toThrow("ENOENT");
   });
 });
 

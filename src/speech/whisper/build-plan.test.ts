@@ -17,13 +17,14 @@ test.each([
   expect(buildFlags(on)).toContain(`-DGGML_NATIVE=${native}`);
 });
 
-test("another source, machine or set of flags is another build", () => {
+test("another source, machine, set of flags or addition is another build", () => {
   const names = [
-    buildFolderName("0.3.1", machine({})),
-    buildFolderName("0.3.2", machine({})),
-    buildFolderName("0.3.1", machine({ architecture: "arm64" })),
-    buildFolderName("0.3.1", machine({ platform: "darwin" })),
-    buildFolderName("0.3.1", machine({ processorFlags: new Set() })),
+    buildFolderName("0.3.1", machine({}), "a"),
+    buildFolderName("0.3.2", machine({}), "a"),
+    buildFolderName("0.3.1", machine({ architecture: "arm64" }), "a"),
+    buildFolderName("0.3.1", machine({ platform: "darwin" }), "a"),
+    buildFolderName("0.3.1", machine({ processorFlags: new Set() }), "a"),
+    buildFolderName("0.3.1", machine({}), "b"),
   ];
   expect(new Set(names).size).toBe(names.length);
 });

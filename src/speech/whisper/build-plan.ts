@@ -29,11 +29,14 @@ export function buildFlags({ architecture, processorFlags }: Machine): readonly 
   return [...COMMON_FLAGS, `-DGGML_NATIVE=${isPortable ? "OFF" : "ON"}`];
 }
 
-/** The folder of one build among others: another source, other flags or another machine are another build. */
-export function buildFolderName(packageVersion: string, machine: Machine): string {
+/**
+ * The folder of one build among others: another source, other flags or another machine are another build.
+ * `additions`: the text of what is compiled in besides the source.
+ */
+export function buildFolderName(packageVersion: string, machine: Machine, additions: string): string {
   const { platform, architecture } = machine;
   const key = createHash("sha256")
-    .update(JSON.stringify(buildFlags(machine)))
+    .update(JSON.stringify([buildFlags(machine), additions]))
     .digest("hex")
     .slice(0, 8);
   return `whisper-server-${packageVersion}-${platform}-${architecture}-${key}`;

@@ -23,6 +23,8 @@ export interface BuiltServer {
   readonly program: string;
   /** Of whisper.cpp; null where it is not known. */
   readonly version: string | null;
+  /** Whether it can listen on a Unix socket; otherwise it listens on a port of the loopback address. */
+  readonly opensSocket: boolean;
 }
 
 export interface BuildOptions {
@@ -60,6 +62,13 @@ const COMPLAINT_CHARACTERS_MAX = 600;
 const SOURCE = "cpp/whisper.cpp";
 const MODELS = "cpp/whisper.cpp/models";
 
+/** What lets the server listen on a Unix socket, and what tells CMake to compile it in. */
+const SOCKET_HEADER = join(import.meta.dirname, "engine-socket.h");
+const SOCKET_CMAKE = join(import.meta.dirname, "engine-socket.cmake");
+/** A server built with that header says so when this is in its environment. */
+const ANNOUNCE = { ANTIPHON_ENGINE_ANNOUNCE: "1" };
+const ANNOUNCEMENT = "listens on unix sockets";
+
 /** Where `nodejs-whisper` keeps the models that its own program downloads. */
 export function packageModelsFolder(): string {
   return join(packageFolder(), MODELS);
@@ -72,8 +81,9 @@ export function packageModelsFolder(): string {
 export async function builtServer({ folder, onProgress }: BuildOptions, signal: AbortSignal): Promise<BuiltServer> {
   const source = await findSource();
   const machine = await thisMachine();
-  const home = join(folder, buildFolderName(source.packageVersion, machine));
-  const built: BuiltServer = { program: join(home, PROGRAM), version: source.version };
+  const additions = await Promise.all([SOCKET_HEADER, SOCKET_CMAKE].map((path) => readFile(path, "utf8")));
+  const home = join(folder, buildFolderName(source.packageVersion, machine, additions.join("")));
+  const built: BuiltServer = { program: join(home, PROGRAM), version: source.version, opensSocket: true };
   if (await isExecutable(built.program)) return built;
   onProgress(null);
   await mkdir(home, { recursive: true });
@@ -90,20 +100,21 @@ export async function engineSource(): Promise<{ readonly source: string; readonl
   return { source: folder, flags: buildFlags(machine) };
 }
 
-/** Whether a program that was brought along is one of whisper.cpp's servers. Rejects with `BuildError`. */
-export async function checkServer(program: string, signal: AbortSignal): Promise<void> {
+/** Checks that a program is one of whisper.cpp's servers. Rejects with `BuildError`. */
+export async function checkServer(program: string, signal: AbortSignal): Promise<BuiltServer> {
   let said = "";
   const onOutput = (text: string): void => {
     said += text;
   };
   try {
-    await runGuarded({ program, args: ["--help"], folder: "/", onOutput }, signal);
+    await runGuarded({ program, args: ["--help"], folder: "/", environment: ANNOUNCE, onOutput }, signal);
   } catch (error) {
     signal.throwIfAborted();
     throw new BuildError(`The speech engine ${program} does not run: ${messageOf(error)}`, { cause: error });
   }
   if (!said.includes("--request-path"))
     throw new BuildError(`${program} is no server of whisper.cpp, or one that is too old`);
+  return { program, version: null, opensSocket: said.includes(ANNOUNCEMENT) };
 }
 
 interface BuildTask {
@@ -118,7 +129,8 @@ async function build(source: Source, flags: readonly string[], task: BuildTask):
   await removeLeftovers(dirname(program));
   const tree = await mkdtemp(join(dirname(program), TREE));
   try {
-    await cmake(["-S", source.folder, "-B", tree, ...flags], tree, { signal });
+    const withSocket = `-DCMAKE_PROJECT_whisper.cpp_INCLUDE=${SOCKET_CMAKE}`;
+    await cmake(["-S", source.folder, "-B", tree, withSocket, ...flags], tree, { signal });
     const jobs = String(Math.min(JOBS_MAX, availableParallelism()));
     await cmake(["--build", tree, "--target", PROGRAM, "--parallel", jobs], tree, { signal, onProgress });
     const made = join(tree, "bin", PROGRAM);

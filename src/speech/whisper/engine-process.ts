@@ -9,10 +9,11 @@ import { pcmBytes } from "../../audio/pcm.ts";
 import { wavHeader } from "../../audio/wav.ts";
 import { type ProgramEnd, startGuarded, statusText } from "../../programs/guarded-child.ts";
 import { SPEECH_RATE_HZ } from "../speech-engine.ts";
+import type { BuiltServer } from "./build-server.ts";
 import { type Heard, readReply } from "./engine-reply.ts";
 
 export interface EngineCommand {
-  readonly program: string;
+  readonly server: BuiltServer;
   readonly modelPath: string;
   readonly threads: number;
 }
@@ -51,19 +52,30 @@ const MODEL_NOT_LOADED = 3;
 /** The engine takes one question after the other, and closes its connections when it likes: each question gets one of its own. */
 const CONNECTIONS = { pipelining: 0, headersTimeout: 0, bodyTimeout: 0 } as const;
 
+/** Where an engine listens. */
+type Address =
+  | { readonly type: "socket"; readonly folder: string; readonly path: string }
+  | { readonly type: "port"; readonly port: number; readonly secretPath: string };
+
+/** The operating system's limit of the path of a socket is 104 or 108 bytes. */
+const SOCKET_PATH_BYTES_MAX = 100;
+
 /**
- * whisper.cpp's server as a child that keeps its model in memory. It listens on loopback, under a path that nobody can guess: it would answer any web
- * page, and load any file.
+ * whisper.cpp's server as a child that keeps its model in memory. It answers whoever reaches it and loads any file, so nobody else may reach it: it
+ * listens on a Unix socket in a folder of mode 700. A server without that listens on loopback, under a path that nobody can guess, but that other users
+ * of this machine can read in the list of processes.
  */
 export class EngineProcess {
   readonly #url: string;
-  readonly #connections = new Agent(CONNECTIONS);
+  readonly #connections: Agent;
   readonly #kill: () => void;
   /** Resolves when the engine is gone, for whatever reason. */
   readonly ended: Promise<ProgramEnd>;
 
-  private constructor(url: string, ended: Promise<ProgramEnd>, kill: () => void) {
-    this.#url = url;
+  private constructor(address: Address, ended: Promise<ProgramEnd>, kill: () => void) {
+    const isSocket = address.type === "socket";
+    this.#url = isSocket ? `http://${HOST}` : `http://${HOST}:${address.port}${address.secretPath}`;
+    this.#connections = new Agent({ ...CONNECTIONS, ...(isSocket ? { connect: { socketPath: address.path } } : {}) });
     this.ended = ended;
     this.#kill = kill;
   }
@@ -71,7 +83,7 @@ export class EngineProcess {
   /** Resolves once the model is loaded. Rejects with `EngineStartError` or the signal's reason, and leaves nothing running then. */
   static async start(command: EngineCommand, signal: AbortSignal): Promise<EngineProcess> {
     // The engine shows what lies in its folder to whoever asks, so that is a folder in which nothing can ever lie: one that is gone.
-    const folder = await mkdtemp(join(tmpdir(), "antiphon-whisper-"));
+    const folder = await temporaryFolder();
     try {
       return await EngineProcess.#startIn(folder, command, signal);
     } finally {
@@ -80,22 +92,23 @@ export class EngineProcess {
   }
 
   static async #startIn(folder: string, command: EngineCommand, signal: AbortSignal): Promise<EngineProcess> {
-    const port = await freePort();
-    const path = `/${randomBytes(SECRET_BYTES).toString("hex")}`;
-    signal.throwIfAborted();
+    const address = command.server.opensSocket ? await newSocket() : await freePort();
+    const ownFolder = address.type === "socket" ? { ownFolder: address.folder } : {};
     const child = await startGuarded({
-      program: command.program,
-      args: commandLine(command, port, path),
+      program: command.server.program,
+      args: commandLine(command, address),
       folder,
       environment: { GGML_NO_BACKTRACE: "1" }, // A debugger that looks for the cause of a crash takes 300 ms.
+      ...ownFolder,
     });
-    const engine = new EngineProcess(`http://${HOST}:${port}${path}`, child.ended, () => child.kill());
+    const ended = child.ended.finally(() => removeSocket(address));
+    const engine = new EngineProcess(address, ended, () => child.kill());
     try {
       await engine.#untilReady(AbortSignal.any([signal, AbortSignal.timeout(START_MS_MAX)]));
       return engine;
     } catch (error) {
       engine.kill();
-      const end = await child.ended;
+      const end = await ended;
       signal.throwIfAborted();
       throw error instanceof EngineStartError
         ? error
@@ -165,8 +178,11 @@ function whyNotStarted(end: ProgramEnd, { modelPath }: EngineCommand): string {
  */
 const WITHOUT_FLASH_ATTENTION = ["--no-flash-attn"] as const;
 
-function commandLine({ modelPath, threads }: EngineCommand, port: number, path: string): string[] {
-  const listening = ["--host", HOST, "--port", String(port), "--request-path", path];
+function commandLine({ modelPath, threads }: EngineCommand, address: Address): string[] {
+  const listening =
+    address.type === "socket"
+      ? ["--host", address.path]
+      : ["--host", HOST, "--port", String(address.port), "--request-path", address.secretPath];
   const folders = ["--public", ".", "--tmp-dir", "."];
   const decoding = ["--model", modelPath, "--threads", String(threads), "--beam-size", "1", "--best-of", "1"];
   return [...listening, ...folders, ...decoding, "--suppress-nst", ...WITHOUT_FLASH_ATTENTION];
@@ -212,7 +228,22 @@ async function readText(reply: Response): Promise<string> {
   return Buffer.concat(pieces).toString("utf8");
 }
 
-async function freePort(): Promise<number> {
+/** Only this user can open it: the mode is 700. */
+function temporaryFolder(): Promise<string> {
+  const bytes = Buffer.byteLength(join(tmpdir(), "antiphon-whisper-XXXXXX/socket"));
+  return mkdtemp(join(bytes > SOCKET_PATH_BYTES_MAX ? "/tmp" : tmpdir(), "antiphon-whisper-"));
+}
+
+async function newSocket(): Promise<Address> {
+  const folder = await temporaryFolder();
+  return { type: "socket", folder, path: join(folder, "socket") };
+}
+
+async function removeSocket(address: Address): Promise<void> {
+  if (address.type === "socket") await rm(address.folder, { recursive: true, force: true });
+}
+
+async function freePort(): Promise<Address> {
   const server = createServer();
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   server.once("error", reject);
@@ -223,5 +254,5 @@ async function freePort(): Promise<number> {
       else reject(new EngineStartError("There is no free port for the speech engine"));
     });
   });
-  return promise;
+  return { type: "port", port: await promise, secretPath: `/${randomBytes(SECRET_BYTES).toString("hex")}` };
 }

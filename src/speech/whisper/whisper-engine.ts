@@ -159,10 +159,7 @@ export class WhisperEngine implements SpeechEngine {
 
   async #findServer(show: (status: EngineStatus | null) => void, signal: AbortSignal): Promise<BuiltServer> {
     const { program, buildFolder } = this.#options;
-    if (program !== null) {
-      await checkServer(program, signal);
-      return { program, version: null };
-    }
+    if (program !== null) return checkServer(program, signal);
     const onProgress = (percent: number | null): void => show({ state: "building", percent });
     const built = await builtServer({ folder: buildFolder, onProgress }, signal);
     show(null);
@@ -199,7 +196,7 @@ export class WhisperEngine implements SpeechEngine {
     this.#show({ state: "loading" });
     await superviseEngine(
       {
-        command: { program: server.program, modelPath: model.path, threads },
+        command: { server, modelPath: model.path, threads },
         tryOut: (engine, limit) => transcriber.tryOut(engine, limit),
         onReady: (engine) => this.#ready(engine, transcriber, model),
         onRestart: () => {
