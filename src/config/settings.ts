@@ -4,6 +4,7 @@ import { INPUT_SETTINGS } from "./input-settings.ts";
 import { MODEL_SETTINGS } from "./model-settings.ts";
 import type { Setting } from "./setting.ts";
 import { SPEECH_SETTINGS } from "./speech-settings.ts";
+import { STORAGE_SETTINGS } from "./storage-settings.ts";
 import { VOICE_SETTINGS } from "./voice-settings.ts";
 import { WATCHING_SETTINGS } from "./watching-settings.ts";
 
@@ -93,40 +94,7 @@ export const SETTINGS = {
 
   ...FORMATTING_SETTINGS,
 
-  dataDir: {
-    name: "DATA_DIR",
-    section: "Storage",
-    kind: "path",
-    default: "./data",
-    text: "The folder of everything that is kept. It is made if it is not there.",
-  },
-  databaseFile: {
-    name: "DATABASE_FILE",
-    section: "Storage",
-    kind: "path",
-    default: null,
-    defaultText: "DATA_DIR/antiphon.db",
-    text: "The SQLite database. :memory: keeps nothing.",
-  },
-  eventCommitIntervalMs: {
-    name: "EVENT_COMMIT_INTERVAL_MS",
-    section: "Storage",
-    kind: "duration",
-    default: 4,
-    min: 0,
-    max: SECOND,
-    text: "The least time between two commits of events: what a live reader may wait, and what all runs share a commit for.",
-  },
-  responsesTtlMs: {
-    name: "RESPONSES_TTL",
-    section: "Storage",
-    kind: "duration",
-    default: 30 * DAY,
-    min: 0,
-    max: 36_500 * DAY,
-    needsUnit: true,
-    text: "How long a response is kept after it was made, such as 12h or 90d; then it is removed with its items and events, unless a younger one continues it. 0 keeps all. Conversations are kept.",
-  },
+  ...STORAGE_SETTINGS,
 
   bodyBytesMax: {
     name: "BODY_BYTES_MAX",

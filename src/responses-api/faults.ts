@@ -17,7 +17,8 @@ import {
   unsupportedEncoding,
   unsupportedMediaType,
 } from "./errors/request-errors.ts";
-import { internalError, shuttingDown } from "./errors/server-errors.ts";
+import { internalError, shuttingDown, storeBusy } from "./errors/server-errors.ts";
+import { StoreBusy } from "./ports.ts";
 
 /** Why a query parameter was refused; `limit` belongs to the rule that is named. */
 export type QueryRefusal = { readonly name: string; readonly value: string } & (
@@ -46,6 +47,7 @@ export const responsesApiFaults = {
   malformedRequest,
   unknownRoute,
   binaryMessage,
+  ofError: (error: unknown): ApiError | null => (error instanceof StoreBusy ? storeBusy(error) : null),
   shuttingDown,
   internalError,
 };

@@ -92,6 +92,15 @@ export class ConversationTooLong extends Error {
   override readonly name = "ConversationTooLong";
 }
 
+/** Another process has held the lock of the database for longer than anyone waits for it. Nothing was changed. */
+export class StoreBusy extends Error {
+  override readonly name = "StoreBusy";
+
+  constructor(waitedMs: number, cause: unknown) {
+    super(`Another process has kept the database locked for more than ${waitedMs} ms.`, { cause });
+  }
+}
+
 export type RateBucket = "requests" | "tokens";
 
 /** A key as its limits are kept; null: the limits of the server's settings. */

@@ -8,6 +8,8 @@ export function openConfiguredStore(config: Config, onCommit?: StoreOptions["onC
     file: config.databaseFile,
     filesFolder: filesFolder(config),
     commitIntervalMs: config.eventCommitIntervalMs,
+    lockWaitMs: config.databaseLockWaitMs,
+    sync: config.databaseSync,
     ...(onCommit === undefined ? {} : { onCommit }),
   });
 }

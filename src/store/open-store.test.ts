@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { Kysely } from "kysely";
+import { Kysely, sql } from "kysely";
 import { expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import { migrate } from "./migrate.ts";
@@ -94,8 +94,19 @@ function modeOf(path: string): string {
   return (statSync(path).mode & 0o777).toString(8);
 }
 
+test.each([
+  ["normal", 1],
+  ["full", 2],
+] as const)("with %s commits, SQLite is told so", async (sync, level) => {
+  verifies("state.store.sync-setting");
+  const db = new Kysely<Database>({ dialect: sqliteDialect(temporaryFile(), { lockWaitMs: 0, sync }) });
+  const { rows } = await sql<{ synchronous: number }>`pragma synchronous`.execute(db);
+  expect(rows).toEqual([{ synchronous: level }]);
+  await db.destroy();
+});
+
 test("the tables are what the schema says", async () => {
-  const db = new Kysely<Database>({ dialect: sqliteDialect(":memory:") });
+  const db = new Kysely<Database>({ dialect: sqliteDialect(":memory:", { lockWaitMs: 0, sync: "normal" }) });
   await migrate(db);
   const tables = (await db.introspection.getTables()).filter((table) => !table.name.startsWith("migrations"));
   const columnsOf = (table: (typeof tables)[number]) =>

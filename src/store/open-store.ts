@@ -22,6 +22,7 @@ import { WorkerLease } from "./worker-lease.ts";
 
 /** The least time between two commits of appended events: what a live reader may wait, and what all runs share a commit for. */
 const COMMIT_INTERVAL_MS = 4;
+const LOCK_WAIT_MS = 10_000;
 /** How much text one commit takes before the rest has to wait for the next. */
 const COMMIT_CHARACTERS_MAX = 8 * 1024 * 1024;
 
@@ -31,6 +32,10 @@ export interface StoreOptions {
   /** Where uploaded files lie: `files` beside the database unless said otherwise, and nowhere for long where nothing is kept. */
   readonly filesFolder?: string;
   readonly commitIntervalMs?: number;
+  /** How long a write waits for a lock that another process holds. */
+  readonly lockWaitMs?: number;
+  /** Whether a commit waits for the disk (`full`), or a power cut can take the last of them (`normal`). */
+  readonly sync?: "normal" | "full";
   /** How much text of one conversation is brought into memory at once. */
   readonly conversationBytesMax?: number;
   readonly onCommit?: (commit: CommitReport) => void;
@@ -51,7 +56,7 @@ export interface Store {
 }
 
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const db = new Kysely<Database>({ dialect: sqliteDialect(options.file) });
+  const db = new Kysely<Database>({ dialect: dialectOf(options) });
   await migrate(db).catch(async (error: unknown) => {
     await db.destroy();
     throw error;
@@ -92,6 +97,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       if (isInMemory(options)) await folder.removeAll();
     },
   };
+}
+
+function dialectOf({ file, lockWaitMs = LOCK_WAIT_MS, sync = "normal" }: StoreOptions) {
+  return sqliteDialect(file, { lockWaitMs, sync });
 }
 
 function isInMemory({ file }: StoreOptions): boolean {

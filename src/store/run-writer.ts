@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import { StoreBusy } from "../responses-api/ports.ts";
 import { RunLost } from "../runs/ports.ts";
 import {
   type CommitContext,
@@ -69,6 +70,7 @@ export class RunWriter {
     try {
       return await this.#commitOnce(jobs);
     } catch (error) {
+      if (error instanceof StoreBusy) throw error; // The lease cannot be looked at either, and the wait for it was long enough.
       if (await this.#lease.renew(this.#worker)) throw error;
       return await this.#commitOnce(jobs); // Under a new number: what begins now is stored, what was lost is told so.
     }

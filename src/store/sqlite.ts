@@ -2,65 +2,61 @@ import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import {
-  CompiledQuery,
-  type DatabaseConnection,
   type DialectAdapter,
   type Driver,
   SqliteAdapter,
   type SqliteDatabase,
   SqliteDialect,
-  SqliteDriver,
   type SqliteStatement,
 } from "kysely";
 import { assert } from "../base/assert.ts";
+import { StoreBusy } from "../responses-api/ports.ts";
+import { SharedFileDriver } from "./shared-file-driver.ts";
+import { isBusy } from "./sqlite-faults.ts";
 
 /** SQLite's own bound on the variables of one statement. */
 export const STATEMENT_VARIABLES_MAX = 32_766;
 
-const BUSY_TIMEOUT_MS = 5_000;
-const BUSY_RETRY_MS = 5;
-const SQLITE_BUSY = 5;
-/** What an error is lies in the lowest byte of its code, why it is one above. */
-const PRIMARY_CODES = 256;
+const OPEN_RETRY_MS = 5;
 const PAGE_CACHE_KIB = 16 * 1024;
 const LOG_FILE_BYTES_MAX = 64 * 1024 * 1024;
 const CACHED_STATEMENTS_MAX = 200;
 /** Longer statements insert very many rows: they are rare, seldom alike, and their programs are large. */
 const CACHED_STATEMENT_LENGTH_MAX = 8_192;
 
+export interface SqliteOptions {
+  /** How long a statement waits for a lock that another process holds. */
+  readonly lockWaitMs: number;
+  /** `full`: every commit is on the disk before it counts as done. `normal`: a power cut can take the last of them. */
+  readonly sync: "normal" | "full";
+}
+
 /** A dialect over one connection to `file`, made together with its folder for this user's eyes only. Nothing else here knows that the database is SQLite. */
-export function sqliteDialect(file: string): SqliteDialect {
+export function sqliteDialect(file: string, { lockWaitMs, sync }: SqliteOptions): SqliteDialect {
   if (file !== ":memory:") makePrivateFile(file);
-  const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
-  enterWriteAheadMode(database);
+  const database = new DatabaseSync(file, { timeout: 0 }); // The driver waits instead, and lets the process go on.
+  enterWriteAheadMode(database, lockWaitMs);
   database.exec(`
-    pragma synchronous = normal;
+    pragma synchronous = ${sync};
     pragma foreign_keys = on;
     pragma cache_size = -${PAGE_CACHE_KIB};
     pragma journal_size_limit = ${LOG_FILE_BYTES_MAX};
   `);
-  return new SharedFileDialect(new NodeSqlite(database));
+  return new SharedFileDialect(new NodeSqlite(database), lockWaitMs);
 }
 
-/**
- * SQLite does not wait for its turn here, as it does elsewhere: of processes that open a new database together, those that are late are told at once
- * that it is locked.
- */
-function enterWriteAheadMode(database: DatabaseSync): void {
-  const givenUpAt = performance.now() + BUSY_TIMEOUT_MS;
+/** Of processes that open a new database together, those that are late are told at once that it is locked. Nothing is served yet, so this waits where it is. */
+function enterWriteAheadMode(database: DatabaseSync, lockWaitMs: number): void {
+  const startedAt = performance.now();
   for (;;) {
     try {
       return database.exec("pragma journal_mode = wal");
     } catch (error) {
-      if (!isBusy(error) || performance.now() > givenUpAt) throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_RETRY_MS);
+      if (!isBusy(error)) throw error;
+      if (performance.now() - startedAt >= lockWaitMs) throw new StoreBusy(lockWaitMs, error);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, OPEN_RETRY_MS);
     }
   }
-}
-
-function isBusy(error: unknown): boolean {
-  if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return false;
-  return error.errcode % PRIMARY_CODES === SQLITE_BUSY;
 }
 
 function makePrivateFile(file: string): void {
@@ -71,31 +67,31 @@ function makePrivateFile(file: string): void {
 /** Kysely's dialect, for a file that other processes write to as well. */
 class SharedFileDialect extends SqliteDialect {
   readonly #database: SqliteDatabase;
+  readonly #lockWaitMs: number;
 
-  constructor(database: SqliteDatabase) {
+  constructor(database: SqliteDatabase, lockWaitMs: number) {
     super({ database });
     this.#database = database;
+    this.#lockWaitMs = lockWaitMs;
   }
 
   override createAdapter(): DialectAdapter {
-    return new TransactionalDdlAdapter();
+    return new SharedFileAdapter();
   }
 
   override createDriver(): Driver {
-    return new WritingDriver({ database: this.#database });
+    return new SharedFileDriver(this.#database, this.#lockWaitMs);
   }
 }
 
-/** Transactions take the right to write when they begin: one that took it later would fail, and not wait, where another process had written meanwhile. */
-class WritingDriver extends SqliteDriver {
-  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw("begin immediate"));
-  }
-}
-
-/** Kysely says that SQLite cannot undo changes of tables. It can, so a migration killed half way leaves nothing behind. */
-class TransactionalDdlAdapter extends SqliteAdapter {
+class SharedFileAdapter extends SqliteAdapter {
+  /** Kysely says that SQLite cannot undo changes of tables. It can, so a migration killed half way leaves nothing behind. */
   override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+
+  /** There is one, and the driver itself lets callers take turns with it. */
+  override get supportsMultipleConnections(): boolean {
     return true;
   }
 }

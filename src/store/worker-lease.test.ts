@@ -1,4 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
 import { openTestStore, readNumbers, temporaryFile } from "./store.fixture.ts";
@@ -51,7 +52,7 @@ async function twoWorkers() {
   await one.events.open(run("resp_1"), textEvents(0, 1));
   await other.ledger.renewLease();
   const claimed = async () => (await other.ledger.claimAbandoned(10)).map(({ response }) => response.id);
-  return { one, claimed };
+  return { file, one, other, claimed };
 }
 
 const pass = (ms: number): unknown => vi.setSystemTime(Date.now() + ms);
@@ -66,6 +67,26 @@ test("whoever wakes with others from a long sleep gives them a term to say that 
   expect(await claimed()).toEqual([]);
   pass(LEASE_MS - 1);
   expect(await claimed()).toEqual(["resp_1"]); // It slept on.
+});
+
+test("whoever was kept from writing by a lock gives the others a term, because it kept them too", async () => {
+  verifies("state.lock.leases-survive");
+  const { file, other, claimed } = await twoWorkers();
+  pass(LEASE_MS / 2);
+  await other.ledger.renewLease();
+  const holder = new DatabaseSync(file);
+  holder.exec("begin immediate");
+  const renewal = other.ledger.renewLease();
+  pass(LEASE_MS / 2 + 1); // The lease of the first worker is over.
+  await sleep(1_200);
+  holder.exec("rollback");
+  holder.close();
+  await renewal;
+  expect(await claimed()).toEqual([]);
+  pass(LEASE_MS / 2);
+  expect(await claimed()).toEqual([]);
+  pass(LEASE_MS / 2 + 1);
+  expect(await claimed()).toEqual(["resp_1"]); // It was silent all the same.
 });
 
 test("a clock that is set back makes no lease longer", async () => {

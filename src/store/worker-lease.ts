@@ -7,6 +7,9 @@ import { strikeOff } from "./strike-off.ts";
 /** For how long a worker holds its runs without renewing its lease. */
 export const LEASE_MS = 15_000;
 
+/** Which wait for a lock is long enough to have cost others their leases; far below what is left of a lease when it is renewed. */
+const LOCK_NOTICED_MS = 1_000;
+
 /** The numbers that this process goes by. */
 const OWN_NUMBERS = new Set<number>();
 
@@ -16,6 +19,8 @@ export class WorkerLease {
   #number: Promise<number> | null = null;
   #registered: number | null = null;
   #renewedAt = Date.now();
+  /** Since when this worker has tried to write to the list without success. */
+  #waitsSince: number | null = null;
   /** From when on this worker may take others for dead by the clock. */
   #judgesFrom = 0;
 
@@ -34,12 +39,14 @@ export class WorkerLease {
 
   /** False: another worker has taken the one of this number for dead. The next `number` is a new one. */
   async renew(number: number, db: Kysely<Database> = this.#db): Promise<boolean> {
+    const { numUpdatedRows } = await this.#noticingLocks(() =>
+      db
+        .updateTable("workers")
+        .set({ expires_at: Date.now() + LEASE_MS })
+        .where("id", "=", number)
+        .executeTakeFirstOrThrow(),
+    );
     this.#noticeAbsence();
-    const { numUpdatedRows } = await db
-      .updateTable("workers")
-      .set({ expires_at: Date.now() + LEASE_MS })
-      .where("id", "=", number)
-      .executeTakeFirstOrThrow();
     if (numUpdatedRows === 0n && this.#registered === number) this.#number = null;
     return numUpdatedRows !== 0n;
   }
@@ -70,15 +77,26 @@ export class WorkerLease {
   }
 
   async #register(): Promise<number> {
-    const { id } = await this.#db
-      .insertInto("workers")
-      .values({ host: HOST, pid: process.pid, expires_at: Date.now() + LEASE_MS })
-      .returning("id")
-      .executeTakeFirstOrThrow();
+    const { id } = await this.#noticingLocks(() =>
+      this.#db
+        .insertInto("workers")
+        .values({ host: HOST, pid: process.pid, expires_at: Date.now() + LEASE_MS })
+        .returning("id")
+        .executeTakeFirstOrThrow(),
+    );
     OWN_NUMBERS.add(id);
     this.#registered = id;
     this.#renewedAt = Date.now();
     return id;
+  }
+
+  /** Where a lock kept this worker from writing, it kept the others from renewing their leases: they get a term for it. Failed writes count as waiting. */
+  async #noticingLocks<Result>(write: () => Promise<Result>): Promise<Result> {
+    const since = (this.#waitsSince ??= performance.now());
+    const result = await write();
+    this.#waitsSince = null;
+    if (performance.now() - since > LOCK_NOTICED_MS) this.#judgesFrom = Date.now() + LEASE_MS;
+    return result;
   }
 
   /** Where this process was away, or its clock was set forward, others may have been away with it: they get a term to say that they live. */

@@ -1,6 +1,7 @@
-import { ApiError } from "../base/api-error.ts";
+import type { ApiError } from "../base/api-error.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Faults } from "./faults.ts";
+import { namedFault } from "./named-fault.ts";
 import { writeJson } from "./write-reply.ts";
 
 /** After these the connection is no good: the client is still sending what nobody wants, or sends nothing. */
@@ -21,9 +22,10 @@ export async function answerError(exchange: Exchange, error: unknown, faults: Fa
 }
 
 function apiError(exchange: Exchange, error: unknown, faults: Faults): ApiError {
-  if (error instanceof ApiError) {
-    if (error.status >= 500) exchange.log.warn(faultFields(exchange, error), "a request was refused");
-    return error;
+  const named = namedFault(error, faults);
+  if (named !== null) {
+    if (named.status >= 500) exchange.log.warn(faultFields(exchange, error), "a request was refused");
+    return named;
   }
   if (exchange.signal.aborted) return faults.shuttingDown();
   exchange.log.error(faultFields(exchange, error), "a request failed");

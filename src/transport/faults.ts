@@ -39,6 +39,8 @@ export interface Faults {
   /** A binary frame on a WebSocket that speaks JSON text. */
   binaryMessage(): ApiError;
 
+  /** What an error that no handler has named says to callers; null, or left out: it is a fault of ours. */
+  ofError?(error: unknown): ApiError | null;
   shuttingDown(): ApiError;
   internalError(requestId: string): ApiError;
 }

@@ -1,11 +1,12 @@
 import type { WebSocket } from "ws";
-import { ApiError } from "../base/api-error.ts";
+import type { ApiError } from "../base/api-error.ts";
 import { jsonOf } from "../base/json-text.ts";
 import type { Logger } from "../base/logger.ts";
 import { ClientLeft } from "./exchange.ts";
 import type { Faults } from "./faults.ts";
 import type { Flight } from "./in-flight.ts";
 import { letGo } from "./let-go.ts";
+import { namedFault } from "./named-fault.ts";
 import type { TransportOptions } from "./options.ts";
 import { WebSocketInbox } from "./websocket-inbox.ts";
 
@@ -78,7 +79,8 @@ async function sendAll(socket: WebSocket, source: AsyncIterator<object>, parts: 
 }
 
 function sessionFault(error: unknown, { faults, log, requestId }: SessionParts): ApiError {
-  if (error instanceof ApiError) return error;
+  const named = namedFault(error, faults);
+  if (named !== null) return named;
   log.error({ err: error, requestId }, "a conversation broke");
   return faults.internalError(requestId);
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
-import { ApiError } from "../base/api-error.ts";
+import type { ApiError } from "../base/api-error.ts";
 import { newRequestId } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import { readTraceContext } from "../base/trace-context.ts";
@@ -11,6 +11,7 @@ import { callerOf, singleHeader, splitUrl } from "./exchange.ts";
 import type { Faults } from "./faults.ts";
 import type { ReplyHeaders, RequestContext } from "./handler.ts";
 import type { InFlight } from "./in-flight.ts";
+import { namedFault } from "./named-fault.ts";
 import type { TransportOptions } from "./options.ts";
 import { rawReply } from "./raw-reply.ts";
 import { readQuery } from "./read-query.ts";
@@ -182,8 +183,9 @@ function refuse<P>(
   { faults, log, options }: UpgradeParts<P>,
 ): void {
   const requestId = newRequestId();
-  if (!(error instanceof ApiError)) log.error({ err: error, requestId }, "an upgrade failed");
-  const fault = error instanceof ApiError ? error : faults.internalError(requestId);
+  const named = namedFault(error, faults);
+  if (named === null) log.error({ err: error, requestId }, "an upgrade failed");
+  const fault = named ?? faults.internalError(requestId);
   const headers = { "x-request-id": requestId, ...options.standingHeaders(0), ...fault.headers };
   socket.once("finish", () => socket.destroy()); // The other side may keep its half open for ever.
   socket.end(rawReply(fault.status, headers, faults.renderError(fault)));

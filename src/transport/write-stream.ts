@@ -1,10 +1,11 @@
-import { ApiError } from "../base/api-error.ts";
+import type { ApiError } from "../base/api-error.ts";
 import { discardBody } from "./body-chunks.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Faults } from "./faults.ts";
 import { FrameWriter } from "./frame-writer.ts";
 import type { ReplyHeaders } from "./handler.ts";
 import { letGo } from "./let-go.ts";
+import { namedFault } from "./named-fault.ts";
 import { writeHead } from "./write-whole.ts";
 
 /** A stream as it goes out: SSE and NDJSON differ in nothing else. */
@@ -29,7 +30,7 @@ const HEAD_WAIT_MS = 100;
 export async function writeStream<T extends object>(
   exchange: Exchange,
   stream: OutgoingStream<T>,
-  faults: Pick<Faults, "internalError">,
+  faults: Pick<Faults, "internalError" | "ofError">,
 ): Promise<void> {
   const { response } = exchange;
   exchange.watch?.streams();
@@ -71,7 +72,7 @@ async function pump<T extends object>(
   source: AsyncIterator<T>,
   stream: OutgoingStream<T>,
   out: FrameWriter,
-  faults: Pick<Faults, "internalError">,
+  faults: Pick<Faults, "internalError" | "ofError">,
 ): Promise<void> {
   let last: T | null = null;
   try {
@@ -90,8 +91,9 @@ async function pump<T extends object>(
   out.finish();
 }
 
-function streamFault(exchange: Exchange, error: unknown, faults: Pick<Faults, "internalError">): ApiError {
-  if (error instanceof ApiError) return error;
+function streamFault(exchange: Exchange, error: unknown, faults: Pick<Faults, "internalError" | "ofError">): ApiError {
+  const named = namedFault(error, faults);
+  if (named !== null) return named;
   exchange.log.error({ err: error, requestId: exchange.requestId }, "a stream broke");
   return faults.internalError(exchange.requestId);
 }

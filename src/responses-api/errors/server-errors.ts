@@ -21,13 +21,14 @@ export function upgradeNotOffered(): ApiError {
 }
 
 /** Too busy, or about to stop: the request is welcome a moment later. */
-export function overloaded(message: string): ApiError {
+export function overloaded(message: string, cause?: unknown): ApiError {
   return new ApiError({
     status: 503,
     type: "service_unavailable_error",
     code: "server_is_overloaded",
     message,
     headers: { "Retry-After": "1" },
+    cause,
   });
 }
 
@@ -37,6 +38,11 @@ export function tooManyRuns(limit: "runs" | "queue", max: number): ApiError {
       ? `The server is answering ${max} requests already. Please retry in a moment.`
       : `There are ${max} background responses waiting already. Please retry in a moment.`,
   );
+}
+
+/** Another process holds the lock of the database, and has for as long as anyone waits for it. */
+export function storeBusy(cause: unknown): ApiError {
+  return overloaded("The database is locked by another process. Please retry in a moment.", cause);
 }
 
 /** The process that makes the response has not stopped it in time. */

@@ -2,8 +2,9 @@ import { ApiError } from "../../base/api-error.ts";
 import type { Principal } from "../authenticate.ts";
 import type { BeginParts } from "../begin-response.ts";
 import type { ApiContext } from "../context.ts";
-import { internalError, shuttingDown } from "../errors/server-errors.ts";
+import { internalError, shuttingDown, storeBusy } from "../errors/server-errors.ts";
 import { connectionLimitReached, streamLimitReached } from "../errors/websocket-errors.ts";
+import { StoreBusy } from "../ports.ts";
 import { type CharacterBudget, ConnectionMemory } from "./connection-memory.ts";
 import { errorFrame } from "./error-frame.ts";
 import { LANES_MAX, type Lane, Lanes } from "./lanes.ts";
@@ -192,6 +193,7 @@ class Conversation {
 
   #faultOf(error: unknown, lane: Lane): ApiError {
     if (error instanceof ApiError) return error;
+    if (error instanceof StoreBusy) return storeBusy(error);
     const { log, requestId, signal } = this.#context;
     if (!signal.aborted) log.error({ err: error, requestId, lane }, "a turn broke");
     return internalError(requestId);
