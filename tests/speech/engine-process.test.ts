@@ -187,6 +187,6 @@ async function sttUrl(server: ChildProcess): Promise<string> {
 }
 
 async function isAlive(pid: number): Promise<boolean> {
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  return stat !== "" && !/\) Z /.test(stat);
+  const status = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  return status !== "" && !/\) Z /.test(status);
 }

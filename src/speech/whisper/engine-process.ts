@@ -101,7 +101,7 @@ export class EngineProcess {
       environment: { GGML_NO_BACKTRACE: "1" }, // A debugger that looks for the cause of a crash takes 300 ms.
       ...ownFolder,
     });
-    const ended = child.ended.finally(() => removeSocket(address));
+    const ended = removingSocket(child.ended, address);
     const engine = new EngineProcess(address, ended, () => child.kill());
     try {
       await engine.#untilReady(AbortSignal.any([signal, AbortSignal.timeout(START_MS_MAX)]));
@@ -239,8 +239,10 @@ async function newSocket(): Promise<Address> {
   return { type: "socket", folder, path: join(folder, "socket") };
 }
 
-async function removeSocket(address: Address): Promise<void> {
+async function removingSocket(ended: Promise<ProgramEnd>, address: Address): Promise<ProgramEnd> {
+  const end = await ended;
   if (address.type === "socket") await rm(address.folder, { recursive: true, force: true });
+  return end;
 }
 
 async function freePort(): Promise<Address> {
