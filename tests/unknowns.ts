@@ -73,7 +73,10 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   "schemas/items.yaml ConfigurationUpdateInput": ["create.input.every-known-item-type"],
   "schemas/items.yaml AgentMessageInput": ["create.input.every-known-item-type"],
   "schemas/items.yaml InputItem": ["validation.items.unknown-type-param"],
-  "schemas/responses.yaml TextFormatJsonSchema/properties/strict": ["create.text.json-schema-echo"],
+  "schemas/responses.yaml TextFormatJsonSchema/properties/strict": [
+    "create.text.json-schema-echo",
+    "tools.function.strict-falls-back",
+  ],
   "schemas/responses.yaml ConversationParam": [
     "conversations.run.unfinished-appends-nothing",
     "conversations.run.store-false-appends-nothing",
@@ -120,6 +123,10 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   "schemas/stt.yaml CloudAudioMessage": ["cloud.stream.interim-and-final", "cloud.stream.broken-message"],
   "schemas/stt.yaml CloudInterimMessage/properties/confidence": ["cloud.stream.interim-and-final"],
   "schemas/stt.yaml CloudErrorMessage": ["cloud.stream.broken-message", "cloud.client.typed-errors"],
+  "schemas/tools.yaml FunctionToolInput/properties/strict": [
+    "tools.function.strict-by-default",
+    "tools.function.strict-falls-back",
+  ],
   "schemas/tools.yaml ToolChoiceMcp": ["create.ledger.nothing-dropped-in-silence"],
   "schemas/tools.yaml ToolChoiceHosted": ["create.ledger.nothing-dropped-in-silence"],
 };

@@ -2526,10 +2526,7 @@ export interface components {
             parameters?: {
                 [key: string]: unknown;
             } | null;
-            /**
-             * @description Whether the arguments follow the schema to the letter.
-             * @default true
-             */
+            /** @description Whether the arguments follow the schema to the letter. Left out: they do if the schema can be followed so. It is then echoed with every object closed and all properties required; any other schema is echoed unchanged with strict false. */
             strict?: boolean | null;
         };
         /** @description A function of the client, as echoed. */
@@ -2586,7 +2583,7 @@ export interface components {
             } | null;
             /** @description JSON Schema of the arguments, or null. That it is an object is checked in code; the official SDK leaves the type open. */
             parameters?: unknown;
-            /** @default true */
+            /** @description As that of a function outside. */
             strict?: boolean | null;
         };
         /** @description A tool inside a namespace. */
@@ -2994,10 +2991,7 @@ export interface components {
             schema: {
                 [key: string]: unknown;
             };
-            /**
-             * @description Whether the schema is enforced; then every object in it must be closed and require all its properties (checked in code).
-             * @default false
-             */
+            /** @description Whether the schema is enforced; then every object in it must be closed and require all its properties (checked in code). Left out: it is enforced if it can be, with every object closed and all properties required, as for a function. */
             strict?: boolean | null;
         };
         /** @description The answer is JSON that follows a schema. */

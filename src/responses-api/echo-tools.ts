@@ -6,6 +6,7 @@ import type {
   ToolInput,
 } from "../../generated/responses-api/types.ts";
 import { isRecord } from "../base/records.ts";
+import { settleStrictness } from "./strict-form.ts";
 
 type Accepted<T extends ToolInput["type"]> = Extract<ToolInput, { type: T }>;
 type FunctionLike = Accepted<"function"> | Extract<Accepted<"namespace">["tools"][number], { type: "function" }>;
@@ -49,9 +50,16 @@ function echoFunction(tool: FunctionLike): FunctionTool {
     description: tool.description ?? null,
     name: tool.name,
     output_schema: tool.output_schema ?? null,
-    parameters: asSchema(tool.parameters),
-    strict: tool.strict ?? true,
+    ...settledParameters(tool),
   };
+}
+
+/** Without a schema there is nothing that could not be strict. */
+function settledParameters({ parameters, strict }: FunctionLike): Pick<FunctionTool, "parameters" | "strict"> {
+  const sent = asSchema(parameters);
+  if (sent === null) return { parameters: null, strict: strict ?? true };
+  const settled = settleStrictness(sent, strict);
+  return { parameters: settled.schema, strict: settled.strict };
 }
 
 function echoCustom(tool: Accepted<"custom">): CustomTool {

@@ -1,5 +1,6 @@
 import type { CreateResponseRequest, Response, Tool } from "../../generated/responses-api/types.ts";
 import { conversationIdOf } from "./conversation-hold.ts";
+import { settleStrictness } from "./strict-form.ts";
 
 /** The snapshot of `response.created`: what was asked for, every default filled in, nothing answered yet. */
 export function firstSnapshot(
@@ -85,11 +86,8 @@ function textEcho({ text }: CreateResponseRequest): Response["text"] {
   const verbosity = text?.verbosity ?? "medium";
   const format = text?.format ?? { type: "text" as const };
   if (format.type !== "json_schema") return { format, verbosity };
-  const { description, name, schema, strict } = format;
-  return {
-    format: { type: "json_schema", description: description ?? null, name, schema, strict: strict ?? false },
-    verbosity,
-  };
+  const { description = null, name, schema, strict } = format;
+  return { format: { type: "json_schema", description, name, ...settleStrictness(schema, strict) }, verbosity };
 }
 
 const NO_TOKENS = {

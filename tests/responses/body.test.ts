@@ -71,7 +71,7 @@ const ECHOES: Readonly<Record<string, readonly [sent: object, echoed?: object]>>
     { text: { format: { type: "json_schema", name: "n", schema } } },
     {
       text: {
-        format: { type: "json_schema", description: null, name: "n", schema, strict: false },
+        format: { type: "json_schema", description: null, name: "n", schema, strict: true },
         verbosity: "medium",
       },
     },

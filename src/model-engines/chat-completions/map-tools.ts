@@ -11,6 +11,7 @@ type CustomTool = Extract<AnyTool, { type: "custom" }>;
 type CallableTool = FunctionTool | CustomTool | Extract<AnyTool, { type: "namespace" }>["tools"][number];
 
 const NO_PARAMETERS = { type: "object", properties: {} } as const;
+const NO_STRICT_PARAMETERS = { ...NO_PARAMETERS, required: [], additionalProperties: false } as const;
 const TOOL_SEARCH_DESCRIPTION = "Finds further tools, which can then be called.";
 const CUSTOM_PARAMETERS = {
   type: "object",
@@ -51,8 +52,9 @@ function mapCallable(tool: CallableTool, namespace: string | null, group: string
     function: {
       name,
       ...shown,
-      parameters: tool.parameters ?? NO_PARAMETERS,
-      ...(tool.strict === true ? { strict: true } : {}),
+      ...(tool.strict === true
+        ? { parameters: tool.parameters ?? NO_STRICT_PARAMETERS, strict: true }
+        : { parameters: tool.parameters ?? NO_PARAMETERS }),
     },
   };
 }
