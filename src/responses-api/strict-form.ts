@@ -79,7 +79,9 @@ class StrictForm {
   #keyword(keyword: string, value: unknown, place: Place): unknown {
     switch (keyword) {
       case "type":
-        this.#need(Array.isArray(value) ? value.length > 0 && value.every((type) => TYPES.has(type)) : TYPES.has(value));
+        this.#need(
+          Array.isArray(value) ? value.length > 0 && value.every((type) => TYPES.has(type)) : TYPES.has(value),
+        );
         return value;
       case "items":
         return this.#inner(value, place);

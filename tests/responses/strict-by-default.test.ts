@@ -25,23 +25,26 @@ const CASES: Readonly<Record<string, readonly [sent: object, schema: object | nu
 
 describe("in front of a model server", () => {
   verifies("tools.function.strict-by-default", "tools.function.strict-falls-back");
-  test.each(Object.entries(CASES))("a function with %s is echoed as it is sent on", async (_, [sent, schema, strict]) => {
-    const { create, asked } = await serveBehind(says("Hi"));
-    const { schema: parameters, ...rest } = { strict: undefined, schema: null, ...sent };
-    const tool = { type: "function", name: "f", parameters, ...rest };
-    const request = { tools: [tool, { type: "namespace", name: "n", description: "N", tools: [tool] }] };
-    const echoed = { type: "function", name: "f", parameters: schema, strict };
-    const { tools } = await readResponse(await create(request));
-    expect(tools).toMatchObject([echoed, { type: "namespace", tools: [echoed] }]);
-    expect(tools[0]).toHaveProperty("parameters", schema);
-    const member = (name: string): object => ({ name, parameters: schema, ...(strict ? { strict } : {}) });
-    expect(asked()).toMatchObject({
-      tools: [
-        { type: "function", function: member("f") },
-        { type: "function", function: { ...member("n__f"), description: "N" } },
-      ],
-    });
-  });
+  test.each(Object.entries(CASES))(
+    "a function with %s is echoed as it is sent on",
+    async (_, [sent, schema, strict]) => {
+      const { create, asked } = await serveBehind(says("Hi"));
+      const { schema: parameters, ...rest } = { strict: undefined, schema: null, ...sent };
+      const tool = { type: "function", name: "f", parameters, ...rest };
+      const request = { tools: [tool, { type: "namespace", name: "n", description: "N", tools: [tool] }] };
+      const echoed = { type: "function", name: "f", parameters: schema, strict };
+      const { tools } = await readResponse(await create(request));
+      expect(tools).toMatchObject([echoed, { type: "namespace", tools: [echoed] }]);
+      expect(tools[0]).toHaveProperty("parameters", schema);
+      const member = (name: string): object => ({ name, parameters: schema, ...(strict ? { strict } : {}) });
+      expect(asked()).toMatchObject({
+        tools: [
+          { type: "function", function: member("f") },
+          { type: "function", function: { ...member("n__f"), description: "N" } },
+        ],
+      });
+    },
+  );
 
   test("a function without a schema is strict, and sent on with an empty one that is closed", async () => {
     const { create, asked } = await serveBehind(says("Hi"));
