@@ -80,12 +80,14 @@ export type ModelEvent =
       readonly namespace?: string;
     }
   | { readonly type: "call_delta"; readonly text: string }
-  | { readonly type: "call_finished" }
+  /** `isCut`: the answer broke off within the call, which is incomplete then. */
+  | { readonly type: "call_finished"; readonly isCut?: boolean }
   /** A search for tools that the client runs; an item by itself, whole at once. `callId` null: the run makes one. */
   | {
       readonly type: "tool_search";
       readonly callId: string | null;
       readonly arguments: Readonly<Record<string, unknown>>;
+      readonly isCut?: boolean;
     }
   /** An item by itself, whole at once: what was said so far in short, sealed for its owner. */
   | { readonly type: "compaction"; readonly encryptedContent: string }

@@ -99,10 +99,10 @@ function modelEventOf(event: ResponseStreamEvent): ModelEvent | null {
 function endOf(item: OutputItem): ModelEvent | null {
   const { type } = item;
   if (type === "message") return { type: "message_finished" };
-  if (type === "tool_search_call")
-    // It begins without its arguments.
-    return { type: "tool_search", callId: item.call_id, arguments: item.arguments };
-  return type === "function_call" || type === "custom_tool_call" ? { type: "call_finished" } : null;
+  if (type !== "tool_search_call" && type !== "function_call" && type !== "custom_tool_call") return null;
+  const cut = item.status === "incomplete" ? { isCut: true } : {};
+  if (type !== "tool_search_call") return { type: "call_finished", ...cut };
+  return { type: "tool_search", callId: item.call_id, arguments: item.arguments, ...cut }; // It begins without its arguments.
 }
 
 function beginningOf(item: OutputItem): ModelEvent | null {

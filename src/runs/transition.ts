@@ -141,7 +141,7 @@ function hear(state: Answering, event: ModelEvent, events: UnnumberedEvent[]): A
         ? written(state, addCallText(state.open, event.text, events), event.text)
         : state;
     case "call_finished":
-      return state.open?.kind === "call" ? closeOpen(state, "completed", events) : state;
+      return state.open?.kind === "call" ? closeOpen(state, endOf(event), events) : state;
     case "tool_search":
       return addToolSearch(state, event, events);
     case "compaction":
@@ -157,6 +157,10 @@ function hear(state: Answering, event: ModelEvent, events: UnnumberedEvent[]): A
     default:
       return assertNever(event);
   }
+}
+
+function endOf({ isCut }: { readonly isCut?: boolean }): BlockEnd {
+  return isCut === true ? "incomplete" : "completed";
 }
 
 /** A model server may answer `m` as `m-2026-01-01`; any other name it gives itself, such as a path, is not shown. */
@@ -218,7 +222,7 @@ function addToolSearch(
   const item = {
     id: nextId("tsc", closed),
     type: "tool_search_call" as const,
-    status: "completed" as const,
+    status: endOf(search),
     arguments: search.arguments,
     call_id: freeCallId(closed, search.callId),
     execution: "client" as const,

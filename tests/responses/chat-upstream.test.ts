@@ -120,6 +120,22 @@ const ANSWERS: Readonly<Record<string, readonly [Answer, members: object, expect
       output: [{ status: "incomplete", content: [{ text: "Only so" }] }],
     },
   ],
+  "calls cut by its length": [
+    chunks(
+      toolDelta(0, { id: "call_a", type: "function", function: { name: "f", arguments: '{"a":1}' } }),
+      toolDelta(1, { id: "call_b", type: "function", function: { name: "f", arguments: '{"a":' } }),
+      lastChunk("length"),
+    ),
+    { tools: [f] },
+    {
+      status: "incomplete",
+      incomplete_details: { reason: "max_output_tokens" },
+      output: [
+        { type: "function_call", call_id: "call_a", arguments: '{"a":1}', status: "completed" },
+        { type: "function_call", call_id: "call_b", arguments: '{"a":', status: "incomplete" },
+      ],
+    },
+  ],
   "an answer cut by a filter": [
     chunks(textChunk("Only so"), lastChunk("content_filter")),
     {},
@@ -246,6 +262,7 @@ describe("in front of a chat-completions server", () => {
   verifies(
     "chat-engine.tools.parallel-deltas",
     "chat-engine.tools.text-and-call",
+    "chat-engine.tools.cut-call-is-incomplete",
     "chat-engine.upstream.asks-for-usage",
   );
   test.each(Object.entries(ANSWERS))(

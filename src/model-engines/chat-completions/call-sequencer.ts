@@ -1,34 +1,14 @@
 import { isRecord } from "../../base/records.ts";
 import type { ModelEvent } from "../../runs/ports.ts";
 import { CustomInputReader } from "./custom-input-reader.ts";
-import { JsonScanner } from "./json-scanner.ts";
+import { sizeOfEvent } from "./event-size.ts";
+import { IncomingCall } from "./incoming-call.ts";
 import { parseJson } from "./json-values.ts";
 import { brokenAnswer } from "./model-errors.ts";
 import type { CalledTool, ToolNames } from "./tool-names.ts";
 
-/** Arguments of all calls of a turn, and what waits behind an unfinished call. */
-const BUFFERED_CHARS_MAX = 16 * 1024 * 1024;
-
-/** One tool call as far as it has arrived. */
-export class IncomingCall {
-  readonly id: string | null;
-  name = "";
-  arguments = "";
-  /** How much of `arguments` was passed on. */
-  sent = 0;
-  state: "waiting" | "open" | "closed" = "waiting";
-  started: CalledTool | null = null;
-  customInput: CustomInputReader | null = null;
-  scanner = new JsonScanner();
-
-  constructor(id: string | null) {
-    this.id = id;
-  }
-
-  get whole(): boolean {
-    return this.scanner.whole;
-  }
-}
+/** How much may wait, in characters: arguments that are not passed on yet, and everything behind an unfinished call. */
+const WAITING_CHARACTERS_MAX = 4 * 1024 * 1024;
 
 /**
  * Makes a turn strictly sequential. Whatever arrives while a call is open and its arguments are not whole waits in line behind it;
@@ -40,24 +20,24 @@ export class CallSequencer {
   readonly #toolNames: ToolNames;
   #open: IncomingCall | null = null;
   #line: (IncomingCall | ModelEvent)[] = [];
-  #bufferedChars = 0;
+  #waitingCharacters = 0;
 
   constructor(toolNames: ToolNames) {
     this.#toolNames = toolNames;
   }
 
   add(event: ModelEvent): void {
-    if (this.#open?.whole === true) this.#closeOpen();
+    if (this.#open?.isWhole === true) this.#closeOpen();
     if (this.#open === null) {
       this.events.push(event);
       return;
     }
-    this.#countBuffered("text" in event ? event.text.length : 1);
     this.#line.push(event);
+    this.#countWaiting(sizeOfEvent(event));
   }
 
   addCall(call: IncomingCall): void {
-    if (this.#open?.whole === true) this.#closeOpen();
+    if (this.#open?.isWhole === true) this.#closeOpen();
     if (this.#open === null) this.#makeOpen(call);
     else this.#line.push(call);
   }
@@ -74,31 +54,37 @@ export class CallSequencer {
 
   appendArguments(call: IncomingCall, text: string): void {
     if (text === "") return;
-    if (call.whole && isRepeated(call, text)) return;
+    if (call.isWhole && isRepeated(call, text)) return;
     if (call.state === "closed") throw brokenAnswer("sent arguments for a tool call that it had ended");
-    this.#countBuffered(text.length);
-    if (isPlaceholder(call) && text.trimStart().startsWith("{")) {
-      call.arguments = ""; // "{}" first and the real arguments afterwards: a habit of some gateways.
-      call.scanner = new JsonScanner();
-    }
-    call.arguments += text;
-    call.scanner.feed(text);
-    if (call !== this.#open) return;
-    this.#passOn(call);
-    if (call.whole && this.#line.length > 0) this.#closeOpen();
+    if (call.isPlaceholder && text.trimStart().startsWith("{")) this.#restart(call);
+    call.append(text);
+    if (call.isSending) this.#send(call, text);
+    else this.#hold(call, text);
+    if (call === this.#open && call.isWhole && this.#line.length > 0) this.#closeOpen();
   }
 
-  /** Ends the turn: unfinished calls are closed as they are, and nothing waits any longer. */
-  finish(): void {
-    while (this.#open !== null) this.#closeOpen();
+  /** Ends the turn: calls are closed as they are, and nothing waits any longer. `isCut`: what is unfinished was cut off. */
+  finish(isCut: boolean): void {
+    while (this.#open !== null) this.#closeOpen(isCut);
   }
 
-  #closeOpen(): void {
+  #restart(call: IncomingCall): void {
+    this.#waitingCharacters -= call.length;
+    call.restart();
+  }
+
+  /** Keeps arguments that nothing was passed on of, and passes them on once that is possible. */
+  #hold(call: IncomingCall, text: string): void {
+    this.#countWaiting(text.length);
+    if (call === this.#open) this.#passOn(call);
+  }
+
+  #closeOpen(isCut = false): void {
     let call = this.#open;
     while (call !== null) {
-      this.#close(call);
+      this.#close(call, isCut);
       call = this.#nextOpen();
-      if (call !== null && !(call.whole && this.#line.length > 0)) return;
+      if (call !== null && !(call.isWhole && this.#line.length > 0)) return;
     }
   }
 
@@ -113,6 +99,7 @@ export class CallSequencer {
         this.#makeOpen(next);
         return next;
       }
+      this.#waitingCharacters -= sizeOfEvent(next);
       this.events.push(next);
     }
     this.#line = [];
@@ -125,28 +112,30 @@ export class CallSequencer {
     this.#passOn(call);
   }
 
-  #close(call: IncomingCall): void {
+  #close(call: IncomingCall, isTurnCut: boolean): void {
+    const isCut = isTurnCut && !call.isWhole;
+    call.state = "closed";
+    if (isCut && call.started === null && !this.#toolNames.has(call.name)) return; // Cut within its name: nobody can tell what it calls.
     if (call.name === "") throw brokenAnswer("called a tool without saying which");
     const tool = call.started ?? this.#start(call);
-    if (call.arguments.trim() === "" && tool.kind === "function") call.arguments = "{}"; // Clients parse the arguments as JSON.
+    const cut = isCut ? { isCut } : {};
     if (tool.kind === "tool_search") {
-      call.state = "closed";
-      this.events.push({ type: "tool_search", callId: call.id, arguments: readArguments(call.arguments) });
+      this.#waitingCharacters -= call.length;
+      this.events.push({ type: "tool_search", callId: call.id, arguments: readArguments(call.arguments), ...cut });
       return;
     }
-    this.#sendArguments(call);
+    if (call.length > 0 && !call.isSending) this.#sendAll(call);
+    else if (call.length === 0 && !isCut && tool.kind === "function") this.#send(call, "{}"); // Clients parse it as JSON.
     const rest = call.customInput?.end() ?? "";
     if (rest !== "") this.events.push({ type: "call_delta", text: rest });
-    call.state = "closed";
-    this.events.push({ type: "call_finished" });
+    this.events.push({ type: "call_finished", ...cut });
   }
 
   /** Passes on what is sure: the start once the name is known to be whole, arguments unless they may be a placeholder. */
   #passOn(call: IncomingCall): void {
-    if (call.started === null && (call.name === "" || (call.arguments === "" && !this.#toolNames.has(call.name))))
-      return;
+    if (call.started === null && (call.name === "" || (call.length === 0 && !this.#toolNames.has(call.name)))) return;
     if (call.started === null) this.#start(call);
-    if (!isPlaceholder(call) && call.started?.kind !== "tool_search") this.#sendArguments(call);
+    if (call.length > 0 && !call.isPlaceholder && call.started?.kind !== "tool_search") this.#sendAll(call);
   }
 
   #start(call: IncomingCall): CalledTool {
@@ -159,27 +148,27 @@ export class CallSequencer {
     return tool;
   }
 
-  #sendArguments(call: IncomingCall): void {
-    if (call.sent === call.arguments.length) return;
-    const fresh = call.sent === 0 ? call.arguments : call.arguments.slice(call.sent);
-    call.sent = call.arguments.length;
-    const text = call.customInput === null ? fresh : call.customInput.feed(fresh);
+  /** Passes on everything that arrived before the first piece was passed on. */
+  #sendAll(call: IncomingCall): void {
+    call.isSending = true;
+    this.#waitingCharacters -= call.length;
+    this.#send(call, call.arguments);
+  }
+
+  #send(call: IncomingCall, piece: string): void {
+    const text = call.customInput === null ? piece : call.customInput.feed(piece);
     if (text !== "") this.events.push({ type: "call_delta", text });
   }
 
-  #countBuffered(chars: number): void {
-    this.#bufferedChars += chars;
-    if (this.#bufferedChars > BUFFERED_CHARS_MAX) throw brokenAnswer("sent tool calls that are too large");
+  #countWaiting(characters: number): void {
+    this.#waitingCharacters += characters;
+    if (this.#waitingCharacters > WAITING_CHARACTERS_MAX) throw brokenAnswer("sent tool calls that are too large");
   }
-}
-
-function isPlaceholder(call: IncomingCall): boolean {
-  return call.sent === 0 && call.whole && call.arguments.trim() === "{}";
 }
 
 /** White space after the last bracket, or the whole arguments once more. */
 function isRepeated(call: IncomingCall, text: string): boolean {
-  return text === call.arguments || text.trim() === "";
+  return call.has(text) || text.trim() === "";
 }
 
 /** What is no JSON object asks for nothing. */

@@ -367,8 +367,23 @@ describe("tool calls", () => {
       'get_time#c1({"a":"}\\"}"}) | Hi | stop',
     );
   });
-  test("a call that the limit cut is passed on as it is", () => {
-    check([calls(part(0, "c1", "get_time", '{"a":')), ends("length")], 'get_time#c1({"a":) | length');
+  test("a call that the limit cut is passed on as it is, as cut", () => {
+    check([calls(part(0, "c1", "get_time", '{"a":')), ends("length")], 'get_time#c1({"a":… cut) | length');
+    check([calls(part(0, "c1", "get_time", "")), ends("length")], "get_time#c1(… cut) | length");
+    check([calls(part(0, "c1", "patch", '{"input":"a')), ends("content_filter")], "~patch#c1(a… cut) | content_filter");
+    check([calls(part(0, "c1", "tool_search", '{"a":')), ends("length")], "search#c1({}… cut) | length");
+  });
+  test("a call that was whole before the limit is not cut", () => {
+    check([calls(part(0, "c1", "get_time", '{"a":1}')), ends("length")], 'get_time#c1({"a":1}) | length');
+  });
+  test("a call that waited behind a cut one is cut too", () => {
+    check(
+      [calls(part(0, "c1", "get_time", '{"a":')), calls(part(1, "c2", "get_weather", '{"b":')), ends("length")],
+      'get_time#c1({"a":… cut) | get_weather#c2({"b":… cut) | length',
+    );
+  });
+  test("a call that the limit cut within its name is left out", () => {
+    check([says("Hi"), calls(part(0, "c1", "get_t", "")), ends("length")], "Hi | length");
   });
   test("an id that a client could not send back is left to the run", () => {
     check([calls(part(0, "x".repeat(65), "get_time", "{}")), done], "get_time#none({}) | stop");

@@ -48,10 +48,11 @@ export class ChunkReader {
 
   /** Ends the turn. Nothing may be read afterwards. */
   finish(): void {
+    const reason = this.#finishReason ?? "stop";
     this.#content.end();
-    this.#sequencer.finish();
+    this.#sequencer.finish(reason !== "stop");
     if (this.#usage !== null) this.#sequencer.add({ type: "usage", usage: this.#usage });
-    this.#sequencer.add({ type: "finished", reason: this.#finishReason ?? "stop" });
+    this.#sequencer.add({ type: "finished", reason });
   }
 
   /** The events since the last call, in order; the array is the caller's from now on. */

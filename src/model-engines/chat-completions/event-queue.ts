@@ -1,5 +1,7 @@
-/** Events that wait for a slow reader before the source is asked to pause. */
+/** Events that wait for a slow reader before the source is asked to pause, */
 const WAITING_EVENTS_MAX = 4096;
+/** and their size in characters. */
+const WAITING_CHARACTERS_MAX = 1024 * 1024;
 
 export interface Flow {
   pause(): void;
@@ -13,13 +15,16 @@ type Waiter<T> = { resolve(result: IteratorResult<readonly T[], undefined>): voi
 /** Hands batches from a source that pushes to one reader that pulls. What gathers while the reader is busy becomes one batch. */
 export class EventQueue<T> implements AsyncIterableIterator<readonly T[], undefined> {
   readonly #flow: Flow;
+  readonly #sizeOf: (event: T) => number;
   #events: T[] = [];
+  #waitingCharacters = 0;
   #waiter: Waiter<T> | null = null;
   #end: { readonly error: unknown } | "clean" | null = null;
   #isPaused = false;
 
-  constructor(flow: Flow) {
+  constructor(flow: Flow, sizeOf: (event: T) => number) {
     this.#flow = flow;
+    this.#sizeOf = sizeOf;
   }
 
   /** The array belongs to the queue from now on. Events after the end are dropped: the reader was told that nothing follows. */
@@ -31,9 +36,11 @@ export class EventQueue<T> implements AsyncIterableIterator<readonly T[], undefi
       waiter.resolve({ value: events, done: false });
       return;
     }
+    for (const event of events) this.#waitingCharacters += this.#sizeOf(event);
     if (this.#events.length === 0) this.#events = events;
     else for (const event of events) this.#events.push(event);
-    if (this.#events.length < WAITING_EVENTS_MAX || this.#isPaused) return;
+    const isRoomLeft = this.#events.length < WAITING_EVENTS_MAX && this.#waitingCharacters < WAITING_CHARACTERS_MAX;
+    if (isRoomLeft || this.#isPaused) return;
     this.#isPaused = true;
     this.#flow.pause();
   }
@@ -71,6 +78,7 @@ export class EventQueue<T> implements AsyncIterableIterator<readonly T[], undefi
   #takeAll(): readonly T[] {
     const events = this.#events;
     this.#events = [];
+    this.#waitingCharacters = 0;
     if (this.#isPaused) {
       this.#isPaused = false;
       this.#flow.resume();

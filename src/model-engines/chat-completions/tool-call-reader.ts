@@ -1,5 +1,6 @@
 import { isRecord } from "../../base/records.ts";
-import { type CallSequencer, IncomingCall } from "./call-sequencer.ts";
+import type { CallSequencer } from "./call-sequencer.ts";
+import { IncomingCall } from "./incoming-call.ts";
 import { type JsonObject, textOrNull } from "./json-values.ts";
 import { brokenAnswer } from "./model-errors.ts";
 
@@ -70,12 +71,9 @@ export class ToolCallReader {
   /** A name that comes again is a repetition while the call goes on, and a further call once the call is whole. */
   #beginsAnother(call: IncomingCall, delta: CallDelta): boolean {
     if (delta.name === null) return false;
-    if (call.whole)
-      return (
-        delta.name !== call.name ||
-        (delta.arguments !== "" && delta.arguments !== call.arguments && call.arguments.trim() !== "{}")
-      );
-    const isNamed = call.arguments !== "" || this.#sequencer.isKnownTool(call.name);
+    if (call.isWhole)
+      return delta.name !== call.name || (delta.arguments !== "" && !call.has(delta.arguments) && !call.isEmptyObject);
+    const isNamed = call.length > 0 || this.#sequencer.isKnownTool(call.name);
     return isNamed && delta.name !== call.name && !delta.name.startsWith(call.name);
   }
 

@@ -32,9 +32,9 @@ function shown(event: ModelEvent): string {
     case "call_delta":
       return event.text;
     case "call_finished":
-      return ")";
+      return event.isCut === true ? "… cut)" : ")";
     case "tool_search":
-      return `search#${event.callId ?? "none"}(${JSON.stringify(event.arguments)})`;
+      return `search#${event.callId ?? "none"}(${JSON.stringify(event.arguments)}${event.isCut === true ? "… cut" : ""})`;
     case "finished":
       return event.reason;
     case "usage":

@@ -3,7 +3,8 @@ import { isRecord } from "../../base/records.ts";
 import { ModelError, type ModelEvent } from "../../runs/ports.ts";
 import type { ChunkReader } from "./chunk-reader.ts";
 import { ChunkStream, explainStreamError, isError } from "./chunk-stream.ts";
-import { EventQueue } from "./event-queue.ts";
+import { EventQueue, type Flow } from "./event-queue.ts";
+import { sizeOfEvent } from "./event-size.ts";
 import { isList, parseJson } from "./json-values.ts";
 import { brokenAnswer, tooSlow } from "./model-errors.ts";
 import { explainTransportError } from "./transport-error.ts";
@@ -58,11 +59,12 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
   constructor(options: TurnOptions) {
     this.#options = options;
     this.#stream = new ChunkStream(options.reader, options.context);
-    this.#queue = new EventQueue({
+    const flow: Flow = {
       pause: () => this.#controller?.pause(),
       resume: () => this.#controller?.resume(),
       leave: () => this.#stop(),
-    });
+    };
+    this.#queue = new EventQueue(flow, sizeOfEvent);
     this.accepted = new Promise((resolve, reject) => {
       this.#accept = resolve;
       this.#refuse = reject;
