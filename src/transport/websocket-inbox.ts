@@ -49,11 +49,12 @@ export class WebSocketInbox implements AsyncIterableIterator<unknown, undefined>
     }
   }
 
-  /** Takes no more. */
+  /** Takes no more. What still comes is read and dropped: the answer to a close, or to a ping, may stand behind it. */
   async return(): Promise<IteratorResult<unknown, undefined>> {
     this.#closed = true;
     this.#waiting = [];
     this.#waitingBytes = 0;
+    if (this.#socket.isPaused) this.#socket.resume();
     this.#wake();
     return { done: true, value: undefined };
   }

@@ -38,6 +38,9 @@ const CLOSE_FAULT = 1011;
 /** Bytes that may wait for a slow reader before nothing more is pulled. */
 const BUFFERED_BYTES_MAX = 64 * 1024;
 
+/** How long a conversation that the server ends may still say how it ended; less than a stopping server waits for farewells. */
+const LAST_MESSAGES_MS = 300;
+
 /** Runs one conversation to its end. Everything that goes wrong ends the socket, nothing else. */
 export function converse(
   socket: WebSocket,
@@ -45,25 +48,36 @@ export function converse(
   handle: (messages: AsyncIterableIterator<unknown>) => AsyncIterable<object>,
   parts: SessionParts,
 ): void {
-  const source = handle(new WebSocketInbox(socket, parts.faults))[Symbol.asyncIterator]();
+  const inbox = new WebSocketInbox(socket, parts.faults);
+  const source = handle(inbox)[Symbol.asyncIterator]();
   const stopPings = pingRegularly(socket, parts.options.pingIntervalMs);
   socket.on("error", (error) => parts.log.debug({ err: error, requestId: parts.requestId }, "a WebSocket failed"));
-  flight.signal.addEventListener("abort", () => socket.close(CLOSE_GOING_AWAY), { once: true });
+  let leaving: NodeJS.Timeout | undefined;
+  const leave = (): void => {
+    void inbox.return(); // Who only listens ends by that.
+    leaving = setTimeout(() => socket.close(CLOSE_GOING_AWAY), LAST_MESSAGES_MS);
+  };
+  flight.signal.addEventListener("abort", leave, { once: true });
   socket.once("close", (code) => {
     stopPings();
     flight.abort(new ClientLeft("the client closed its WebSocket"));
+    clearTimeout(leaving);
     flight.end();
     letGo(source, parts.log, parts.requestId);
     parts.log.info({ code, requestId: parts.requestId }, "a WebSocket closed");
   });
-  sendAll(socket, source, parts).then(
-    (code) => socket.close(code),
+  sendAll(socket, source, { ...parts, signal: flight.signal }).then(
+    (code) => socket.close(flight.signal.aborted ? CLOSE_GOING_AWAY : code),
     (error: unknown) => parts.log.error({ err: error, requestId: parts.requestId }, "a WebSocket could not be written"),
   );
 }
 
 /** Resolves to the code with which the socket shall close. */
-async function sendAll(socket: WebSocket, source: AsyncIterator<object>, parts: SessionParts): Promise<number> {
+async function sendAll(
+  socket: WebSocket,
+  source: AsyncIterator<object>,
+  parts: SessionParts & { readonly signal: AbortSignal },
+): Promise<number> {
   let last: object | null = null;
   try {
     for await (const message of { [Symbol.asyncIterator]: () => source }) {
@@ -72,6 +86,7 @@ async function sendAll(socket: WebSocket, source: AsyncIterator<object>, parts: 
     }
     return parts.draining.aborted && !parts.endsByItself ? CLOSE_GOING_AWAY : CLOSE_NORMAL;
   } catch (error) {
+    if (parts.signal.aborted) return CLOSE_GOING_AWAY; // The close says it all.
     const fault = sessionFault(error, parts);
     for (const message of parts.lastWords(fault, last)) await send(socket, message);
     return fault.status >= 500 ? CLOSE_FAULT : (CLOSE_CODES.get(fault.status) ?? CLOSE_POLICY);

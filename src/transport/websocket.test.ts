@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
 import { ApiError } from "../base/api-error.ts";
 import {
@@ -277,4 +277,64 @@ test("a conversation that is still going on when the server stops ends with 1001
   const code = closeCodeOf(socket);
   await sample.close();
   expect(await code).toBe(1001);
+});
+
+test("a server that ends a conversation lets its last messages out before it closes with 1001", async () => {
+  const sample = await startSockets(async function* (_messages, { signal }) {
+    yield { hello: true };
+    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+    await new Promise(setImmediate);
+    yield { bye: true };
+  });
+  const socket = open(sample);
+  await once(socket, "message");
+  const code = closeCodeOf(socket);
+  await sample.close();
+  expect(await code).toBe(1001);
+  expect(socket.received).toEqual([{ hello: true }, { bye: true }]);
+});
+
+describe("a socket that is not read because too much of it waits", () => {
+  const MORE_THAN_WAITS = 40;
+  const pad = "x".repeat(512 * 1024);
+
+  async function openFull(handle: Handle, choices: SampleChoices = {}): Promise<WebSocket & { received: unknown[] }> {
+    const socket = open(await startSockets(handle, choices));
+    await once(socket, "message");
+    for (let index = 0; index < MORE_THAN_WAITS; index += 1) socket.send(JSON.stringify({ index, pad }));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    return socket;
+  }
+
+  test("is closed at once when the handler takes no more", async () => {
+    const done = Promise.withResolvers<void>();
+    const socket = await openFull(
+      async function* (messages) {
+        yield { hello: true };
+        await done.promise;
+        await messages.return?.();
+      },
+      { options: { messageBytesMax: 1024 * 1024 } },
+    );
+    const closed = closeCodeOf(socket);
+    const since = performance.now();
+    done.resolve();
+    expect(await closed).toBe(1000);
+    expect(performance.now() - since).toBeLessThan(10_000); // The library gives up after 30 s.
+  });
+
+  test.each(["closes", "resets"])("is noticed to have left when its client %s", async (how) => {
+    const left = Promise.withResolvers<void>();
+    const socket = await openFull(
+      async function* (_messages, { signal }) {
+        signal.addEventListener("abort", () => left.resolve());
+        yield { hello: true };
+        await left.promise;
+      },
+      { options: { messageBytesMax: 1024 * 1024, pingIntervalMs: 50 } },
+    );
+    if (how === "closes") socket.terminate();
+    else Reflect.get(socket, "_socket").resetAndDestroy();
+    await left.promise;
+  });
 });

@@ -138,3 +138,15 @@ test("a server that stops lets responses end, begins no further ones, and closes
   expect(await busy.closed).toBe(1001);
   await stopped;
 });
+
+test("a response that outlasts the drain of a server ends with its last event before 1001", async () => {
+  verifies("websocket.responses.drain", "transport.drain.cut-streams-are-told");
+  const server = await startTestServer({ scenario: SCENARIO, env: { DRAIN_MS: "100" } });
+  const socket = await openSocket(server);
+  for (const stream_id of ["a", "b"]) socket.ask({ input: "for ever", stream_id });
+  for (const lane of ["a", "b"]) await socket.until("response.output_text.delta", lane);
+  const stopped = server.close();
+  for (const lane of ["a", "b"]) expect((await socket.turn(lane)).response).toMatchObject({ status: "cancelled" });
+  expect(await socket.closed).toBe(1001);
+  await stopped;
+});

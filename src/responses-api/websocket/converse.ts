@@ -71,7 +71,7 @@ class Conversation {
     const { signal, draining } = this.#context;
     const leave = (): void => {
       this.#lanes.clear();
-      this.#outbox.close();
+      if (!(signal.reason instanceof ApiError)) this.#outbox.close(); // Else it is the server that ends, and responses still get their last event.
       this.#wakeReading();
     };
     const drain = (): void => this.#end(shuttingDown(), true); // An idle client learns it from the close code.
