@@ -85,6 +85,7 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
     "create.compaction.threshold-compacts",
     "create.compaction.failure-keeps-answer",
   ],
+  "schemas/responses.yaml Reasoning": ["create.reasoning.context-and-mode", "create.reasoning.echo-null-form"],
   "schemas/responses.yaml OutputAudio": ["extensions.audio.output-audio", "extensions.audio.failing-voice"],
   "schemas/responses.yaml CreateResponseRequest": [
     "validation.order.fields-in-reference-order",

@@ -238,9 +238,9 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
     "built-in": "honoured"
   },
   "reasoning.mode.pro": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet"
+    "chat-completions": "emulated",
+    "built-in": "emulated",
+    "note": "accepted and echoed; the model answers as it does in mode standard"
   },
   "reasoning.context.auto": {
     "chat-completions": "honoured",
@@ -299,7 +299,7 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   "service_tier": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "sent to the reference's own hosts only; elsewhere there is one tier"
+    "note": "echoed; sent to the reference's own hosts only, elsewhere there is one tier"
   },
   "parallel_tool_calls": {
     "chat-completions": "honoured",

@@ -2963,7 +2963,7 @@ export interface components {
         };
         /** @description How the model thinks, resolved. A model that does not reason has null everywhere. */
         Reasoning: {
-            /** @description Left out by servers of before 2026. */
+            /** @description Always there but in responses made before 2026-05-28; null on models that do not reason. */
             context?: components["schemas"]["ReasoningContext"] | null;
             effort: components["schemas"]["ReasoningEffort"] | null;
             /** @description standard or pro; left out for models that do not reason. */
@@ -3475,7 +3475,7 @@ export interface components {
             prompt_cache_retention: components["schemas"]["PromptCacheRetention"] | null;
             reasoning: components["schemas"]["Reasoning"] | null;
             safety_identifier: string | null;
-            /** @description Auto until the end, then the tier that served. */
+            /** @description Auto until the end, then the tier that served; flex, priority, scale and ultrafast as they were asked for from the start, fast as priority. */
             service_tier: components["schemas"]["ServiceTier"] | null;
             store: boolean;
             temperature: number | null;
