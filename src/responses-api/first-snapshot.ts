@@ -35,7 +35,7 @@ export function firstSnapshot(
     prompt_cache_retention: request.prompt_cache_retention ?? null,
     reasoning: reasoningEcho(request),
     safety_identifier: request.safety_identifier ?? null,
-    service_tier: "auto",
+    service_tier: tierEcho(request),
     store: request.store ?? true,
     temperature: request.temperature ?? 1,
     text: textEcho(request),
@@ -69,17 +69,23 @@ function promptCacheEcho({
   return { prompt_cache_options: { mode: options.mode ?? "implicit", ttl: options.ttl ?? "30m" } };
 }
 
-/** `auto` is echoed as the kind of summary it leads to. */
+/** What is `auto` is echoed as what it leads to. Whoever asks for no reasoning gets the form of models that do not reason. */
 function reasoningEcho({ reasoning }: CreateResponseRequest): Response["reasoning"] {
-  const asked = reasoning?.summary ?? (reasoning?.enable_chain_of_thought === true ? "auto" : null);
+  const summary = reasoning?.summary ?? (reasoning?.enable_chain_of_thought === true ? "auto" : null);
+  const { context = null, effort = null, mode = null } = reasoning ?? {};
+  const reasons = [context, effort, mode, summary].some((asked) => asked !== null);
   return {
-    ...(reasoning?.context == null
-      ? {}
-      : { context: reasoning.context === "auto" ? "current_turn" : reasoning.context }),
-    effort: reasoning?.effort ?? null,
-    ...(reasoning?.mode == null ? {} : { mode: reasoning.mode }),
-    summary: asked === "auto" ? "detailed" : asked,
+    context: reasons && (context === null || context === "auto") ? "current_turn" : context,
+    effort,
+    ...(mode === null ? {} : { mode }),
+    summary: summary === "auto" ? "detailed" : summary,
   };
+}
+
+/** `auto` until it is known which tier served; a tier that was asked for by its name is told from the start. */
+function tierEcho({ service_tier: tier }: CreateResponseRequest): Response["service_tier"] {
+  if (tier == null || tier === "default") return "auto";
+  return tier === "fast" ? "priority" : tier; // Two names of one tier.
 }
 
 function textEcho({ text }: CreateResponseRequest): Response["text"] {

@@ -12,7 +12,7 @@ export function finishedResponse(state: Answering, at: number): Response {
     incomplete_details: whole ? null : { reason: cutReason(state.finish) },
     model: state.model,
     output: [...state.output],
-    service_tier: "default",
+    service_tier: tierOf(state.plan.response),
     usage: usageOf(state.usage, {
       inputTokens: state.plan.inputTokensEstimate,
       outputCharacters: state.characters,
@@ -31,6 +31,11 @@ export function failedResponse(state: Answering, failure: RunFailure): Response 
 
 export function cancelledResponse(state: Answering): Response {
   return { ...state.plan.response, status: "cancelled", output: [...state.output] };
+}
+
+/** There is one tier here, but for those that were asked for by name. */
+function tierOf({ service_tier: tier }: Response): Response["service_tier"] {
+  return tier === "auto" ? "default" : tier;
 }
 
 function cutReason(finish: FinishReason | null): "max_output_tokens" | "content_filter" {

@@ -17,7 +17,6 @@ const USES: Readonly<Record<string, object>> = {
   background: { background: true },
   moderation: { moderation: { model: "omni" } },
   image: { image: { context_compression: "auto" } },
-  "reasoning.mode.pro": { reasoning: { mode: "pro" } },
   "input.configuration_update": element({ type: "configuration_update" }),
   "content.encrypted_content": element({
     type: "agent_message",
@@ -58,7 +57,7 @@ const ACCEPTED: Readonly<Record<string, unknown>> = {
   presence_penalty: 0.5,
   frequency_penalty: 0.5,
   top_logprobs: 2,
-  reasoning: { effort: "low", summary: "auto", mode: "standard", context: "auto" },
+  reasoning: { effort: "low", summary: "auto", mode: "pro", context: "auto" },
   user: "u",
   safety_identifier: "s",
   prompt_cache_key: "k",

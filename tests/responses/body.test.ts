@@ -32,7 +32,7 @@ const DEFAULTS = {
   presence_penalty: 0,
   previous_response_id: null,
   prompt_cache_key: null,
-  reasoning: { effort: null, summary: null },
+  reasoning: { context: null, effort: null, summary: null },
   safety_identifier: null,
   service_tier: "default",
   store: true,
@@ -86,10 +86,22 @@ const ECHOES: Readonly<Record<string, readonly [sent: object, echoed?: object]>>
     { input: "Some JSON, please", text: { format: { type: "json_object" } } },
     { text: { format: { type: "json_object" }, verbosity: "medium" } },
   ],
-  "an effort": [{ reasoning: { effort: "low" } }, { reasoning: { effort: "low", summary: null } }],
+  "an effort": [
+    { reasoning: { effort: "low" } },
+    { reasoning: { context: "current_turn", effort: "low", summary: null } },
+  ],
+  "a reasoning without members": [{ reasoning: {} }, { reasoning: { context: null, effort: null, summary: null } }],
+  "a context that is left to the server": [
+    { reasoning: { context: "auto" } },
+    { reasoning: { context: "current_turn", effort: null, summary: null } },
+  ],
+  "the mode pro": [
+    { reasoning: { mode: "pro", context: "all_turns" } },
+    { reasoning: { context: "all_turns", effort: null, mode: "pro", summary: null } },
+  ],
   "the kind of summary that auto leads to": [
     { reasoning: { summary: "auto" } },
-    { reasoning: { effort: null, summary: "detailed" } },
+    { reasoning: { context: "current_turn", effort: null, summary: "detailed" } },
   ],
   "a tool with every default": [{ tools: [tool] }, { tools: [echoedTool] }],
   "a tool with nothing left out": [
@@ -100,6 +112,10 @@ const ECHOES: Readonly<Record<string, readonly [sent: object, echoed?: object]>>
     { tools: [{ type: "custom", name: "c" }] },
     { tools: [{ type: "custom", name: "c", format: { type: "text" } }] },
   ],
+  "the service tier priority": [{ service_tier: "priority" }],
+  "the service tier flex": [{ service_tier: "flex" }],
+  "the service tier fast": [{ service_tier: "fast" }, { service_tier: "priority" }],
+  "the service tier default": [{ service_tier: "default" }],
   "tool_choice none": [{ tools: [tool], tool_choice: "none" }, { tool_choice: "none" }],
   "tool_choice required": [{ tools: [tool], tool_choice: "required" }, { tool_choice: "required" }],
   "a forced tool": [
@@ -150,6 +166,20 @@ describe("the body of a response", () => {
     });
   });
 
+  test("tells a service tier that was asked for by name from the first event on", async () => {
+    verifies("response.body.service-tier-by-name");
+    for (const [asked, told] of [
+      ["priority", "priority"],
+      ["flex", "flex"],
+      ["fast", "priority"],
+    ]) {
+      const request = { model: MODEL, input: "Hi", stream: true, service_tier: asked };
+      const { events } = await readStream(await server.post("/v1/responses", request));
+      const tiers = events.flatMap((event) => ("response" in event ? [event.response.service_tier] : []));
+      expect(new Set(tiers)).toEqual(new Set([told]));
+    }
+  });
+
   test("counts time in seconds and tokens so that they add up", async () => {
     verifies("response.body.usage-adds-up", "response.body.output-text-has-arrays");
     const { created_at, completed_at, usage, output } = await create({});
@@ -180,6 +210,7 @@ describe("the body of a response", () => {
     "validation.nulls.count-as-absent",
   );
   verifies("create.toolchoice.reference-forms", "create.toolchoice.specified-forms", "create.instructions.string");
+  verifies("create.reasoning.context-and-mode");
   test.each(Object.entries(ECHOES))("echoes %s", async (_title, [sent, echoed]) => {
     expect(await create(sent)).toMatchObject(echoed ?? sent);
   });

@@ -114,10 +114,10 @@ describe("an extension of the request", () => {
     verifies("extensions.reasoning.chain-of-thought");
     const behind = await serveBehind(says("<think>Hm.</think>Hi"));
     const shown = await readResponse(await behind.create({ reasoning: { enable_chain_of_thought: true } }));
-    expect(shown.reasoning).toEqual({ effort: null, summary: "detailed" });
+    expect(shown.reasoning).toEqual({ context: "current_turn", effort: null, summary: "detailed" });
     expect(shown.output).toMatchObject([{ type: "reasoning", summary: [{ text: "Hm." }] }, { type: "message" }]);
     const hidden = await readResponse(await behind.create({ reasoning: { enable_chain_of_thought: false } }));
-    expect(hidden.reasoning).toEqual({ effort: null, summary: null });
+    expect(hidden.reasoning).toEqual({ context: null, effort: null, summary: null });
   });
 
   test("without what it needs is refused by its path", async () => {
