@@ -80,7 +80,7 @@ describe("a request is refused", () => {
         path: "/v1/conversations",
         body: {},
       },
-      { status: 404, param: null, message: string("Invalid URL (PUT /v1/conversations)") },
+      { status: 405, param: null, message: string("Invalid method for URL (PUT /v1/conversations)") },
       { official: (client) => client.put("/conversations", { body: {} }) },
     );
   });

@@ -41,8 +41,8 @@ export function unknownRoute(method: string, path: string): ApiError {
   return fault(404, "not_found", `There is no ${method} ${path}.`);
 }
 
-export function methodNotAllowed(method: string, path: string): ApiError {
-  return fault(405, "method_not_allowed", `Not allowed to ${method} on ${path}.`);
+export function methodNotAllowed(method: string, path: string, allow: string): ApiError {
+  return fault(405, "method_not_allowed", `Not allowed to ${method} on ${path}.`, { Allow: allow });
 }
 
 export function upgradeRequired(path: string): ApiError {
@@ -150,7 +150,8 @@ export function originNotAllowed(): ApiError {
 }
 
 export function notImplemented(operationId: string): ApiError {
-  return fault(501, "not_implemented", `The operation '${operationId}' is not implemented yet.`);
+  const message = `The operation '${operationId}' is not implemented yet.`;
+  return fault(501, "not_implemented", message, { "x-should-retry": "false" });
 }
 
 export function shuttingDown(): ApiError {

@@ -63,7 +63,6 @@ function pageHeaders({ chatLabServers }: PageConfig): Readonly<Record<string, st
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "microphone=(self), camera=(), geolocation=()",
     "referrer-policy": "no-referrer",
-    "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
   };
 }

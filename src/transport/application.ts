@@ -10,6 +10,7 @@ import { type Exchange, openExchange } from "./exchange.ts";
 import type { Faults } from "./faults.ts";
 import type { HandlerTable } from "./handler.ts";
 import { InFlight } from "./in-flight.ts";
+import { allowHeader, fixedPaths } from "./known-paths.ts";
 import { type ExchangeHolder, mountOperations, type OperationRouter } from "./mount-operations.ts";
 import { TRANSPORT_DEFAULTS, type TransportOptions } from "./options.ts";
 import type { RequestObserver } from "./request-observer.ts";
@@ -44,12 +45,22 @@ export function createApplication<P>(parts: ApplicationParts<P>): Application {
   const exchangeParts = { inFlight, log: parts.log, options, observer: parts.observer };
   const serveAsset = assetServer(parts.assets ?? {});
   const router = mountOperations({ ...parts, options });
+  const fixed = fixedPaths({
+    contract: parts.contract,
+    assetPaths: Object.keys(parts.assets ?? {}),
+    upgradePaths: (parts.upgrades ?? []).map(({ path }) => path),
+  });
   const koa = new Koa<DefaultState, ExchangeHolder>();
   koa.on("error", (error: unknown) => parts.log.debug({ err: error }, "a connection failed"));
   koa.use((ctx, next) => {
     ctx.respond = false; // Replies are written by write-reply and its kin only.
     ctx.exchange = openExchange(ctx.req, ctx.res, exchangeParts);
     return answered(ctx.exchange, next, parts, options, inFlight);
+  });
+  koa.use(({ exchange }, next) => {
+    const methods = fixed.get(exchange.path);
+    const isKnown = methods === undefined || methods.has(exchange.caller.method);
+    return isKnown ? next() : answerOtherMethod(exchange, methods, parts.faults);
   });
   koa.use(async ({ exchange }, next) => {
     return (await serveAsset(exchange)) ? undefined : next(); // Not awaited: while a stream lasts, each function that waits for it takes memory.
@@ -89,13 +100,24 @@ function lacksHost({ request }: Exchange): boolean {
   return request.httpVersion === "1.1" && request.headers.host === undefined;
 }
 
-function refuseUnknown<P>(exchange: Exchange, router: OperationRouter, parts: ApplicationParts<P>): never {
-  const { faults, upgrades = [] } = parts;
-  const { path } = exchange;
-  const method = exchange.request.method ?? "";
+/** The path is known and the method is not one of its own: OPTIONS is answered, others are refused. So is the preflight of a page that may not ask. */
+async function answerOtherMethod(exchange: Exchange, methods: Iterable<string>, faults: Faults): Promise<void> {
+  const { method, headers } = exchange.caller;
+  const allow = allowHeader(methods);
+  const isRefusedPreflight = headers["access-control-request-method"] !== undefined;
+  if (method !== "OPTIONS" || isRefusedPreflight) throw faults.methodNotAllowed(method, exchange.path, allow);
+  await writeWhole(exchange, 204, { allow }, null);
+}
+
+async function refuseUnknown<P>(
+  exchange: Exchange,
+  router: OperationRouter,
+  { faults, upgrades = [] }: ApplicationParts<P>,
+): Promise<void> {
+  const { path, caller } = exchange;
+  const methods = router.match(path, caller.method).path.flatMap((layer) => layer.methods);
+  if (methods.length > 0) return answerOtherMethod(exchange, methods, faults);
   const isUpgradePath = upgrades.some((upgrade) => upgrade.path === path);
-  const isKnownPath = router.match(path, method).path.length > 0;
-  if (isKnownPath && faults.methodNotAllowed !== undefined) throw faults.methodNotAllowed(method, path);
   if (isUpgradePath && faults.upgradeRequired !== undefined) throw faults.upgradeRequired(path);
-  throw faults.unknownRoute(method, path);
+  throw faults.unknownRoute(caller.method, path);
 }

@@ -70,6 +70,7 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     callerHeaders: {},
     standingHeaders: () => ({
       "x-request-id": exchange.requestId,
+      ...NO_SNIFFING,
       ...crossOriginHeaders(request.headers.origin, parts.options),
       ...parts.options.standingHeaders(elapsedSince(startedAt)),
       ...exchange.callerHeaders,
@@ -91,6 +92,9 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
   );
   return exchange;
 }
+
+/** On every reply: browsers take its type as it says, whatever its bytes look like. */
+export const NO_SNIFFING = { "x-content-type-options": "nosniff" };
 
 export function singleHeader(value: string | readonly string[] | undefined): string | null {
   if (value === undefined) return null;

@@ -32,8 +32,8 @@ export interface Faults {
   malformedRequest(status: number): ApiError;
 
   unknownRoute(method: string, path: string): ApiError;
-  /** Where it is left out, an unknown method is an unknown route. */
-  methodNotAllowed?(method: string, path: string): ApiError;
+  /** `allow` is the header of that name, which the error has to carry. */
+  methodNotAllowed(method: string, path: string, allow: string): ApiError;
   /** A plain request to a path that only takes WebSockets; where it is left out, an unknown route. */
   upgradeRequired?(path: string): ApiError;
   /** A binary frame on a WebSocket that speaks JSON text. */

@@ -3,7 +3,7 @@ import { ApiError } from "../base/api-error.ts";
 import { silentLogger } from "../base/logger.ts";
 import { createApplication } from "./application.ts";
 import type { OperationRequest, RequestContext } from "./handler.ts";
-import { sampleFaults, sampleRoutes, startSample } from "./sample-interface.fixture.ts";
+import { notImplemented, sampleFaults, sampleRoutes, startSample } from "./sample-interface.fixture.ts";
 
 const KEY = { authorization: "Bearer me" };
 const JSON_BODY = { "content-type": "application/json" };
@@ -223,7 +223,29 @@ test("fixed pages are served without a key, to GET and HEAD only", async () => {
   expect(await (await fetch(`${url}/me`)).text()).toContain("fixed pages are served");
   const head = await fetch(`${url}/docs`, { method: "HEAD" });
   expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([200, "5", ""]);
-  expect((await fetch(`${url}/docs`, { method: "POST" })).status).toBe(404);
+  expect((await fetch(`${url}/docs`, { method: "POST" })).status).toBe(405);
+});
+
+test.each([
+  ["PUT", "/v1/things", 405, "OPTIONS, POST"],
+  ["OPTIONS", "/v1/things", 204, "OPTIONS, POST"],
+  ["HEAD", "/v1/things", 405, "OPTIONS, POST"],
+  ["POST", "/v1/things/x", 405, "DELETE, GET, HEAD, OPTIONS"],
+  ["OPTIONS", "/v1/things/x", 204, "DELETE, GET, HEAD, OPTIONS"],
+  ["DELETE", "/v1/things/special", 405, "GET, HEAD, OPTIONS"],
+  ["DELETE", "/docs", 405, "GET, HEAD, OPTIONS"],
+  ["POST", "/v1/socket", 405, "GET, OPTIONS"],
+  ["GET", "/v1/socket", 426, null],
+  ["HEAD", "/v1/things/x", 204, null],
+  ["OPTIONS", "/v1/nothing", 404, null],
+])("%s %s gets %i and Allow: %s", async (method, path, status, allow) => {
+  const { url } = await startSample({
+    assets: { "/docs": { contentType: "text/html", bytes: "<p>hi" } },
+    upgrades: [{ path: "/v1/socket", refuse: notImplemented }],
+  });
+  const { status: got, headers } = await fetch(url + path, { method });
+  expect([got, headers.get("allow")]).toEqual([status, allow]);
+  expect(headers.get("x-content-type-options")).toBe("nosniff");
 });
 
 test("text and bytes go out as they are", async () => {

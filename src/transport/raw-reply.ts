@@ -1,9 +1,11 @@
 import { STATUS_CODES } from "node:http";
+import { NO_SNIFFING } from "./exchange.ts";
 
 /** A whole HTTP reply, for connections that have no response object. It closes its connection. */
 export function rawReply(status: number, headers: Readonly<Record<string, string>>, body: object): string {
   const json = JSON.stringify(body);
   const all = {
+    ...NO_SNIFFING,
     ...headers,
     "content-type": "application/json",
     "content-length": String(Buffer.byteLength(json)),

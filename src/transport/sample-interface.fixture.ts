@@ -60,8 +60,8 @@ export const sampleRoutes: readonly OperationRoute[] = [
   },
 ];
 
-function fault(status: number, code: string, message = code): ApiError {
-  return new ApiError({ status, type: "sample_error", code, message });
+function fault(status: number, code: string, message = code, headers: Record<string, string> = {}): ApiError {
+  return new ApiError({ status, type: "sample_error", code, message, headers });
 }
 
 function errorEvent(
@@ -85,7 +85,7 @@ export const sampleFaults: Faults = {
   invalidClientRequestId: () => fault(400, "invalid_client_request_id"),
   malformedRequest: (status) => fault(status, "malformed_request"),
   unknownRoute: (method, path) => fault(404, "unknown_route", `${method} ${path}`),
-  methodNotAllowed: (method, path) => fault(405, "method_not_allowed", `${method} ${path}`),
+  methodNotAllowed: (method, path, allow) => fault(405, "method_not_allowed", `${method} ${path}`, { Allow: allow }),
   upgradeRequired: (path) => fault(426, "upgrade_required", path),
   binaryMessage: () => fault(415, "binary_message"),
   shuttingDown: () => fault(503, "shutting_down"),

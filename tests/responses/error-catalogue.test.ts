@@ -1,3 +1,4 @@
+import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
@@ -224,5 +225,19 @@ describe("a request is refused as at the reference for", () => {
       message: /'searchVectorStore'/,
     });
     expect(reply.headers.get("openai-version")).toBe("2020-10-01");
+  });
+
+  test("an operation that is not there yet is not asked for again by the official client", async () => {
+    verifies("http.headers.not-implemented-is-not-retried");
+    const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.apiKey, maxRetries: 2 });
+    const sent: string[] = [];
+    const counted = client.withOptions({
+      fetch: (url, init) => {
+        sent.push(String(url));
+        return fetch(url, init);
+      },
+    });
+    await expect(counted.vectorStores.list()).rejects.toMatchObject({ status: 501 });
+    expect(sent).toHaveLength(1);
   });
 });

@@ -81,6 +81,16 @@ export function unknownRoute(method: string, path: string): ApiError {
   return invalidRequest(404, null, null, `Invalid URL (${method} ${path})`);
 }
 
+export function methodNotAllowed(method: string, path: string, allow: string): ApiError {
+  return new ApiError({
+    status: 405,
+    type: INVALID,
+    code: null,
+    message: `Invalid method for URL (${method} ${path})`,
+    headers: { Allow: allow },
+  });
+}
+
 export function invalidClientRequestId(): ApiError {
   return invalidRequest(
     400,

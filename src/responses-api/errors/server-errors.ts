@@ -7,6 +7,7 @@ export function notImplemented(operationId: string): ApiError {
     type: "server_error",
     code: "not_implemented",
     message: `The operation '${operationId}' is not implemented yet.`,
+    headers: { "x-should-retry": "false" }, // Official clients repeat every 5xx otherwise.
   });
 }
 

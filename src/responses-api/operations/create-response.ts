@@ -21,10 +21,14 @@ export function createResponse(parts: BeginParts): ResponsesApiHandlers<ApiConte
     const beginning = beginResponse(parts, body, context);
     if (body.stream === true) return streamed(beginning, body, parts.streamStartWaitMs);
     const run = await beginning;
-    const { headers } = run;
     const response = body.background === true ? run.response : await folded(run);
-    return { status: 200, headers, body: plainBody(response) };
+    return { ...headOf(run, body), body: plainBody(response) };
   };
+}
+
+/** What a key has left is told with what was asked for at once; a background response is told without it, as the reference does. */
+function headOf({ headers }: BegunResponse, { background }: CreateResponseRequest) {
+  return { status: 200 as const, headers: background === true ? {} : headers };
 }
 
 /** The events of a run. The stream of one that takes long to begin, because its input has to be fetched or counted, is opened before: proxies give up on replies without a head. */
@@ -37,7 +41,7 @@ async function streamed(
   const timer = setTimeout(() => resolve(null), waitMs + PREPARATION_MS);
   const run = await Promise.race([beginning, promise]).finally(() => clearTimeout(timer));
   if (run === null) return { status: 200, events: eventsOnceBegun(beginning, request) };
-  return { status: 200, headers: run.headers, events: showEvents(run.events, request) };
+  return { ...headOf(run, request), events: showEvents(run.events, request) };
 }
 
 /** What goes wrong before the response is begun becomes the stream's error event. */

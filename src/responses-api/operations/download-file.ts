@@ -10,7 +10,7 @@ export function downloadFile(files: Pick<FileStore, "streamFile">): ResponsesApi
     if (found === null) throw fileNotFound(id);
     return {
       status: 200,
-      headers: { "content-disposition": attachment(found.file.filename), "x-content-type-options": "nosniff" },
+      headers: { "content-disposition": attachment(found.file.filename) },
       contentType: "application/octet-stream",
       bytes: { size: found.file.bytes, chunks: found.content },
     };
