@@ -99,8 +99,8 @@ describe("a model server", () => {
         `HTTP/1.1 401 No\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n{"error":{"message":"Incorrect API key: ${API_KEY}"}}`,
       );
     const error = await errorOf(await server.post("/v1/responses", CREATE));
-    expect(error.code).toBe("model_server_authentication");
-    expect(error.message).toContain("your key is not the cause");
+    expect(error).toMatchObject({ status: 502, code: "model_authentication_failed" });
+    expect(error.message).toContain("your API key is not the cause");
     expectNoSecrets(error.message);
   });
 
@@ -147,6 +147,7 @@ describe("a model server", () => {
 
   function expectNoSecrets(message: string): void {
     expect(message).not.toContain(API_KEY);
+    expect(message).not.toMatch(/https?:|127\.0\.0\.1/);
     expect(message).not.toMatch(/Traceback|\/srv\/|<html|<h1|chat\/completions$/);
   }
 });

@@ -1,8 +1,10 @@
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
+import { textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { verifies } from "../verifies.ts";
-import { serveBehind, UPSTREAM_KEY } from "./behind-upstream.ts";
+import { chunks, serveBehind, UPSTREAM_KEY } from "./behind-upstream.ts";
 import { checkReply, type Refusal } from "./check-refusal.ts";
+import { readStream } from "./read-stream.ts";
 
 const TOO_LONG = "Your input exceeds the context window of this model. Please adjust your input and try again.";
 
@@ -15,27 +17,39 @@ interface Failure {
 }
 
 const FAILURES: Readonly<Record<string, Failure>> = {
-  "a refused key stays 401, and names the model server as the one that refused it": {
+  "a refused key is a fault of this server, and the text says whose key it is": {
     status: 401,
     body: { error: { message: `Incorrect API key provided: ${UPSTREAM_KEY}`, code: "invalid_api_key" } },
     refusal: {
-      status: 401,
-      type: "authentication_error",
-      code: "model_server_authentication",
+      status: 502,
+      type: "server_error",
+      code: "model_authentication_failed",
       param: null,
       message:
-        /^The model server at http:\/\/127\.0\.0\.1:\d+ did not accept this server's own key; your key is not the cause/,
+        "The model server refused the key that this server has for it (MODEL_API_KEY); your API key is not the cause.",
     },
   },
-  "a permission that is lacking stays 403": {
+  "a permission that is lacking is a fault of this server": {
     status: 403,
     body: { error: { message: "Not for you." } },
     refusal: {
-      status: 403,
-      type: "permission_error",
-      code: "model_server_permission",
+      status: 502,
+      type: "server_error",
+      code: "model_authentication_failed",
       param: null,
-      message: /your key is not the cause: Not for you\.$/,
+      message: /your API key is not the cause: Not for you\.$/,
+    },
+  },
+  "a redirection is a fault that names no address": {
+    status: 307,
+    headers: { location: "http://10.0.0.1:8000/secret" },
+    body: "",
+    refusal: {
+      status: 502,
+      type: "server_error",
+      code: "server_error",
+      param: null,
+      message: "The model server answered with status 307 in place of a turn.",
     },
   },
   "an unknown model is model_not_found": {
@@ -150,7 +164,7 @@ const FAILURES: Readonly<Record<string, Failure>> = {
       type: "server_error",
       code: "server_error",
       param: null,
-      message: /^The model server at http:\/\/127\.0\.0\.1:\d+ failed with status 500\.$/,
+      message: "The model server failed with status 500.",
     },
   },
   "an overload stays 503": {
@@ -174,6 +188,7 @@ describe("an error of the model server before its first byte", () => {
     "chat-engine.errors.secrets-not-passed-on",
     "errors.catalogue.out-of-credit",
   );
+  verifies("chat-engine.errors.own-key-is-our-fault");
   verifies("errors.catalogue.context-length", "errors.messages.no-internals");
   verifies("errors.catalogue.parameter-unfit-for-model", "errors.catalogue.value-unfit-for-model");
   verifies("errors.catalogue.logprobs-on-reasoning-model");
@@ -188,7 +203,7 @@ describe("an error of the model server before its first byte", () => {
       for (const stream of [false, true]) {
         const reply = await create({ stream });
         expect(reply.headers.get("retry-after")).toBe(retryAfter);
-        expect(await reply.clone().text()).not.toMatch(/operators|secret|html/);
+        expect(await reply.clone().text()).not.toMatch(/operators|secret|html|127\.0\.0\.1|10\.0\.0\.1/);
         await checkReply(reply, refusal);
       }
     },
@@ -204,7 +219,7 @@ describe("an error of the model server before its first byte", () => {
 
   test("a model server that is not there is 502", async () => {
     const { create } = await serveBehind(() => {}, { MODEL_BASE_URL: "http://127.0.0.1:1/v1" });
-    const message = /^Cannot reach the model server at http:\/\/127\.0\.0\.1:1: /;
+    const message = /^Cannot reach the model server: [^/:]+\.$/;
     await checkReply(await create(), { status: 502, type: "server_error", code: "server_error", param: null, message });
   });
 
@@ -216,7 +231,90 @@ describe("an error of the model server before its first byte", () => {
       type: "server_error",
       code: "server_error",
       param: null,
-      message: /^The model server at /,
+      message: "The model server sent nothing for 0.05 s.",
     });
+  });
+});
+
+/** Errors that come after the answer began, and how they reach the client: in the event `error`, and in the failed response. */
+const BROKEN_OFF: Readonly<Record<string, readonly [error: object, event: object, responseCode: string]>> = {
+  "a rate limit": [
+    { message: "Rate limit reached for m. Please try again in 1.2s.", type: "tokens", code: "rate_limit_exceeded" },
+    {
+      type: "tokens",
+      code: "rate_limit_exceeded",
+      message: "Rate limit reached for m. Please try again in 1.2s.",
+      param: null,
+    },
+    "rate_limit_exceeded",
+  ],
+  "a rate limit told by its type": [
+    { message: "Slow down.", type: "rate_limit_error" },
+    { type: "rate_limit_error", code: "rate_limit_exceeded", message: "Slow down." },
+    "rate_limit_exceeded",
+  ],
+  "a quota that is used up": [
+    { message: "You exceeded your current quota.", type: "insufficient_quota", code: "insufficient_quota" },
+    { type: "insufficient_quota", code: "insufficient_quota", message: "You exceeded your current quota." },
+    "insufficient_quota",
+  ],
+  "an overload": [
+    { message: "Our servers are overloaded.", type: "overloaded_error" },
+    {
+      type: "server_error",
+      code: "server_is_overloaded",
+      message: "The model server failed with status 503: Our servers are overloaded.",
+    },
+    "server_is_overloaded",
+  ],
+  "an input that is too long": [
+    { message: "Too long.", type: "invalid_request_error", code: "context_length_exceeded" },
+    { type: "invalid_request_error", code: "context_length_exceeded", param: "input" },
+    "context_length_exceeded",
+  ],
+  "a prompt that is not allowed": [
+    { message: "Not allowed.", type: "invalid_request_error", code: "invalid_prompt" },
+    { type: "invalid_request_error", code: "invalid_prompt", message: "Not allowed." },
+    "invalid_prompt",
+  ],
+  "this server's own key": [
+    { message: "Incorrect API key provided.", type: "authentication_error", code: "invalid_api_key" },
+    { type: "server_error", code: "model_authentication_failed" },
+    "server_error",
+  ],
+  "something without a name": [
+    { message: "boom" },
+    { type: "server_error", code: "server_error", message: "The model server gave up its answer: boom" },
+    "server_error",
+  ],
+};
+
+describe("an error of the model server inside its stream", () => {
+  verifies("chat-engine.errors.names-inside-stream", "chat-engine.errors.failed-event-after");
+  test.each(Object.entries(BROKEN_OFF))(
+    "%s reaches the client by its name and with its message",
+    async (_title, [error, event, code]) => {
+      const { server, create } = await serveBehind(chunks(textChunk("Half"), { error }));
+      const { events, final } = await readStream(await create({ stream: true }));
+      expect(events.slice(-2).map(({ type }) => type)).toEqual(["error", "response.failed"]);
+      expect(events.at(-2)).toMatchObject({ error: event });
+      const failure = { status: "failed", error: { code } };
+      expect(final).toMatchObject(failure);
+      expect(await (await server.fetch(`/v1/responses/${final.id}`)).json()).toMatchObject(failure);
+      expect(await (await create()).json()).toMatchObject(failure);
+    },
+  );
+});
+
+describe("a refusal of the model server of a background response", () => {
+  verifies("chat-engine.errors.own-key-is-our-fault");
+  test("fails the response with a published code, and names this server's key", async () => {
+    const { create } = await serveBehind((response) => response.writeHead(401).end());
+    const { events, final } = await readStream(await create({ stream: true, background: true }));
+    expect(events.at(-2)).toMatchObject({
+      type: "error",
+      error: { type: "server_error", code: "model_authentication_failed" },
+    });
+    expect(final).toMatchObject({ status: "failed", error: { code: "server_error" } });
   });
 });

@@ -5,12 +5,12 @@ import type { ModelError, ModelEvent } from "../../runs/ports.ts";
 import type { ChunkReader } from "./chunk-reader.ts";
 import { type JsonObject, parseJson } from "./json-values.ts";
 import { brokenAnswer } from "./model-errors.ts";
+import { readStreamErrorStatus } from "./stream-error-status.ts";
 import { type ErrorContext, explainRefusal } from "./upstream-error.ts";
 
 /** One SSE event of the model server; whole pictures or long arguments may come as one. */
 const SSE_EVENT_CHARS_MAX = 16 * 1024 * 1024;
 const LAST_DATA = "[DONE]";
-const STREAM_ERROR_STATUS = 500;
 
 /** Turns the bytes of an SSE reply into model events. Throws `ModelError` for an error inside the stream; earlier events can still be taken. */
 export class ChunkStream {
@@ -89,9 +89,6 @@ export function isError(chunk: JsonObject, eventName?: string): boolean {
 }
 
 export function explainStreamError(chunk: JsonObject, context: ErrorContext): ModelError {
-  const error = isRecord(chunk["error"]) ? chunk["error"] : chunk;
-  const status = [error["code"], error["status"], error["status_code"]]
-    .map(Number)
-    .find((code) => code >= 400 && code <= 599);
-  return explainRefusal({ status: status ?? STREAM_ERROR_STATUS, headers: {}, body: chunk }, context, 0);
+  const status = readStreamErrorStatus(isRecord(chunk["error"]) ? chunk["error"] : chunk);
+  return explainRefusal({ status, headers: {}, body: chunk }, context, 0);
 }

@@ -188,7 +188,7 @@ describe("an upstream that dies", () => {
     const server = await serveChat((response) => response.socket?.resetAndDestroy());
     expect(await refusal({}, server.origin)).toMatchObject({
       status: 502,
-      message: `Cannot reach the model server at ${server.origin}: it closed the connection.`,
+      message: "Cannot reach the model server: it closed the connection.",
     });
   });
 });
@@ -269,12 +269,12 @@ describe("refusals", () => {
     expect(await refusal({}, server.origin)).toMatchObject({ status: 500, type: "server_error" });
     await server.calls[0]?.closed;
   });
-  test("an address where nothing listens is told by its origin only", async () => {
+  test("an address where nothing listens is not told", async () => {
     const port = await freePort();
     const error = await refusal({ baseUrl: `http://127.0.0.1:${port}/secret/v1` }, "");
     expect(error).toMatchObject({
       status: 502,
-      message: `Cannot reach the model server at http://127.0.0.1:${port}: the connection was refused.`,
+      message: "Cannot reach the model server: the connection was refused.",
     });
   });
 });
@@ -285,7 +285,7 @@ describe("time", () => {
     const error = await refusal({ timeouts: { connectMs: 1000, idleMs: 100, totalMs: 5000 } }, server.origin);
     expect(error).toMatchObject({
       status: 504,
-      message: `The model server at ${server.origin} sent nothing for 0.1 s.`,
+      message: "The model server sent nothing for 0.1 s.",
     });
     await server.calls[0]?.closed;
   });
@@ -307,7 +307,7 @@ describe("time", () => {
     const { error } = await fault(await engine.sample(aRequest(), unaborted()));
     expect(error).toMatchObject({
       status: 504,
-      message: `The model server at ${server.origin} did not finish its answer within 0.15 s.`,
+      message: "The model server did not finish its answer within 0.15 s.",
     });
     await server.calls[0]?.closed;
   });

@@ -75,7 +75,7 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
         reasoningTags: profile.reasoningTags,
         wantsLogprobs: request.topLogprobs !== null,
       });
-      const context = { model: request.model, origin, apiKey };
+      const context = { model: request.model, host: baseUrl.host, apiKey };
       const turn = new UpstreamTurn({ reader, context, totalMs: timeouts.totalMs, idleMs: timeouts.idleMs, signal });
       if (!signal.aborted) {
         const { idleMs } = timeouts;

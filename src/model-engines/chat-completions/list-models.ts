@@ -52,13 +52,13 @@ export class ModelList {
       if (reply.statusCode === 200) return readModels(body);
       throw explainRefusal(
         { status: reply.statusCode, headers: reply.headers, body },
-        { model: "", origin, apiKey },
+        { model: "", host: new URL(origin).host, apiKey },
         Date.now(),
       );
     } catch (error) {
       if (error instanceof ModelError || signal.aborted) throw error;
-      if (limited.aborted) throw tooSlow(origin, `did not list its models within ${timeoutMs / 1000} s`, error);
-      throw explainTransportError(error, origin, timeoutMs);
+      if (limited.aborted) throw tooSlow(`did not list its models within ${timeoutMs / 1000} s`, error);
+      throw explainTransportError(error, timeoutMs);
     }
   }
 }

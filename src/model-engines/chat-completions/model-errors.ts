@@ -8,16 +8,13 @@ export function brokenAnswer(deed: string): ModelError {
   return new ModelError(`The model server ${deed}.`, { ...SERVER_FAULT, status: 502 });
 }
 
-export function unreachable(origin: string, reason: string, cause: unknown): ModelError {
-  return new ModelError(`Cannot reach the model server at ${origin}: ${reason}.`, {
-    ...SERVER_FAULT,
-    status: 502,
-    cause,
-  });
+/** Its address is not told: callers need not know the operator's network. */
+export function unreachable(reason: string, cause: unknown): ModelError {
+  return new ModelError(`Cannot reach the model server: ${reason}.`, { ...SERVER_FAULT, status: 502, cause });
 }
 
-export function tooSlow(origin: string, reason: string, cause?: unknown): ModelError {
-  return new ModelError(`The model server at ${origin} ${reason}.`, { ...SERVER_FAULT, status: 504, cause });
+export function tooSlow(reason: string, cause?: unknown): ModelError {
+  return new ModelError(`The model server ${reason}.`, { ...SERVER_FAULT, status: 504, cause });
 }
 
 /** A parameter that no chat-completions server can honour. Refused, because dropping it would be silent. */

@@ -17,22 +17,18 @@ const REASONS: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host",
 };
 
-/** Says why a call failed below HTTP. Only the server's origin is named: paths and queries may hold secrets. */
-export function explainTransportError(error: unknown, origin: string, idleMs: number): ModelError {
+/** Says why a call failed below HTTP, without the address that was called. */
+export function explainTransportError(error: unknown, idleMs: number): ModelError {
   const code = codeOf(error);
   switch (code) {
     case "UND_ERR_CONNECT_TIMEOUT":
     case "ETIMEDOUT":
-      return tooSlow(origin, "did not accept the connection in time", error);
+      return tooSlow("did not accept the connection in time", error);
     case "UND_ERR_HEADERS_TIMEOUT":
     case "UND_ERR_BODY_TIMEOUT":
-      return tooSlow(origin, `sent nothing for ${idleMs / 1000} s`, error);
+      return tooSlow(`sent nothing for ${idleMs / 1000} s`, error);
     default:
-      return unreachable(
-        origin,
-        REASONS[code] ?? (code === "" ? "the call failed" : `the call failed (${code})`),
-        error,
-      );
+      return unreachable(REASONS[code] ?? (code === "" ? "the call failed" : `the call failed (${code})`), error);
   }
 }
 

@@ -9,7 +9,7 @@ verifies(
   "errors.catalogue.out-of-credit",
 );
 
-const CONTEXT = { model: "m", origin: "http://model.test", apiKey: "the-operators-key" };
+const CONTEXT = { model: "m", host: "model.test:8000", apiKey: "the-operators-key" };
 const NOW_MS = Date.parse("2026-01-01T00:00:00Z");
 
 function explain(status: number, body: string, headers: Readonly<Record<string, string>> = {}) {
@@ -36,14 +36,21 @@ function check(
 }
 
 describe("whose fault it is", () => {
-  test("a refused key is the operator's, and the text says so", () => {
+  test("a refused key is the operator's: a fault of this server, and the text says whose key it is", () => {
+    verifies("chat-engine.errors.own-key-is-our-fault");
+    const fault = { status: 502, type: "server_error", code: "model_authentication_failed", param: null };
     check(401, said("Incorrect API key provided: the-operators-key"), {
-      status: 401,
-      type: "authentication_error",
+      ...fault,
       message:
-        "The model server at http://model.test did not accept this server's own key; your key is not the cause: Incorrect API key provided: [redacted]",
+        "The model server refused the key that this server has for it (MODEL_API_KEY); your API key is not the cause.",
     });
-    check(403, said("Forbidden"), { status: 403, type: "permission_error" });
+    check(403, said("Forbidden"), {
+      ...fault,
+      message: "The model server does not permit this server to do that; your API key is not the cause: Forbidden",
+    });
+    expect(explainRefusal({ status: 401, headers: {}, body: "" }, { ...CONTEXT, apiKey: null }, NOW_MS).message).toBe(
+      "The model server asks for a key, and this server has none for it (MODEL_API_KEY); your API key is not the cause.",
+    );
   });
   test("an unknown model is told as the reference tells it", () => {
     const expected = {
@@ -155,19 +162,26 @@ describe("faults of the server", () => {
       status: 500,
       type: "server_error",
       code: "server_error",
-      message: "The model server at http://model.test failed with status 500: Out of memory",
+      message: "The model server failed with status 500: Out of memory",
     });
     check(503, said("Loading model"), { status: 503, retryAfterSeconds: 4 }, { "retry-after": "4" });
     check(529, said("Overloaded"), { status: 503 });
     check(408, "", { status: 504 });
-    check(302, "", { status: 502 });
+    for (const status of [204, 302, 307])
+      check(status, "", {
+        status: 502,
+        message: `The model server answered with status ${status} in place of a turn.`,
+      });
+  });
+  test("of an overloaded server are told by the name that the contract has for them", () => {
+    check(503, said("Busy", { code: "server_is_overloaded" }), { status: 503, code: "server_is_overloaded" });
   });
 });
 
 describe("what is shown", () => {
   test("no raw body", () =>
     expect(explain(500, "<html>Traceback at /srv/app.py</html>").message).toBe(
-      "The model server at http://model.test failed with status 500.",
+      "The model server failed with status 500.",
     ));
   test("no key, token or address, and not too much", () => {
     const { message } = explain(
@@ -178,6 +192,11 @@ describe("what is shown", () => {
     );
     expect(message).toMatch(/^Key \[redacted\] \[redacted\] \[redacted\] \[redacted\] x+…$/);
     expect(message.length).toBe(500);
+  });
+  test("no address of the model server, with or without its scheme", () => {
+    verifies("chat-engine.errors.secrets-not-passed-on");
+    const { message } = explain(400, said("model.test:8000 cannot reach 10.0.0.7:6379 or redis://cache/0"));
+    expect(message).toBe("[redacted] cannot reach [redacted] or [redacted]");
   });
   test("a provider's own words behind a gateway", () => {
     check(400, said("Provider returned error", { metadata: { raw: "Bad image" } }), {

@@ -2,7 +2,7 @@ import { isRecord } from "../../base/records.ts";
 import { ModelError } from "../../runs/ports.ts";
 import { isList, type JsonObject, parseJson, textOrNull } from "./json-values.ts";
 import { inputTooLong, modelNotFound } from "./model-errors.ts";
-import { redact } from "./redact.ts";
+import { type Hidden, redact } from "./redact.ts";
 import { requestPathOf } from "./request-path.ts";
 import { readRetryAfter } from "./retry-after.ts";
 
@@ -20,58 +20,58 @@ interface ReportedError {
 const FAULT = { type: "server_error", code: "server_error" } as const;
 
 export interface Refusal {
-  readonly status: number;
+  /** Null: an error inside a stream that tells none. */
+  readonly status: number | null;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** The reply's text, or the error object found in a stream. */
   readonly body: string | JsonObject;
 }
 
-/** What error texts may mention: the model asked for and where the server is; and what they must not: the key. */
-export interface ErrorContext {
+/** What error texts may mention, which is the model asked for, and what they must not. */
+export interface ErrorContext extends Hidden {
   readonly model: string;
-  readonly origin: string;
-  readonly apiKey: string | null;
 }
 
 const TOO_LONG =
   /context[ _-]?(?:length|size|window)|exceed_context|maximum (?:context|prompt|model|input|sequence) (?:length|size)|(?:prompt|input|messages?) (?:is|are) too long|too many (?:input )?tokens|input tokens exceed|exceeds? (?:the )?(?:maximum|max|limit of).{0,40}tokens|input length.{0,60}exceed/i;
 const NO_SUCH_MODEL =
   /model.{0,200}(?:not found|does not exist|not exist|no such|unknown|not available|isn't available|not loaded)|(?:no such|unknown|unrecognized|invalid) model|not a valid model/is;
+const OVERLOADED: ReadonlySet<string> = new Set(["server_is_overloaded", "overloaded_error", "engine_overloaded"]);
 const OUT_OF_CREDIT =
   /insufficient_quota|insufficient (?:quota|balance|credits?)|exceeded your current quota|check your plan and billing/i;
 
 /** Says in the reference's words why a model server refused a turn or gave it up. */
 export function explainRefusal(refusal: Refusal, context: ErrorContext, nowMs: number): ModelError {
   const reported = readReported(refusal.body);
-  const shown = reported.isReadable ? redact(reported.message, context.apiKey) : "";
+  const shown = reported.isReadable ? redact(reported.message, context) : "";
   const { status } = refusal;
   if (reported.code === "model_not_found") return modelNotFound(context.model); // Some say so with 403.
+  if (status === null || status >= 500) return failed(refusal, reported, shown, nowMs);
   if (status === 401 || status === 403) return refusedKey(status, shown, context);
   if (status === 429 || status === 402) return rateLimited(refusal, reported, shown, nowMs);
   if (status === 408)
-    return new ModelError(`The model server at ${context.origin} timed out. ${shown}`.trim(), {
-      ...FAULT,
-      status: 504,
-      quoted: shown,
-    });
-  if (status >= 500) return failed(refusal, reported, shown, context, nowMs);
+    return new ModelError(`The model server timed out. ${shown}`.trim(), { ...FAULT, status: 504, quoted: shown });
   if (status < 400)
-    return new ModelError(`The model server at ${context.origin} answered with status ${status} in place of a turn.`, {
+    return new ModelError(`The model server answered with status ${status} in place of a turn.`, {
       ...FAULT,
       status: 502,
     });
   return refusedRequest(status, reported, shown, context);
 }
 
-/** The operator's key is at fault, not the caller's; the text says so because the status alone would accuse the caller. */
-function refusedKey(status: number, shown: string, context: ErrorContext): ModelError {
-  const what = status === 401 ? "did not accept this server's own key" : "does not permit this server to do that";
-  return new ModelError(withDetail(`The model server at ${context.origin} ${what}; your key is not the cause`, shown), {
-    status,
-    type: status === 401 ? "authentication_error" : "permission_error",
-    code: status === 401 ? "model_server_authentication" : "model_server_permission",
-    quoted: shown,
-  });
+/** 502 and not the status of the model server: clients take 401 and 403 for a fault of their own key. */
+function refusedKey(status: 401 | 403, shown: string, { apiKey }: ErrorContext): ModelError {
+  const fields = { type: "server_error", code: "model_authentication_failed", status: 502 } as const;
+  if (status === 403)
+    return new ModelError(
+      withDetail("The model server does not permit this server to do that; your API key is not the cause", shown),
+      { ...fields, quoted: shown },
+    );
+  const why =
+    apiKey === null
+      ? "The model server asks for a key, and this server has none for it"
+      : "The model server refused the key that this server has for it";
+  return new ModelError(`${why} (MODEL_API_KEY); your API key is not the cause.`, fields);
 }
 
 function rateLimited(refusal: Refusal, reported: ReportedError, shown: string, nowMs: number): ModelError {
@@ -98,24 +98,17 @@ function rateLimited(refusal: Refusal, reported: ReportedError, shown: string, n
   });
 }
 
-function failed(
-  refusal: Refusal,
-  reported: ReportedError,
-  shown: string,
-  context: ErrorContext,
-  nowMs: number,
-): ModelError {
+function failed({ status, headers }: Refusal, reported: ReportedError, shown: string, nowMs: number): ModelError {
   if (TOO_LONG.test(reported.message)) return inputTooLong(); // Several local servers report this as their own fault.
-  const isOdd = refusal.status > 511; // Statuses of single vendors, such as 529, mean overload.
-  return new ModelError(
-    withDetail(`The model server at ${context.origin} failed with status ${refusal.status}`, shown),
-    {
-      ...FAULT,
-      status: isOdd ? 503 : refusal.status,
-      retryAfterSeconds: readRetryAfter(refusal.headers, "", nowMs),
-      quoted: shown,
-    },
-  );
+  const isOdd = status !== null && status > 511; // Statuses of single vendors, such as 529, mean overload.
+  const what = status === null ? "gave up its answer" : `failed with status ${status}`;
+  return new ModelError(withDetail(`The model server ${what}`, shown), {
+    ...FAULT,
+    code: OVERLOADED.has(reported.code ?? reported.type ?? "") ? "server_is_overloaded" : FAULT.code,
+    status: isOdd ? 503 : (status ?? 500),
+    retryAfterSeconds: readRetryAfter(headers, "", nowMs),
+    quoted: shown,
+  });
 }
 
 function refusedRequest(status: number, reported: ReportedError, shown: string, context: ErrorContext): ModelError {
@@ -127,13 +120,10 @@ function refusedRequest(status: number, reported: ReportedError, shown: string, 
     return inputTooLong();
   if (NO_SUCH_MODEL.test(reported.message)) return modelNotFound(context.model);
   if (status === 404 && (shown === "" || /^not found$/i.test(shown))) {
-    return new ModelError(
-      `The model server at ${context.origin} has no chat completions under the configured base URL.`,
-      {
-        ...FAULT,
-        status: 502,
-      },
-    );
+    return new ModelError("The model server has no chat completions under the configured base URL.", {
+      ...FAULT,
+      status: 502,
+    });
   }
   return new ModelError(shown === "" ? `The model server refused the request with status ${status}.` : shown, {
     status,

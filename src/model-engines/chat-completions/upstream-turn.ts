@@ -117,7 +117,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
     if (this.#phase.name === "collecting" && this.#phase.status !== 200)
       this.#readCollected(this.#phase); // The status alone says enough.
     else if (this.#phase.name === "streaming" && this.#endEarly()) return;
-    else this.#fail(explainTransportError(error, this.#options.context.origin, this.#options.idleMs));
+    else this.#fail(explainTransportError(error, this.#options.idleMs));
   }
 
   #beginStream(): void {
@@ -206,9 +206,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
       this.#controller?.abort(new TurnOver());
       return;
     }
-    this.#fail(
-      tooSlow(this.#options.context.origin, `did not finish its answer within ${this.#options.totalMs / 1000} s`),
-    );
+    this.#fail(tooSlow(`did not finish its answer within ${this.#options.totalMs / 1000} s`));
   };
 
   /** The turn is over for good; the reply's own last bytes may still come, so that the connection can be used again. */
