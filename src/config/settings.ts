@@ -105,6 +105,15 @@ export const SETTINGS = {
     max: 1024 * MEBIBYTE,
     text: "The largest JSON body, or WebSocket message, that is read.",
   },
+  contextBytesMax: {
+    name: "CONTEXT_BYTES_MAX",
+    section: "Limits",
+    kind: "integer",
+    default: 64 * MEBIBYTE,
+    min: 1024,
+    max: 1024 * MEBIBYTE,
+    text: "How much stored text one request may bring to its model: the responses before it or its conversation, and as much again by references to items. What is more is refused with context_length_exceeded before it is read.",
+  },
   uploadBytesMax: {
     name: "UPLOAD_BYTES_MAX",
     section: "Limits",

@@ -24,6 +24,7 @@ export interface StoredResponse {
   readonly streamed: boolean;
 }
 
+/** `hasMore` can be true of a page with fewer items than were asked for, because a page's text is bounded too. */
 export interface ItemPage {
   readonly items: readonly StoredItem[];
   readonly hasMore: boolean;
@@ -36,6 +37,13 @@ export interface PageRequest {
   readonly after: string | null;
 }
 
+export interface InputPageRequest extends PageRequest {
+  /** Ends the page before this item; null: nowhere before its limit. */
+  readonly before: string | null;
+  /** Whether what came before the response in its chain is listed too. */
+  readonly history: boolean;
+}
+
 /** Stored responses and their items. A foreign or unknown id is `null`, `false` or an empty list, never an error that tells them apart. */
 export interface ResponseStore {
   /** The latest stored snapshot. */
@@ -43,11 +51,11 @@ export interface ResponseStore {
   findStored(owner: Owner, responseId: string): Promise<StoredResponse | null>;
   /** Removes the response, its items and its events. False if there was none. */
   deleteResponse(owner: Owner, responseId: string): Promise<boolean>;
-  /** The chain that ends with `responseId`, oldest first; null if any link is unknown to this owner. */
+  /** The chain that ends with `responseId`, oldest first; null if any link is unknown to this owner. Rejects with `ContextTooLong` rather than read more than the budget allows. */
   loadChain(owner: Owner, responseId: string): Promise<readonly ChainLink[] | null>;
-  /** One page of exactly the items supplied to that create call; null if the response, or the cursor, is unknown. */
-  listInputItems(owner: Owner, responseId: string, page: PageRequest): Promise<ItemPage | null>;
-  /** Stored items by id, for `item_reference`, those of conversations among them; unknown ids are absent from the map. */
+  /** One page of exactly the items supplied to that create call, or with `history` after those of its chain; null if the response, or a cursor, is unknown. */
+  listInputItems(owner: Owner, responseId: string, page: InputPageRequest): Promise<ItemPage | null>;
+  /** Stored items by id, for `item_reference`, those of conversations among them; unknown ids are absent from the map. Rejects with `ContextTooLong` like `loadChain`. */
   findItems(owner: Owner, ids: readonly string[]): Promise<ReadonlyMap<string, StoredItem>>;
 }
 
@@ -79,7 +87,7 @@ export interface ConversationStore {
   findItem(owner: Owner, conversationId: string, itemId: string): Promise<StoredItem | null>;
   /** Null if the conversation or the cursor is unknown. */
   listItems(owner: Owner, conversationId: string, page: PageRequest): Promise<ItemPage | null>;
-  /** Every item, oldest first; null if the conversation is unknown. Rejects with `ConversationTooLong` rather than read more than a process can hold. */
+  /** Every item, oldest first; null if the conversation is unknown. Rejects with `ContextTooLong` rather than read more than the budget allows. */
   loadItems(owner: Owner, conversationId: string): Promise<readonly StoredItem[] | null>;
   /** Keeps everyone but this response from changing the items, until `unlock` or the response's end. Outlives this process only together with the stored response. */
   lock(owner: Owner, conversationId: string, responseId: string): ConversationChanged;
@@ -87,9 +95,9 @@ export interface ConversationStore {
   unlock(owner: Owner, conversationId: string, responseId: string): Promise<void>;
 }
 
-/** A conversation holds more text than one request may bring to a model. */
-export class ConversationTooLong extends Error {
-  override readonly name = "ConversationTooLong";
+/** What is stored is more than one request may bring into memory. */
+export class ContextTooLong extends Error {
+  override readonly name = "ContextTooLong";
 }
 
 /** Another process has held the lock of the database for longer than anyone waits for it. Nothing was changed. */

@@ -10,6 +10,7 @@ export function openConfiguredStore(config: Config, onCommit?: StoreOptions["onC
     commitIntervalMs: config.eventCommitIntervalMs,
     lockWaitMs: config.databaseLockWaitMs,
     sync: config.databaseSync,
+    contextBytesMax: config.contextBytesMax,
     ...(onCommit === undefined ? {} : { onCommit }),
   });
 }

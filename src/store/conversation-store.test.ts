@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Conversation } from "../../generated/responses-api/types.ts";
 import { cpuMsOf } from "../../tests/cpu-time.ts";
 import { jsonOf } from "../base/json-text.ts";
-import { ConversationTooLong, type ItemPage, type PageRequest } from "../responses-api/ports.ts";
+import { ContextTooLong, type ItemPage, type PageRequest } from "../responses-api/ports.ts";
 import { type Owner, RunLost } from "../runs/ports.ts";
 import type { Store } from "./open-store.ts";
 import { numbersFrom, openTestStore, storeRun, temporaryFile } from "./store.fixture.ts";
@@ -288,10 +288,10 @@ test("what a killed worker held before its response was stored is free again, an
 });
 
 test("a conversation of more text than may be brought into memory at once is refused as a whole, and still paged", async () => {
-  const store = await openTestStore({ conversationBytesMax: 1_000 });
+  const store = await openTestStore({ contextBytesMax: 1_000 });
   await begin(store, "conv_1", ["msg_1"]);
   await store.conversations.addItems(OURS, "conv_1", [anItem("msg_2", "x".repeat(1_000))]);
-  await expect(store.conversations.loadItems(OURS, "conv_1")).rejects.toThrow(ConversationTooLong);
+  await expect(store.conversations.loadItems(OURS, "conv_1")).rejects.toThrow(ContextTooLong);
   expect((await store.conversations.listItems(OURS, "conv_1", NEWEST))?.items).toHaveLength(2);
   await store.conversations.deleteItem(OURS, "conv_1", "msg_2");
   expect(await idsIn(store, "conv_1")).toEqual(["msg_1"]);

@@ -4,35 +4,29 @@ import { assert } from "../base/assert.ts";
 import {
   type ConversationChanged,
   type ConversationStore,
-  ConversationTooLong,
   type ItemPage,
   type PageRequest,
 } from "../responses-api/ports.ts";
 import type { Owner } from "../runs/ports.ts";
 import type { WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue } from "./commit-queue.ts";
+import { CONTEXT_ITEMS_MAX, ContextBudget } from "./context-budget.ts";
 import type { ConversationStep } from "./conversation-changes.ts";
+import { firstPage, type ItemPlace, readItems } from "./item-places.ts";
 import { type ItemText, textOf } from "./item-text.ts";
 import type { Database } from "./schema.ts";
 import { storedItem } from "./stored-item.ts";
-
-/** How much text of one conversation is brought into memory at once. */
-const CONVERSATION_BYTES_MAX = 64 * 1024 * 1024;
 
 /** The conversations in the database. Changes take their turn among the writes of the runs; every query names the owner. */
 export class StoredConversations implements ConversationStore {
   readonly #db: Kysely<Database>;
   readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
-  readonly #bytesMax: number;
+  readonly #contextBytesMax: number;
 
-  constructor(
-    db: Kysely<Database>,
-    queue: CommitQueue<WriteJob, WriteOutcome>,
-    bytesMax: number = CONVERSATION_BYTES_MAX,
-  ) {
+  constructor(db: Kysely<Database>, queue: CommitQueue<WriteJob, WriteOutcome>, contextBytesMax: number) {
     this.#db = db;
     this.#queue = queue;
-    this.#bytesMax = bytesMax;
+    this.#contextBytesMax = contextBytesMax;
   }
 
   async createConversation(owner: Owner, conversation: Conversation, items: readonly StoredItem[]): Promise<void> {
@@ -93,23 +87,29 @@ export class StoredConversations implements ConversationStore {
     if ((await this.findConversation(owner, conversationId)) === null) return null;
     const cursor = page.after === null ? null : await this.#findSequence(owner, conversationId, page.after);
     if (page.after !== null && cursor === null) return null;
-    const rows = await this.#itemsOf(owner, conversationId)
-      .select("body")
+    const places = await this.#placesOf(owner, conversationId)
       .$if(cursor !== null, (query) => query.where("sequence", page.order === "asc" ? ">" : "<", cursor))
       .orderBy("sequence", page.order)
       .limit(page.limit + 1)
       .execute();
-    return { items: rows.slice(0, page.limit).map((row) => storedItem(row.body)), hasMore: rows.length > page.limit };
+    const shown = firstPage(places.map(inConversations), page.limit);
+    return { items: await readItems(this.#db, shown), hasMore: places.length > shown.length };
   }
 
   async loadItems(owner: Owner, conversationId: string): Promise<readonly StoredItem[] | null> {
-    const { bytes } = await this.#itemsOf(owner, conversationId)
-      .select(sql<number | null>`sum(octet_length(body))`.as("bytes")) // Which reads no body.
-      .executeTakeFirstOrThrow();
-    if (bytes === null) return (await this.findConversation(owner, conversationId)) === null ? null : [];
-    if (bytes > this.#bytesMax) throw new ConversationTooLong(conversationId);
-    const rows = await this.#itemsOf(owner, conversationId).select("body").orderBy("sequence").execute();
-    return rows.map((row) => storedItem(row.body));
+    const places = await this.#placesOf(owner, conversationId)
+      .orderBy("sequence")
+      .limit(CONTEXT_ITEMS_MAX + 1)
+      .execute();
+    if (places.length === 0) return (await this.findConversation(owner, conversationId)) === null ? null : [];
+    const budget = new ContextBudget(this.#contextBytesMax);
+    budget.takeItems(places.length);
+    for (const { bytes } of places) budget.takeBytes(bytes);
+    return await readItems(this.#db, places.map(inConversations));
+  }
+
+  #placesOf(owner: Owner, conversationId: string) {
+    return this.#itemsOf(owner, conversationId).select(["sequence", sql<number>`octet_length(body)`.as("bytes")]); // Which reads no body.
   }
 
   async #change(owner: Owner, conversationId: string, step: ConversationStep): ConversationChanged {
@@ -142,6 +142,10 @@ export class StoredConversations implements ConversationStore {
         ),
       );
   }
+}
+
+function inConversations(row: Pick<ItemPlace, "sequence" | "bytes">): ItemPlace {
+  return { ...row, table: "conversation_items" };
 }
 
 /** One conversation holds an id once; a whole commit would fail of a second one. */

@@ -23,6 +23,7 @@ import { WorkerLease } from "./worker-lease.ts";
 /** The least time between two commits of appended events: what a live reader may wait, and what all runs share a commit for. */
 const COMMIT_INTERVAL_MS = 4;
 const LOCK_WAIT_MS = 10_000;
+const CONTEXT_BYTES_MAX = 64 * 1024 * 1024;
 /** How much text one commit takes before the rest has to wait for the next. */
 const COMMIT_CHARACTERS_MAX = 8 * 1024 * 1024;
 
@@ -36,8 +37,8 @@ export interface StoreOptions {
   readonly lockWaitMs?: number;
   /** Whether a commit waits for the disk (`full`), or a power cut can take the last of them (`normal`). */
   readonly sync?: "normal" | "full";
-  /** How much text of one conversation is brought into memory at once. */
-  readonly conversationBytesMax?: number;
+  /** How much text of a chain, a conversation or of items that are referred to one request may bring into memory. */
+  readonly contextBytesMax?: number;
   readonly onCommit?: (commit: CommitReport) => void;
 }
 
@@ -70,13 +71,14 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     commitSizeMax: COMMIT_CHARACTERS_MAX,
     onCommit: options.onCommit,
   });
+  const { contextBytesMax = CONTEXT_BYTES_MAX } = options;
   const keys = new StoredKeys(db);
   const folder = new FileFolder(filesFolder(options));
   const files = new StoredFiles(db, lease, folder);
   await files.removeLeftovers().catch(() => {}); // Every look for expired files tries it again, and tells what is wrong.
   return {
-    responses: new StoredResponses(db, queue),
-    conversations: new StoredConversations(db, queue, options.conversationBytesMax),
+    responses: new StoredResponses(db, queue, contextBytesMax),
+    conversations: new StoredConversations(db, queue, contextBytesMax),
     events: new StoredEventLog(db, queue, writer),
     ledger: new StoredRunLedger(db, queue, lease),
     files,

@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import { cpuMsOf } from "../../tests/cpu-time.ts";
+import { verifies } from "../../tests/verifies.ts";
 import { jsonOf } from "../base/json-text.ts";
-import type { ItemPage, PageRequest, ResponseStore } from "../responses-api/ports.ts";
+import { ContextTooLong, type InputPageRequest, type ItemPage, type ResponseStore } from "../responses-api/ports.ts";
 import { numbersFrom, openTestStore, storeRun } from "./store.fixture.ts";
 import { anItem, aResponse, OTHERS, OURS } from "./stored-shapes.fixture.ts";
 
-const FIRST_PAGE: PageRequest = { limit: 2, order: "asc", after: null };
+const FIRST_PAGE: InputPageRequest = { limit: 2, order: "asc", after: null, before: null, history: false };
 
 function idsOf(items: readonly object[] | undefined): readonly unknown[] | undefined {
   return items?.map((item) => ("id" in item ? item.id : undefined));
@@ -15,12 +16,12 @@ function idsOf(items: readonly object[] | undefined): readonly unknown[] | undef
 async function pagesOf(
   responses: ResponseStore,
   responseId: string,
-  page: PageRequest,
+  page: Partial<InputPageRequest>,
 ): Promise<readonly (readonly unknown[])[]> {
   const pages: (readonly unknown[])[] = [];
   let after: string | null = null;
   for (;;) {
-    const found: ItemPage | null = await responses.listInputItems(OURS, responseId, { ...page, after });
+    const found: ItemPage | null = await responses.listInputItems(OURS, responseId, { ...FIRST_PAGE, ...page, after });
     const ids = idsOf(found?.items) ?? [];
     pages.push(ids);
     if (found === null || !found.hasMore || pages.length > 20) return pages;
@@ -126,6 +127,68 @@ test("a chain that was read before is told as it is now", async () => {
   expect(await told()).toBeUndefined();
 });
 
+test("nobody can change the items of a chain for those who read it later", async () => {
+  verifies("state.context.items-are-frozen");
+  const { events, responses } = await openTestStore();
+  await storeRun(events, "resp_1", { input: ["msg_1"], output: ["msg_2"] });
+  const read = async () => (await responses.loadChain(OURS, "resp_1"))?.flatMap(({ items }) => items) ?? [];
+  const before = JSON.stringify(await read());
+  for (const item of await read()) {
+    expect(() => Object.assign(item, { id: "msg_other" })).toThrow(TypeError);
+    if (item.type !== "message") continue;
+    expect(() => Object.assign(item.content[0] ?? {}, { text: "other" })).toThrow(TypeError);
+    expect(() => item.content.pop()).toThrow(TypeError);
+  }
+  expect(JSON.stringify(await read())).toBe(before);
+});
+
+test("what is more than the budget of a context is refused unread, whether it is in memory or not", async () => {
+  verifies("state.context.budget");
+  const { events, responses } = await openTestStore({ contextBytesMax: 4_000 });
+  const long = (id: string) => anItem(id, "x".repeat(1_500));
+  for (const link of numbersFrom(1, 3)) {
+    const fields = { previous_response_id: link === 1 ? null : `resp_${link - 1}` };
+    const response = aResponse(`resp_${link}`, fields);
+    await events.open({ owner: OURS, response, inputItems: [long(`msg_${link}`)] }, []);
+    await events.close(`resp_${link}`, [], { response: { ...response, status: "completed" }, outputItems: [] });
+  }
+  expect(await responses.loadChain(OURS, "resp_2")).toHaveLength(2);
+  for (let time = 0; time < 2; time++)
+    await expect(responses.loadChain(OURS, "resp_3")).rejects.toThrow(ContextTooLong);
+  expect(await responses.findItems(OURS, ["msg_1", "msg_2"])).toHaveLength(2);
+  await expect(responses.findItems(OURS, ["msg_1", "msg_2", "msg_3"])).rejects.toThrow(ContextTooLong);
+  const whole = { ...FIRST_PAGE, limit: 20, history: true };
+  expect(idsOf((await responses.listInputItems(OURS, "resp_3", whole))?.items)).toEqual(["msg_1", "msg_2", "msg_3"]);
+});
+
+test("a page of long items ends before its limit, and the pages together hold them all", async () => {
+  verifies("input-items.list.pages-are-bounded-in-bytes");
+  const { events, responses } = await openTestStore();
+  const ids = ["msg_1", "msg_2", "msg_3", "msg_4"];
+  const inputItems = ids.map((id) => anItem(id, "x".repeat(id === "msg_4" ? 20_000_000 : 7_000_000)));
+  await events.open({ owner: OURS, response: aResponse("resp_1"), inputItems }, []);
+  const expected = [["msg_1", "msg_2"], ["msg_3"], ["msg_4"]];
+  expect(await pagesOf(responses, "resp_1", { limit: 20 })).toEqual(expected);
+  expect(await pagesOf(responses, "resp_1", { limit: 20, history: true })).toEqual(expected);
+});
+
+test("others get their turns while a long chain is read", async () => {
+  verifies("state.context.read-in-slices");
+  const { events, responses } = await openTestStore();
+  const input = numbersFrom(1, 20_000).map((number) => `msg_${number}`);
+  await storeRun(events, "resp_1", { input });
+  let turns = 0;
+  let isReading = true;
+  const count = (): void => {
+    turns += 1;
+    if (isReading) setImmediate(count);
+  };
+  count();
+  expect((await responses.loadChain(OURS, "resp_1"))?.[0]?.items).toHaveLength(20_000);
+  isReading = false;
+  expect(turns).toBeGreaterThanOrEqual(100);
+});
+
 test("a chain of 200 responses loads in well under a tenth of a second", async () => {
   const { events, responses } = await openTestStore({ commitIntervalMs: 0 });
   for (const link of numbersFrom(0, 199)) {
@@ -169,7 +232,7 @@ test.each(["msg_unknown", "msg_out", "msg_of_another_response", ""])("the cursor
   const { events, responses } = await openTestStore();
   await storeRun(events, "resp_1", { input: ["msg_1"], output: ["msg_out"] });
   await storeRun(events, "resp_2", { input: ["msg_of_another_response"] });
-  expect(await responses.listInputItems(OURS, "resp_1", { limit: 20, order: "desc", after })).toBeNull();
+  expect(await responses.listInputItems(OURS, "resp_1", { ...FIRST_PAGE, limit: 20, order: "desc", after })).toBeNull();
 });
 
 test("a response without input has an empty page", async () => {

@@ -1,17 +1,25 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Kysely, sql } from "kysely";
 import type { Response, StoredItem } from "../../generated/responses-api/types.ts";
-import { assert } from "../base/assert.ts";
 import { rememberJson } from "../base/json-text.ts";
-import type { ChainLink, ItemPage, PageRequest, ResponseStore, StoredResponse } from "../responses-api/ports.ts";
+import { pageOf } from "../base/page-of.ts";
+import type {
+  ChainLink,
+  InputPageRequest,
+  ItemPage,
+  PageRequest,
+  ResponseStore,
+  StoredResponse,
+} from "../responses-api/ports.ts";
 import type { Owner } from "../runs/ports.ts";
 import { ChainItems } from "./chain-items.ts";
+import { findLinks } from "./chain-links.ts";
 import type { WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue } from "./commit-queue.ts";
+import { CONTEXT_ITEMS_MAX, ContextBudget } from "./context-budget.ts";
+import { firstPage, type ItemPlace, readItems } from "./item-places.ts";
 import type { Database } from "./schema.ts";
-import { storedItem } from "./stored-item.ts";
 
-/** No honest chain is as long; one that is would be a circle. */
-const CHAIN_LINKS_MAX = 10_000;
 /** How many ids one query names, well below what a statement may hold. */
 const QUERY_IDS_MAX = 1_000;
 
@@ -20,9 +28,11 @@ export class StoredResponses implements ResponseStore {
   readonly #db: Kysely<Database>;
   readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
   readonly #items: ChainItems;
+  readonly #contextBytesMax: number;
 
-  constructor(db: Kysely<Database>, queue: CommitQueue<WriteJob, WriteOutcome>) {
+  constructor(db: Kysely<Database>, queue: CommitQueue<WriteJob, WriteOutcome>, contextBytesMax: number) {
     this.#db = db;
+    this.#contextBytesMax = contextBytesMax;
     this.#items = new ChainItems(db);
     this.#queue = queue;
   }
@@ -51,54 +61,90 @@ export class StoredResponses implements ResponseStore {
 
   async loadChain(owner: Owner, responseId: string): Promise<readonly ChainLink[] | null> {
     const links = await this.#findLinks(owner, responseId);
-    assert(links.length < CHAIN_LINKS_MAX, "a chain of responses has an end");
-    if (links[0]?.previousResponseId !== null) return null; // Nothing was found, or the first link follows one that is not there.
-    const items = await this.#items.load(owner, links);
+    if (links === null) return null;
+    const items = await this.#items.load(owner, links, new ContextBudget(this.#contextBytesMax));
     return links.map(({ id, status }) => ({ responseId: id, status, items: items.get(id) ?? [] }));
   }
 
-  async listInputItems(owner: Owner, responseId: string, page: PageRequest): Promise<ItemPage | null> {
+  async listInputItems(owner: Owner, responseId: string, request: InputPageRequest): Promise<ItemPage | null> {
+    const { after, before, history, order, limit } = request;
+    if (history || before !== null) return await this.#listAround(owner, responseId, request);
     if (!(await this.#hasResponse(owner, responseId))) return null;
-    const cursor = page.after === null ? null : await this.#findPosition(owner, responseId, page.after, page.order);
-    if (page.after !== null && cursor === null) return null;
-    const rows = await this.#db
-      .selectFrom("items")
-      .select("body")
-      .where("response_id", "=", responseId)
-      .where("direction", "=", "input")
-      .where("organization", "=", owner.organization)
-      .where("project", "=", owner.project)
-      .$if(cursor !== null, (query) => query.where("position", page.order === "asc" ? ">" : "<", cursor))
-      .orderBy("position", page.order)
-      .limit(page.limit + 1)
+    const cursor = after === null ? null : await this.#findPosition(owner, responseId, after, order);
+    if (after !== null && cursor === null) return null;
+    const places = await this.#inputOf(owner, responseId)
+      .$if(cursor !== null, (query) => query.where("position", order === "asc" ? ">" : "<", cursor))
+      .orderBy("position", order)
+      .limit(limit + 1)
       .execute();
-    return { items: rows.slice(0, page.limit).map((row) => storedItem(row.body)), hasMore: rows.length > page.limit };
+    const page = firstPage(places.map(inItems), limit);
+    return { items: await readItems(this.#db, page), hasMore: places.length > page.length };
   }
 
   async findItems(owner: Owner, ids: readonly string[]): Promise<ReadonlyMap<string, StoredItem>> {
-    const found = new Map<string, StoredItem>();
     const wanted = [...new Set(ids)];
-    for (let first = 0; first < wanted.length; first += QUERY_IDS_MAX) {
-      const rows = await this.#findNewest(owner, wanted.slice(first, first + QUERY_IDS_MAX));
-      for (const { id, body } of rows) found.set(id, storedItem(body));
-    }
-    const elsewhere = wanted.filter((id) => !found.has(id));
-    for (let first = 0; first < elsewhere.length; first += QUERY_IDS_MAX) {
-      const rows = await this.#findInConversations(owner, elsewhere.slice(first, first + QUERY_IDS_MAX));
-      for (const { id, body } of rows) found.set(id, storedItem(body)); // The newest comes last.
-    }
-    return found;
+    const places = new Map<string, ItemPlace>();
+    await this.#findAll(wanted, (some) => this.#findNewest(owner, some), places);
+    const elsewhere = wanted.filter((id) => !places.has(id));
+    await this.#findAll(elsewhere, (some) => this.#findInConversations(owner, some), places);
+    const budget = new ContextBudget(this.#contextBytesMax);
+    budget.takeItems(places.size);
+    for (const { bytes } of places.values()) budget.takeBytes(bytes);
+    const items = await readItems(this.#db, [...places.values()]);
+    return new Map(items.map((item) => [item.id, item]));
   }
 
-  #findInConversations(owner: Owner, ids: readonly string[]) {
+  /** Asks for ids some at a time, and notes where their items are; of several rows of one id the last one counts. */
+  async #findAll(
+    ids: readonly string[],
+    find: (ids: readonly string[]) => Promise<readonly (ItemPlace & { readonly id: string })[]>,
+    places: Map<string, ItemPlace>,
+  ): Promise<void> {
+    for (let first = 0; first < ids.length; first += QUERY_IDS_MAX) {
+      if (first > 0) await nextTurn();
+      for (const place of await find(ids.slice(first, first + QUERY_IDS_MAX))) places.set(place.id, place);
+    }
+  }
+
+  /** A page for which all of the list has to be known, though not its text. */
+  async #listAround(owner: Owner, responseId: string, request: InputPageRequest): Promise<ItemPage | null> {
+    const response = await this.findResponse(owner, responseId);
+    if (response === null) return null;
+    const budget = new ContextBudget(Number.POSITIVE_INFINITY);
+    const previousId = request.history ? response.previous_response_id : null;
+    const links = previousId === null ? null : await this.#findLinks(owner, previousId);
+    const earlier = await this.#items.findPlaces(owner, links ?? [], budget);
+    const own = await this.#inputOf(owner, responseId)
+      .orderBy("position")
+      .limit(CONTEXT_ITEMS_MAX + 1)
+      .execute();
+    budget.takeItems(own.length);
+    const rest = pageOf([...earlier, ...own.map(inItems)], request, request.before);
+    if (rest === null) return null;
+    const page = firstPage(rest, request.limit);
+    return { items: await readItems(this.#db, page), hasMore: rest.length > page.length };
+  }
+
+  #inputOf(owner: Owner, responseId: string) {
     return this.#db
+      .selectFrom("items")
+      .select(["id", "sequence", sql<number>`octet_length(body)`.as("bytes")])
+      .where("response_id", "=", responseId)
+      .where("direction", "=", "input")
+      .where("organization", "=", owner.organization)
+      .where("project", "=", owner.project);
+  }
+
+  async #findInConversations(owner: Owner, ids: readonly string[]) {
+    const rows = await this.#db
       .selectFrom("conversation_items")
-      .select(["id", "body"])
+      .select(["id", "sequence", sql<number>`octet_length(body)`.as("bytes")])
       .where("id", "in", ids)
       .where("organization", "=", owner.organization)
       .where("project", "=", owner.project)
-      .orderBy("sequence")
+      .orderBy("sequence") // The newest comes last.
       .execute();
+    return rows.map((row) => ({ ...row, table: "conversation_items" as const }));
   }
 
   async #hasResponse(owner: Owner, responseId: string): Promise<boolean> {
@@ -132,50 +178,29 @@ export class StoredResponses implements ResponseStore {
     return row?.position ?? null;
   }
 
-  /** The chain, oldest first, as far back as this owner has its links. */
-  #findLinks(owner: Owner, responseId: string) {
-    return this.#db
-      .withRecursive("chain(id, status, previousResponseId, depth)", (db) =>
-        db
-          .selectFrom("responses")
-          .select(["id", "status", "previous_response_id as previousResponseId", sql<number>`0`.as("depth")])
-          .where("id", "=", responseId)
-          .where("organization", "=", owner.organization)
-          .where("project", "=", owner.project)
-          .unionAll(
-            db
-              .selectFrom("chain")
-              .innerJoin("responses", "responses.id", "chain.previousResponseId")
-              .select([
-                "responses.id",
-                "responses.status",
-                "responses.previous_response_id as previousResponseId",
-                sql<number>`chain.depth + 1`.as("depth"),
-              ])
-              .where("organization", "=", owner.organization)
-              .where("project", "=", owner.project)
-              .where("depth", "<", CHAIN_LINKS_MAX),
-          ),
-      )
-      .selectFrom("chain")
-      .select(["id", "status", "previousResponseId"])
-      .orderBy("depth", "desc")
-      .execute();
+  /** The chain, oldest first; null if a link is not this owner's. */
+  async #findLinks(owner: Owner, responseId: string) {
+    const links = await findLinks(this.#db, owner, responseId);
+    return links[0]?.previousResponseId === null ? links : null; // Else nothing was found, or the first link follows one that is not there.
   }
 
-  #findNewest(owner: Owner, ids: readonly string[]) {
-    return this.#db
+  async #findNewest(owner: Owner, ids: readonly string[]) {
+    const rows = await this.#db
       .selectFrom("items")
-      .select(["id", "body"])
-      .where("sequence", "in", (query) =>
-        query
-          .selectFrom("items")
-          .select((expression) => expression.fn.max("sequence").as("sequence"))
-          .where("id", "in", ids)
-          .where("organization", "=", owner.organization)
-          .where("project", "=", owner.project)
-          .groupBy("id"),
-      )
+      .select((expression) => [
+        "id",
+        expression.fn.max("sequence").as("sequence"),
+        sql<number>`octet_length(body)`.as("bytes"), // Of the row that has the highest sequence: SQLite promises it beside `max`.
+      ])
+      .where("id", "in", ids)
+      .where("organization", "=", owner.organization)
+      .where("project", "=", owner.project)
+      .groupBy("id")
       .execute();
+    return rows.map(inItems);
   }
+}
+
+function inItems<Row extends { readonly id: string; readonly sequence: number; readonly bytes: number }>(row: Row) {
+  return { ...row, table: "items" as const };
 }

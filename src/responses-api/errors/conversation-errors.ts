@@ -21,15 +21,6 @@ export function conversationItemNotFound(itemId: string): ApiError {
   return invalidRequest(404, null, null, `Item with id '${itemId}' not found in conversation.`);
 }
 
-export function conversationTooLong(): ApiError {
-  return invalidRequest(
-    400,
-    "context_length_exceeded",
-    "conversation",
-    "This conversation holds more text than one request can bring to a model. Please begin another one.",
-  );
-}
-
 /** `itemId` is the item that was named, if one was. */
 export function conversationRefused(refusal: ConversationRefusal, conversationId: string, itemId = ""): ApiError {
   switch (refusal.reason) {

@@ -62,6 +62,20 @@ export function itemNotStored(id: string, list = "input"): ApiError {
   );
 }
 
+const TOO_LONG = {
+  conversation: "This conversation holds more text than one request can bring to a model. Please begin another one.",
+  previous_response_id:
+    "The responses before this one hold more text than one request can bring to a model. Please begin a new chain.",
+  input: "The items that the input refers to hold more text than one request can bring to a model.",
+  items: "The items that are referred to hold more text than one request can bring to a model.",
+  history: "The responses before this one hold more items than can be listed together.",
+} as const;
+
+/** What is stored is more than is brought into memory for one request. `param` is what refers to it. */
+export function contextTooLong(param: keyof typeof TOO_LONG): ApiError {
+  return invalidRequest(400, "context_length_exceeded", param, TOO_LONG[param]);
+}
+
 export function toolOutputMissing(callId: string): ApiError {
   return invalidRequest(400, null, "input", `No tool output found for function call ${callId}.`);
 }

@@ -2,9 +2,9 @@ import type { CreateResponseRequest, StoredItem } from "../../../generated/respo
 import { newId } from "../../base/ids.ts";
 import type { Owner } from "../../runs/ports.ts";
 import { conversationIdOf } from "../conversation-hold.ts";
-import { conversationNotFound, conversationTooLong } from "../errors/conversation-errors.ts";
-import { previousResponseNotFound, previousResponseRunning } from "../errors/state-errors.ts";
-import { type ConversationStore, ConversationTooLong, type ResponseStore } from "../ports.ts";
+import { conversationNotFound } from "../errors/conversation-errors.ts";
+import { contextTooLong, previousResponseNotFound, previousResponseRunning } from "../errors/state-errors.ts";
+import { ContextTooLong, type ConversationStore, type ResponseStore } from "../ports.ts";
 import { type InputSources, placeList } from "./place-list.ts";
 
 /** A response that is kept outside the store. */
@@ -64,7 +64,7 @@ async function loadChain(sources: HistorySources, owner: Owner, previousId: stri
 
 async function loadConversation(sources: HistorySources, owner: Owner, id: string): Promise<readonly StoredItem[]> {
   const items = await sources.conversations.loadItems(owner, id).catch((error: unknown) => {
-    throw error instanceof ConversationTooLong ? conversationTooLong() : error;
+    throw error instanceof ContextTooLong ? contextTooLong("conversation") : error;
   });
   if (items === null) throw conversationNotFound(id);
   return items;
@@ -75,7 +75,9 @@ async function loadStoredChain(
   owner: Owner,
   previousId: string,
 ): Promise<readonly StoredItem[]> {
-  const chain = await sources.store.loadChain(owner, previousId);
+  const chain = await sources.store.loadChain(owner, previousId).catch((error: unknown) => {
+    throw error instanceof ContextTooLong ? contextTooLong("previous_response_id") : error;
+  });
   const last = chain?.at(-1);
   if (chain == null || last === undefined) throw previousResponseNotFound(previousId);
   if (last.status === "in_progress" || last.status === "queued") throw previousResponseRunning(previousId);

@@ -1,7 +1,8 @@
 import type { InputItem, StoredItem } from "../../../generated/responses-api/types.ts";
 import { keyOfId, newId } from "../../base/ids.ts";
 import type { Owner } from "../../runs/ports.ts";
-import type { ConversationStore } from "../ports.ts";
+import { contextTooLong } from "../errors/state-errors.ts";
+import { ContextTooLong, type ConversationStore } from "../ports.ts";
 import { checkIdsOnce } from "./context-rules.ts";
 import { type InputSources, placeList } from "./place-list.ts";
 
@@ -22,10 +23,14 @@ export async function placeConversationItems(
   { conversationId, items }: AddedItems,
 ): Promise<readonly StoredItem[]> {
   const answersACall = items.some((item) => item.type === "tool_result");
-  const after = answersACall ? await parts.conversations.loadItems(owner, conversationId) : null;
+  const after = answersACall ? await parts.conversations.loadItems(owner, conversationId).catch(refuseTooLong) : null;
   const now = Math.floor(Date.now() / 1000);
   const makeId = (prefix: string): string => newId(prefix, now, keyOfId(conversationId));
   const placed = await placeList(parts, owner, { items, name: "items", after: after ?? [] }, makeId);
   checkIdsOnce(placed, "items");
   return placed;
+}
+
+function refuseTooLong(error: unknown): never {
+  throw error instanceof ContextTooLong ? contextTooLong("conversation") : error;
 }

@@ -1,7 +1,7 @@
 import type { InputItem, ItemReferenceInput, StoredItem } from "../../../generated/responses-api/types.ts";
 import type { Owner } from "../../runs/ports.ts";
-import { itemNotStored } from "../errors/state-errors.ts";
-import type { ResponseStore } from "../ports.ts";
+import { contextTooLong, itemNotStored } from "../errors/state-errors.ts";
+import { ContextTooLong, type ResponseStore } from "../ports.ts";
 import { type CanonicalItem, expandInput } from "./expand-input.ts";
 import { type MakeId, placeItem } from "./place-items.ts";
 
@@ -28,12 +28,23 @@ export async function placeList(
 ): Promise<readonly StoredItem[]> {
   const sent = expandInput(items, callTypes(after), name);
   const ids = sent.filter(isReference).map((item) => item.id);
-  const referenced = ids.length === 0 ? new Map<string, StoredItem>() : await store.findItems(owner, ids);
+  const referenced = ids.length === 0 ? new Map<string, StoredItem>() : await findItems(store, owner, ids, name);
   return sent.map((item, index) => {
     if (!isReference(item)) return placeItem(item, index, makeId, name);
     const found = referenced.get(item.id);
     if (found === undefined) throw itemNotStored(item.id, name);
     return found;
+  });
+}
+
+function findItems(
+  store: InputSources["store"],
+  owner: Owner,
+  ids: readonly string[],
+  name: SentList["name"],
+): Promise<ReadonlyMap<string, StoredItem>> {
+  return store.findItems(owner, ids).catch((error: unknown) => {
+    throw error instanceof ContextTooLong ? contextTooLong(name) : error;
   });
 }
 

@@ -1,0 +1,13 @@
+import { isRecord } from "./records.ts";
+
+/** Makes a value of JSON unchangeable, to its last member, and gives it back. */
+export function freezeDeep<Value>(value: Value): Value {
+  const waiting: unknown[] = [value];
+  while (waiting.length > 0) {
+    const next = waiting.pop();
+    if (!Array.isArray(next) && !isRecord(next)) continue;
+    Object.freeze(next);
+    for (const member of Object.values(next)) waiting.push(member);
+  }
+  return value;
+}
