@@ -268,6 +268,8 @@ export interface OperationRoute {
   /** Media types of the body; none if there is no body. */
   readonly request: readonly string[];
   readonly bodyRequired: boolean;
+  /** The query parameters may also come as members of a JSON body; left out: they may not. */
+  readonly queryInBody?: boolean;
   readonly bodySchema: string | null;
   /** Media types by status; none if the reply has no body. */
   readonly replies: Readonly<Record<string, readonly string[]>>;

@@ -872,6 +872,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     headers: ["provider-organization", "provider-project", "openai-organization", "openai-project", "openai-beta", "x-client-request-id"],
     request: [],
     bodyRequired: false,
+    queryInBody: true,
     bodySchema: null,
     replies: { "200": ["application/json", "text/event-stream"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "Response",
@@ -1137,6 +1138,8 @@ export interface OperationRoute {
   /** Media types of the body; none if there is no body. */
   readonly request: readonly string[];
   readonly bodyRequired: boolean;
+  /** The query parameters may also come as members of a JSON body; left out: they may not. */
+  readonly queryInBody?: boolean;
   readonly bodySchema: string | null;
   /** Media types by status; none if the reply has no body. */
   readonly replies: Readonly<Record<string, readonly string[]>>;

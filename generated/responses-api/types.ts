@@ -121,7 +121,7 @@ export interface paths {
         };
         /**
          * Fetch a stored response, or read its events again
-         * @description With `stream` the events come as they were first sent, with the same numbers and without padding, always under the reference's names. That is possible for responses made with `background` and `stream`. See streamResponseEvents for the rest.
+         * @description With `stream` the events come as they were first sent, with the same numbers and without padding, always under the reference's names. That is possible for responses made with `background` and `stream`. See streamResponseEvents for the rest. The query parameters may also be members of a JSON body, as openai-go sends them; where both name one, the address wins.
          */
         get: operations["getResponse"];
         put?: never;

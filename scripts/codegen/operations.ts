@@ -12,6 +12,8 @@ export interface Operation {
   /** Schemas by media type. */
   readonly requestBody: ReadonlyMap<string, JsonObject>;
   readonly bodyRequired: boolean;
+  /** Its query parameters may also come as members of a JSON body. */
+  readonly takesQueryInBody: boolean;
   readonly replies: readonly Reply[];
 }
 
@@ -47,6 +49,7 @@ function operationAt(document: JsonObject, path: string, item: JsonObject, metho
       .map((parameter) => resolve(document, parameter)),
     requestBody: contentOf(body),
     bodyRequired: body["required"] === true,
+    takesQueryInBody: operation["x-query-in-body"] === true,
     replies: Object.entries(objectAt(operation, "responses")).map(([status, reply]) => ({
       status,
       content: contentOf(isObject(reply) ? resolve(document, reply) : {}),

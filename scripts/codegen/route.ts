@@ -18,6 +18,7 @@ export function routeOf(document: JsonObject, operation: Operation): JsonObject 
     headers: inPlace("header").map((parameter) => plainName(parameter).toLowerCase()),
     request: [...operation.requestBody.keys()],
     bodyRequired: operation.bodyRequired,
+    ...(operation.takesQueryInBody ? { queryInBody: true } : {}),
     bodySchema: bodySchema(operation),
     replies: Object.fromEntries(operation.replies.map(({ status, content }) => [status, [...content.keys()]])),
     replySchema: replySchema(operation, "application/json"),

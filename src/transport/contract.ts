@@ -13,6 +13,8 @@ export interface OperationRoute {
   /** Media types of the body; empty where there is none. */
   readonly request: readonly string[];
   readonly bodyRequired: boolean;
+  /** The query parameters may also come as members of a JSON body; left out: they may not. */
+  readonly queryInBody?: boolean;
 }
 
 /** Limits are those of the value, or of each element of a list; `maxItems` is the list's. */

@@ -3,12 +3,14 @@ import type { DefaultState } from "koa";
 import { assert } from "../base/assert.ts";
 import { readTraceContext } from "../base/trace-context.ts";
 import type { Admission } from "./admission.ts";
+import { hasBody } from "./body-chunks.ts";
 import type { Contract, OperationRoute } from "./contract.ts";
 import { type Exchange, singleHeader } from "./exchange.ts";
 import type { Faults } from "./faults.ts";
 import type { Handler, HandlerTable, OperationRequest, Reply, RequestContext } from "./handler.ts";
 import type { TransportOptions } from "./options.ts";
 import { checkBody, readBody } from "./read-body.ts";
+import { readBodyQuery } from "./read-body-query.ts";
 import { readQuery } from "./read-query.ts";
 import { UploadSpool } from "./upload-spool.ts";
 import { writeReply } from "./write-reply.ts";
@@ -60,7 +62,7 @@ async function serveOperation<P>(
     exchange.callerHeaders = admission.headersFor?.(principal) ?? {};
     exchange.callerFields = admission.logFieldsFor?.(principal) ?? {};
   }
-  const query = readQuery(route.query, exchange.search, faults);
+  const query = readQuery(route.query, await searchOf(route, exchange, parts), faults);
   const spool = new UploadSpool(options.uploadFolder);
   try {
     const answer = async (): Promise<Reply> => {
@@ -73,6 +75,16 @@ async function serveOperation<P>(
   } finally {
     await spool.release();
   }
+}
+
+/** The query string, after what a body says of it where the contract lets it: what comes last counts. */
+async function searchOf<P>(
+  route: OperationRoute,
+  { request, search }: Exchange,
+  { options, faults }: MountParts<P>,
+): Promise<string> {
+  if (route.queryInBody !== true || !hasBody(request)) return search;
+  return `${await readBodyQuery(request, options, faults)}&${search}`;
 }
 
 function namedHeaders(route: OperationRoute, { request }: Exchange): Record<string, string> {
