@@ -69,6 +69,7 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   ],
   "schemas/events.yaml KeepaliveEvent": ["transport.sse.keep-alive-comment"],
   "schemas/files.yaml FilePurpose": ["files.upload.object-of-the-reference"],
+  "schemas/items.yaml AdditionalToolsInput": ["tools.joined.echoed-and-called-by-namespace"],
   "schemas/items.yaml Compaction": ["responses.compact.starts-at-latest"],
   "schemas/items.yaml ConfigurationUpdateInput": ["create.input.every-known-item-type"],
   "schemas/items.yaml AgentMessageInput": ["create.input.every-known-item-type"],

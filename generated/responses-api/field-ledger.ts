@@ -633,12 +633,12 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   "input.tool_search_output": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "told as a call of a function and its output; the tools found are offered from the start"
+    "note": "told as a call of a function and its output; the tools found are offered from the start and echoed, functions as namespaces"
   },
   "input.additional_tools": {
     "chat-completions": "emulated",
     "built-in": "emulated",
-    "note": "the tools are offered from the start of the conversation"
+    "note": "the tools are offered from the start of the conversation and echoed, functions as namespaces"
   },
   "input.web_search_call": {
     "chat-completions": "emulated",

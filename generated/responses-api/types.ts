@@ -2094,7 +2094,7 @@ export interface components {
             execution: "client" | "server";
             tools: components["schemas"]["Tool"][];
         };
-        /** @description The tools that the client's search found. */
+        /** @description The tools that the client's search found. They join the `tools` of the response as those of AdditionalToolsInput do. */
         ToolSearchOutputInput: {
             id?: string | null;
             /** @constant */
@@ -2115,7 +2115,7 @@ export interface components {
             role: "developer";
             tools: components["schemas"]["Tool"][];
         };
-        /** @description Tools that join in from here on. */
+        /** @description Tools that join in from here on. The `tools` of the response tell them too, and the model is offered them from the start. */
         AdditionalToolsInput: {
             id?: string | null;
             /** @constant */
