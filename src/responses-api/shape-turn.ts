@@ -7,6 +7,7 @@ import { type HistorySources, loadHistory } from "./input/load-history.ts";
 import type { InputSources } from "./input/place-list.ts";
 import { resolveInput } from "./input/resolve-input.ts";
 import { type ContextScope, type ContextSources, shapeContext } from "./input/shape-context.ts";
+import { withJoinedTools } from "./joined-tools.ts";
 import { modelRequest } from "./model-request.ts";
 
 /** Where what a turn consists of is found. */
@@ -29,10 +30,11 @@ export async function shapeTurn(
   ids: IdStem,
 ): Promise<ShapedTurn> {
   const history = await loadHistory(sources, scope.owner, request);
-  const tools = acceptedTools(request);
-  checkToolChoice(request, tools);
+  const accepted = acceptedTools(request);
   const { owner } = scope;
   const { items, context, earlier } = await resolveInput(sources, owner, ids, request.input ?? [], history);
+  const tools = withJoinedTools(accepted, { context, earlier });
+  checkToolChoice(request, tools);
   const snapshot = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);
   const shown = await shapeContext(sources, scope, context, earlier);
   return { said: [...history, ...items], request: modelRequest(request, snapshot, shown) };

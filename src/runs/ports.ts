@@ -23,6 +23,7 @@ export interface ModelRequest {
   readonly model: string;
   readonly instructions: string | null;
   readonly items: readonly InputItem[];
+  /** Those of the request, and those that joined in with its items. */
   readonly tools: readonly Tool[];
   readonly toolChoice: ToolChoice;
   readonly parallelToolCalls: boolean;

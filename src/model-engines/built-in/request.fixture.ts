@@ -34,7 +34,11 @@ export function says(text: string): InputItem {
   return { type: "message", role: "user", content: text };
 }
 
-export function aFunction(name: string, description: string, properties: Readonly<Record<string, unknown>>): Tool {
+export function aFunction(
+  name: string,
+  description: string,
+  properties: Readonly<Record<string, unknown>>,
+): Extract<Tool, { type: "function" }> {
   const parameters = { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
   return { type: "function", name, description, parameters, strict: true, output_schema: null };
 }

@@ -477,12 +477,20 @@ describe("tools", () => {
   test("a hosted tool is refused by its place", () => {
     checkRefused({ tools: [getTime, { type: "local_shell" }] }, { code: "unsupported_parameter", param: "tools[1]" });
   });
-  test("tools that joined in mid-conversation are offered", () => {
-    const items: ModelRequest["items"] = [
-      { type: "additional_tools", role: "developer", tools: [{ type: "function", name: "late" }] },
-      user("Hi"),
-    ];
-    expect(bodyOf({ items }).tools?.map((tool) => tool.function.name)).toEqual(["late"]);
+  test("a tool in a namespace of its own name keeps its name and is described once", () => {
+    const late: Tool = {
+      type: "namespace",
+      name: "late",
+      description: "Comes late",
+      tools: [{ ...getTime, name: "late" }],
+    };
+    const described = { ...late, tools: [{ ...getTime, name: "late", description: "Comes late" }] };
+    const { body, toolNames } = mapRequest(aRequest({ tools: [described] }), GENERIC);
+    expect(body.tools?.map((tool) => tool.function)).toMatchObject([{ name: "late", description: "Comes late" }]);
+    expect(toolNames.resolve("late")).toEqual({ kind: "function", name: "late", namespace: "late" });
+    const both = mapRequest(aRequest({ tools: [{ ...getTime, name: "late" }, late] }), GENERIC);
+    const names = both.body.tools?.map((tool) => tool.function.name) ?? [];
+    expect(names.map((name) => both.toolNames.resolve(name).namespace)).toEqual([null, "late"]);
   });
   const choices: readonly (readonly [ModelRequest["toolChoice"], unknown])[] = [
     ["none", "none"],

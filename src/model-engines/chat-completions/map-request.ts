@@ -1,4 +1,3 @@
-import type { InputItem } from "../../../generated/responses-api/types.ts";
 import { assertNever } from "../../base/assert.ts";
 import type { ModelRequest } from "../../runs/ports.ts";
 import { arrangeMessages } from "./arrange-messages.ts";
@@ -38,10 +37,7 @@ export function mapRequest(request: ModelRequest, profile: BackendProfile): Mapp
 }
 
 function toolFields(request: ModelRequest, names: ToolNames): Partial<ChatRequest> {
-  const all = [
-    ...mapTools(request.tools, names),
-    ...request.items.flatMap((item, position) => mapAddedTools(item, position, names)),
-  ];
+  const all = mapTools(request.tools, names);
   if (all.length === 0) return {};
   const { tools, choice } = mapToolChoice(request.toolChoice, uniqueByName(all), names);
   return {
@@ -49,12 +45,6 @@ function toolFields(request: ModelRequest, names: ToolNames): Partial<ChatReques
     ...(choice === "auto" ? {} : { tool_choice: choice }), // What servers assume; some refuse to hear it said.
     parallel_tool_calls: request.parallelToolCalls,
   };
-}
-
-/** Tools that joined in mid-conversation are offered from the start: chat completions know no other place. */
-function mapAddedTools(item: InputItem, position: number, names: ToolNames) {
-  if (item.type !== "additional_tools" && item.type !== "tool_search_output") return [];
-  return mapTools(item.tools, names, `input[${position}].tools`);
 }
 
 function uniqueByName<T extends { readonly function: { readonly name: string } }>(tools: readonly T[]): readonly T[] {

@@ -20,8 +20,8 @@ const CUSTOM_PARAMETERS = {
   additionalProperties: false,
 } as const;
 
-/** Gives the tools the shape of functions and registers their names. `path` says where they stand in the request, for errors. */
-export function mapTools(tools: readonly AnyTool[], names: ToolNames, path = "tools"): ChatTool[] {
+/** Gives the tools the shape of functions and registers their names. */
+export function mapTools(tools: readonly AnyTool[], names: ToolNames): ChatTool[] {
   return tools.flatMap((tool, position) => {
     switch (tool.type) {
       case "function":
@@ -33,7 +33,7 @@ export function mapTools(tools: readonly AnyTool[], names: ToolNames, path = "to
         return tool.tools.map((member) => mapCallable(member, tool.name, tool.description, names));
       default:
         throw unsupportedParameter(
-          `${path}[${position}]`,
+          `tools[${position}]`,
           `Tools of type '${tool.type}' are not available with this model server.`,
         );
     }
@@ -42,9 +42,9 @@ export function mapTools(tools: readonly AnyTool[], names: ToolNames, path = "to
 
 function mapCallable(tool: CallableTool, namespace: string | null, group: string, names: ToolNames): ChatTool {
   const name = names.add({ kind: tool.type, name: tool.name, namespace });
-  const description = [group, tool.description ?? "", tool.type === "custom" ? formatNote(tool) : outputNote(tool)]
-    .filter((text) => text !== "")
-    .join("\n\n");
+  const note = tool.type === "custom" ? formatNote(tool) : outputNote(tool);
+  const said = new Set([group, tool.description ?? "", note]); // A namespace may repeat what its only tool says.
+  const description = [...said].filter((text) => text !== "").join("\n\n");
   const shown = description === "" ? {} : { description };
   if (tool.type === "custom") return { type: "function", function: { name, ...shown, parameters: CUSTOM_PARAMETERS } };
   return {

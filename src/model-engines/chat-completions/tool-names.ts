@@ -35,9 +35,13 @@ export class ToolNames {
   }
 }
 
-/** Depends on nothing but its arguments, so that calls in history keep their names even when their tool is gone. */
+/**
+ * Depends on nothing but its arguments, so that calls in history keep their names even when their tool is gone.
+ * A tool that joined in has a namespace of its own name, which tells the model nothing.
+ */
 export function flatName(namespace: string | null | undefined, name: string): string {
-  const whole = namespace === null || namespace === undefined || namespace === "" ? name : `${namespace}__${name}`;
+  const isPlain = namespace === null || namespace === undefined || namespace === "" || namespace === name;
+  const whole = isPlain ? name : `${namespace}__${name}`;
   const plain = whole.replaceAll(/[^A-Za-z0-9_-]/g, "_");
   return plain.length <= NAME_CHARS_MAX ? plain : shortened(whole, plain);
 }

@@ -1,4 +1,4 @@
-import type { InputItem, Tool } from "../../../../generated/responses-api/types.ts";
+import type { Tool } from "../../../../generated/responses-api/types.ts";
 import { unsupportedTool } from "../model-errors.ts";
 
 /** A tool that the client runs, out of its namespace. */
@@ -28,20 +28,11 @@ export interface OfferedCustomTool extends Named {
   readonly grammar: { readonly syntax: "lark" | "regex"; readonly definition: string } | null;
 }
 
-type AnyTool = Tool | Extract<InputItem, { type: "additional_tools" }>["tools"][number];
-type Callable =
-  | Extract<AnyTool, { type: "function" | "custom" }>
-  | Extract<AnyTool, { type: "namespace" }>["tools"][number];
+type Callable = Extract<Tool, { type: "function" | "custom" }>;
 
-/** The tools of the request and those that joined in mid-conversation. Refuses tools that only a server could run. */
-export function offeredTools(tools: readonly Tool[], items: readonly InputItem[]): OfferedTool[] {
-  const joined = items.flatMap((item) =>
-    item.type === "additional_tools" || item.type === "tool_search_output" ? item.tools : [],
-  );
-  const known = joined.filter(
-    (tool) => tool.type === "function" || tool.type === "custom" || tool.type === "namespace",
-  );
-  return [...tools, ...known].flatMap((tool, position) => {
+/** Refuses tools that only a server could run. */
+export function offeredTools(tools: readonly Tool[]): OfferedTool[] {
+  return tools.flatMap((tool, position) => {
     switch (tool.type) {
       case "function":
       case "custom":
@@ -56,7 +47,7 @@ export function offeredTools(tools: readonly Tool[], items: readonly InputItem[]
   });
 }
 
-function offeredSearch({ description, parameters }: Extract<AnyTool, { type: "tool_search" }>): OfferedToolSearch {
+function offeredSearch({ description, parameters }: Extract<Tool, { type: "tool_search" }>): OfferedToolSearch {
   return { kind: "tool_search", name: "tool_search", namespace: null, description: description ?? "", parameters };
 }
 

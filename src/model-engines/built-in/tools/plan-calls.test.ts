@@ -71,12 +71,7 @@ test("tools of a namespace are called by both names", () => {
   expect(callsOf("find customer 12", { tools })).toBe("crm.find_customer(find customer 12)");
 });
 
-test("tools that joined in mid-conversation are offered too", () => {
-  const joined: InputItem = { type: "additional_tools", role: "developer", tools: [WEATHER] };
-  expect(callsOf([joined, "weather in Rome"], {})).toBe('get_weather({"city":"Rome"})');
-});
-
-test("a search for tools that the client runs is asked for, and what it found is offered", () => {
+test("a search for tools that the client runs is asked for, and what it found is called by both names", () => {
   const parameters = { type: "object", properties: { query: { type: "string" } }, required: ["query"] };
   const search: Tool = { type: "tool_search", execution: "client", description: "Finds further tools.", parameters };
   const input = 'Use tool_search for "weather"';
@@ -90,8 +85,9 @@ test("a search for tools that the client runs is asked for, and what it found is
     { type: "tool_search_output", call_id: "call_1", execution: "client", tools: [WEATHER] },
   ];
   expect(callsOf([input, ...found], { tools: [search] })).toBe("");
-  expect(callsOf([input, ...found, "What is the weather in Paris?"], { tools: [search] })).toBe(
-    'get_weather({"city":"Paris"})',
+  const joined: Tool = { type: "namespace", name: "get_weather", description: "", tools: [WEATHER] };
+  expect(callsOf([input, ...found, "What is the weather in Paris?"], { tools: [search, joined] })).toBe(
+    'get_weather.get_weather({"city":"Paris"})',
   );
 });
 

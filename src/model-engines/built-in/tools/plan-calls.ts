@@ -13,7 +13,7 @@ const PARALLEL_CALLS_MAX = 8;
 
 /** The calls that the request forces or plainly asks for; none means an answer in words. */
 export function planCalls(request: ModelRequest, { text, toolOutputs }: Conversation): ModelEvent[] {
-  const tools = offeredTools(request.tools, request.items);
+  const tools = offeredTools(request.tools);
   const tool = chooseTool(request.toolChoice, tools, text, toolOutputs.length > 0);
   if (tool === null) return [];
   if (tool.kind === "custom") return sayCall(tool, writeCustomInput(tool.grammar, text));
