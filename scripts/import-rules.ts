@@ -76,6 +76,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   folder("egress-is-a-leaf", "egress/ guards calls and knows not what for.", "egress", []),
   folder("speech-sees-sound", "speech/ turns sound into text and knows not what for.", "speech", [
     "src/audio/",
+    "src/audio-formats/",
     "src/programs/",
   ]),
   folder("media-implements-ports", "media/ sees its port, what a model takes, and what it is made with.", "media", [

@@ -1,7 +1,8 @@
 import { type Logger, silentLogger } from "../src/base/logger.ts";
 import { loadConfig } from "../src/config/load-config.ts";
-import { openSpeech } from "../src/servers/choose-speech.ts";
+import { hearingWith, openSpeech } from "../src/servers/choose-speech.ts";
 import { startLocalStt } from "../src/servers/local-stt.ts";
+import type { RecordingTranscriber } from "../src/speech/recording-transcriber.ts";
 import type { SpeechEngine } from "../src/speech/speech-engine.ts";
 
 export interface LocalSttServerOptions {
@@ -15,6 +16,7 @@ export interface LocalSttServerOptions {
 export interface LocalSttServer {
   readonly url: string;
   readonly speech: SpeechEngine;
+  readonly recordings: RecordingTranscriber;
   close(): Promise<void>;
 }
 
@@ -29,14 +31,16 @@ export async function startLocalSttServer({
     [],
   );
   const logger = log ?? { ...silentLogger, error: (fields: object, message: string) => console.error(message, fields) };
-  const speech = given === undefined ? openSpeech(config, logger) : { engine: given, close: async () => {} };
-  const server = await startLocalStt(config, logger, speech.engine).catch(async (error: unknown) => {
+  const speech =
+    given === undefined ? openSpeech(config, logger) : { ...hearingWith(given, config), close: async () => {} };
+  const server = await startLocalStt(config, logger, speech).catch(async (error: unknown) => {
     await speech.close();
     throw error;
   });
   return {
     url: server.url,
     speech: speech.engine,
+    recordings: speech.recordings,
     close: async () => {
       await server.close();
       await speech.close();

@@ -5,7 +5,7 @@ import { type Logger, silentLogger } from "../src/base/logger.ts";
 import { loadConfig } from "../src/config/load-config.ts";
 import { readConfiguredKey } from "../src/servers/key-owners.ts";
 import { startResponsesApi } from "../src/servers/responses-api.ts";
-import type { SpeechEngine } from "../src/speech/speech-engine.ts";
+import type { FileTranscriber } from "../src/speech/speech-engine.ts";
 
 export interface TestServer {
   /** Without a slash at its end, and without `/v1`. */
@@ -24,7 +24,7 @@ export interface TestServerOptions {
   readonly scenario?: string;
   readonly log?: Logger;
   /** Who transcribes recordings; left out: nobody on this machine. */
-  readonly speech?: SpeechEngine;
+  readonly speech?: FileTranscriber;
 }
 
 /** The whole server, built as `make start` builds it, on a free port with a data folder of its own. */

@@ -237,8 +237,7 @@ class SessionDriver<Message extends object> {
     for (;;) {
       try {
         const urgency = hurried.aborted ? "awaited" : "ahead";
-        const sound = { type: "samples", samples } as const;
-        return (await this.#parts.speech.transcribe(sound, { ...request, urgency })).text;
+        return (await this.#parts.speech.transcribe(samples, { ...request, urgency })).text;
       } catch (error) {
         if (signal.aborted || !(error instanceof SpeechError) || error.reason !== "busy") throw error;
         await sleep(BUSY_RETRY_MS, undefined, { signal });

@@ -1,7 +1,7 @@
 import type { Egress } from "../egress/egress.ts";
 import type { FileStore } from "../responses-api/ports.ts";
 import type { ModelAbilities } from "../runs/ports.ts";
-import type { SpeechEngine } from "../speech/speech-engine.ts";
+import type { FileTranscriber } from "../speech/speech-engine.ts";
 
 /** How much may be read for a request. */
 export interface MediaLimits {
@@ -22,6 +22,6 @@ export interface MediaOptions {
   readonly egress: Egress;
   readonly files: Pick<FileStore, "findFile" | "readFile">;
   /** Null: no recording can be turned into text. */
-  readonly speech: SpeechEngine | null;
+  readonly speech: FileTranscriber | null;
   readonly limits: MediaLimits;
 }

@@ -91,9 +91,9 @@ async function transcript(
   const key = `speech ${language ?? ""} ${createHash("sha256").update(bytes).digest("base64")}`;
   try {
     return await texts.get(key, async () => {
-      const { text } = await speech.transcribe(
-        { type: "file", bytes, mimeType: MIME_TYPES[format] },
-        { language, prompt: null, caller: null, urgency: "awaited", signal },
+      const text = await speech.transcribeFile(
+        { bytes, mimeType: MIME_TYPES[format] },
+        { language, caller: null, signal },
       );
       return text.trim();
     });

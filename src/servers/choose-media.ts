@@ -5,7 +5,7 @@ import { createEgress, type Egress } from "../egress/egress.ts";
 import type { MediaOptions } from "../media/media-options.ts";
 import { createMediaReader } from "../media/media-reader.ts";
 import type { MediaReader } from "../responses-api/ports.ts";
-import type { SpeechEngine } from "../speech/speech-engine.ts";
+import type { FileTranscriber } from "../speech/speech-engine.ts";
 import { createTranscriptionServer } from "../speech/transcription-server.ts";
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -53,7 +53,7 @@ export function openEgress(config: Config, log: Logger): Egress {
   }
 }
 
-function chooseTranscription(config: Config): SpeechEngine | null {
+function chooseTranscription(config: Config): FileTranscriber | null {
   if (config.transcriptionBaseUrl === null) return null;
   return createTranscriptionServer({
     baseUrl: config.transcriptionBaseUrl,

@@ -1,5 +1,4 @@
 import type { LocalSttHandlers } from "../../generated/local-stt/operations.ts";
-import { createRecordingDecoder } from "../audio-formats/recording-decoder.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/load-config.ts";
 import { createTextFormatter } from "../formatting/text-formatter.ts";
@@ -14,7 +13,8 @@ import { transcribe } from "../local-stt/operations/transcribe.ts";
 import { transcribeAndFormat } from "../local-stt/operations/transcribe-and-format.ts";
 import type { SessionParts } from "../local-stt/run-session.ts";
 import { StreamPlaces } from "../local-stt/stream-places.ts";
-import { RecordingTranscriber } from "../local-stt/transcribe-recording.ts";
+import { type TranscribeUpload, transcribeUploads } from "../local-stt/transcribe-recording.ts";
+import type { RecordingTranscriber } from "../speech/recording-transcriber.ts";
 import type { SpeechEngine } from "../speech/speech-engine.ts";
 import { Meters } from "../telemetry/meters.ts";
 import { observeRequests } from "../telemetry/request-watch.ts";
@@ -27,24 +27,26 @@ import { programVersion } from "./program-version.ts";
 export interface LocalSttParts {
   readonly speech: SpeechEngine;
   readonly sessions: SessionParts;
-  readonly recordings: RecordingTranscriber;
+  readonly transcribeUpload: TranscribeUpload;
   readonly formatting: Formatting;
   readonly requests: RequestObserver;
   readonly metricsText: () => Promise<string>;
 }
 
-export function localSttParts(config: Config, log: Logger, speech: SpeechEngine): LocalSttParts {
+/** What hears on this machine: streams and, with the same engine, whole recordings. */
+export interface Hearing {
+  readonly engine: SpeechEngine;
+  readonly recordings: RecordingTranscriber;
+}
+
+export function localSttParts(config: Config, log: Logger, { engine: speech, recordings }: Hearing): LocalSttParts {
   const meters = new Meters();
   const observer = measureSpeech(meters, () => speech.restarts());
-  const decoder = createRecordingDecoder({
-    ffmpeg: config.ffmpegPath ?? "ffmpeg",
-    durationMsMax: config.sttRecordingMsMax,
-  });
   const places = new StreamPlaces(config.sttStreamsMax, speech);
   return {
     speech,
     sessions: { speech, places, observer, idleMs: config.sttIdleTimeoutMs },
-    recordings: new RecordingTranscriber({ speech, decoder, observer }),
+    transcribeUpload: transcribeUploads(recordings, observer),
     formatting: chooseFormatter(config, log),
     requests: observeRequests(meters, null),
     metricsText: () => meters.text(),
@@ -52,7 +54,7 @@ export function localSttParts(config: Config, log: Logger, speech: SpeechEngine)
 }
 
 export function localSttHandlers(parts: LocalSttParts, config: Pick<Config, "metrics">): LocalSttHandlers<SttContext> {
-  const { speech, sessions, recordings, formatting, metricsText } = parts;
+  const { speech, sessions, transcribeUpload, formatting, metricsText } = parts;
   const formatter = createTextFormatter(formatting.find);
   return {
     demoChat: demoChat(formatting.find),
@@ -61,7 +63,7 @@ export function localSttHandlers(parts: LocalSttParts, config: Pick<Config, "met
     getMetrics: getMetrics(config.metrics === "off" ? null : metricsText),
     getVersion: getVersion(programVersion(), speech, () => formatting.tier()),
     streamTranscription: streamTranscription(sessions),
-    transcribe: transcribe(recordings),
-    transcribeAndFormat: transcribeAndFormat(recordings, formatter),
+    transcribe: transcribe(transcribeUpload),
+    transcribeAndFormat: transcribeAndFormat(transcribeUpload, formatter),
   };
 }

@@ -8,14 +8,13 @@ import { checkSttAndFormatForm, checkTranscribeForm } from "../local-stt/check-f
 import { notImplemented } from "../local-stt/errors.ts";
 import { localSttFaults } from "../local-stt/faults.ts";
 import { runSession } from "../local-stt/run-session.ts";
-import type { SpeechEngine } from "../speech/speech-engine.ts";
 import { type Application, createApplication } from "../transport/application.ts";
 import type { RunningServer } from "../transport/server.ts";
 import type { Upgrade } from "../transport/websocket.ts";
 import { contractOf, refusals } from "./contract.ts";
 import { demoPage } from "./demo-page.ts";
 import { listenOnLoopback } from "./listen-on-loopback.ts";
-import { type LocalSttParts, localSttHandlers, localSttParts } from "./local-stt-handlers.ts";
+import { type Hearing, type LocalSttParts, localSttHandlers, localSttParts } from "./local-stt-handlers.ts";
 
 const MEBIBYTE = 1024 * 1024;
 /** The longest text or chat that is read. */
@@ -28,9 +27,9 @@ export function notImplementedOperations(): readonly OperationId[] {
   return NOT_YET;
 }
 
-/** Builds Interface B and serves it, on the loopback addresses whatever the configuration says. `speech` belongs to the caller, who closes it afterwards. */
-export function startLocalStt(config: Config, log: Logger, speech: SpeechEngine): Promise<RunningServer> {
-  const parts = localSttParts(config, log, speech);
+/** Builds Interface B and serves it, on the loopback addresses whatever the configuration says. `hearing` belongs to the caller, who closes it afterwards. */
+export function startLocalStt(config: Config, log: Logger, hearing: Hearing): Promise<RunningServer> {
+  const parts = localSttParts(config, log, hearing);
   return listenOnLoopback(application(parts, config, log), { port: config.sttPort, drainMs: config.drainMs });
 }
 

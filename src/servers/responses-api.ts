@@ -13,7 +13,7 @@ import { responsesApiFaults } from "../responses-api/faults.ts";
 import { RunKeeper } from "../responses-api/run-keeper.ts";
 import { createSealer } from "../responses-api/seal.ts";
 import { RunHost } from "../runs/index.ts";
-import type { SpeechEngine } from "../speech/speech-engine.ts";
+import type { FileTranscriber } from "../speech/speech-engine.ts";
 import { createApplication } from "../transport/application.ts";
 import type { Assets } from "../transport/assets.ts";
 import { listen, type RunningServer } from "../transport/server.ts";
@@ -41,7 +41,7 @@ export interface ResponsesApiServer extends RunningServer {
 export async function startResponsesApi(
   config: Config,
   log: Logger,
-  speech: SpeechEngine | null = null,
+  speech: FileTranscriber | null = null,
 ): Promise<ResponsesApiServer> {
   const telemetry = await chooseTelemetry(config, log);
   const store = await openConfiguredStore(config, telemetry.onCommit);

@@ -23,9 +23,9 @@ export function serveBoth(environment: Environment, argv: readonly string[]): Pr
     const responsesApi = await startResponsesApi(
       config,
       log.child({ interface: "responses-api" }),
-      config.speechEngine === "none" ? null : speech.engine,
+      config.speechEngine === "none" ? null : speech.recordings,
     );
-    const localStt = await startLocalStt(config, log.child({ interface: "local-stt" }), speech.engine).catch(
+    const localStt = await startLocalStt(config, log.child({ interface: "local-stt" }), speech).catch(
       async (error: unknown) => {
         await responsesApi.close();
         throw error;

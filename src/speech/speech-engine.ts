@@ -1,12 +1,12 @@
 /** Samples per second that engines hear. */
 export const SPEECH_RATE_HZ = 16_000;
 
-/** What is to be transcribed. */
-export type Sound =
-  /** One channel of signed 16 bit samples, 16,000 a second. They are heard as they are: whoever sends silence may get words that nobody said. */
-  | { readonly type: "samples"; readonly samples: Int16Array }
-  /** A whole file, of a type such as `audio/wav`. Where it is silent no words are found. */
-  | { readonly type: "file"; readonly bytes: Uint8Array; readonly mimeType: string };
+/** A whole recording. */
+export interface SoundFile {
+  readonly bytes: Uint8Array;
+  /** Such as `audio/wav`. */
+  readonly mimeType: string;
+}
 
 /** One recording to be turned into text. */
 export interface TranscriptionRequest {
@@ -76,8 +76,20 @@ export interface SpeechEngine {
   restarts(): number;
   /** What `transcribe` would reject with at once if it were asked now; null: it would begin, or wait for its turn. */
   refusal(): SpeechError | null;
-  /** Rejects with `SpeechError`, or with the signal's reason when that aborts. */
-  transcribe(sound: Sound, request: TranscriptionRequest): Promise<Transcript>;
+  /**
+   * `samples`: one channel of signed 16 bit samples, 16,000 a second. They are heard as they are: silence may give words that nobody said.
+   * Rejects with `SpeechError`, or with the signal's reason when that aborts.
+   */
+  transcribe(samples: Int16Array, request: TranscriptionRequest): Promise<Transcript>;
+}
+
+/** Turns whole recordings into text. */
+export interface FileTranscriber {
+  /** Where nothing is said the text is empty. Rejects with `SpeechError`, or with the signal's reason when that aborts. */
+  transcribeFile(
+    file: SoundFile,
+    request: Pick<TranscriptionRequest, "caller" | "language" | "signal">,
+  ): Promise<string>;
 }
 
 /**

@@ -1,15 +1,6 @@
 import { Agent, FormData, fetch, type Response } from "undici";
-import { pcmBytes } from "../audio/pcm.ts";
-import { wavHeader } from "../audio/wav.ts";
 import { isRecord } from "../base/records.ts";
-import {
-  type EngineStatus,
-  type Sound,
-  SPEECH_RATE_HZ,
-  type SpeechEngine,
-  SpeechError,
-  type TranscriptionRequest,
-} from "./speech-engine.ts";
+import { type FileTranscriber, type SoundFile, SpeechError } from "./speech-engine.ts";
 
 /** How the transcription server is reached. */
 export interface TranscriptionServerOptions {
@@ -34,10 +25,8 @@ const FILENAMES: Readonly<Record<string, string>> = {
   "audio/ogg": "recording.ogg",
 };
 
-const READY: EngineStatus = { state: "ready" };
-
 /** Transcribes through `POST /audio/transcriptions` of an OpenAI-compatible server. */
-export function createTranscriptionServer(options: TranscriptionServerOptions): SpeechEngine {
+export function createTranscriptionServer(options: TranscriptionServerOptions): FileTranscriber {
   const url = new URL(options.baseUrl);
   url.pathname = `${url.pathname.replace(/\/+$/, "")}/audio/transcriptions`;
   const headers = options.apiKey === null ? {} : { authorization: `Bearer ${options.apiKey}` };
@@ -47,24 +36,12 @@ export function createTranscriptionServer(options: TranscriptionServerOptions): 
     bodyTimeout: options.timeoutMs,
   });
   return {
-    name: `the transcription server at ${url.origin}`,
-    status: () => READY,
-    watch: () => () => {},
-    facts: () => ({
-      engine: "transcription server",
-      engineVersion: null,
-      model: options.model,
-      modelPath: null,
-      modelSha256: null,
-    }),
-    restarts: () => 0,
-    refusal: () => null,
-    async transcribe(sound, request) {
+    async transcribeFile(file, request) {
       const signal = AbortSignal.any([request.signal, AbortSignal.timeout(options.timeoutMs)]);
       try {
-        const body = formOf(sound, request, options.model);
+        const body = formOf(file, request.language, options.model);
         const reply = await fetch(url, { method: "POST", headers, body, signal, dispatcher, redirect: "error" });
-        return { text: readText(reply, await readReply(reply), options.apiKey), segments: [], language: null };
+        return readText(reply, await readReply(reply), options.apiKey);
       } catch (error) {
         request.signal.throwIfAborted();
         if (error instanceof SpeechError) throw error;
@@ -75,25 +52,14 @@ export function createTranscriptionServer(options: TranscriptionServerOptions): 
   };
 }
 
-function formOf(sound: Sound, { language, prompt }: TranscriptionRequest, model: string): FormData {
+function formOf({ bytes, mimeType }: SoundFile, language: string | null, model: string): FormData {
   const form = new FormData();
-  const { bytes, mimeType } = fileOf(sound);
-  form.set("file", new Blob([bytes], { type: mimeType }), FILENAMES[mimeType] ?? "recording");
+  form.set("file", new Blob([Uint8Array.from(bytes)], { type: mimeType }), FILENAMES[mimeType] ?? "recording");
   form.set("model", model);
   form.set("response_format", "json");
   const [primary] = language?.split("-") ?? []; // These servers know languages, and no regions.
   if (primary !== undefined) form.set("language", primary.toLowerCase());
-  if (prompt !== null) form.set("prompt", prompt);
   return form;
-}
-
-function fileOf(sound: Sound): { readonly bytes: Uint8Array<ArrayBuffer>; readonly mimeType: string } {
-  if (sound.type === "file") return { bytes: Uint8Array.from(sound.bytes), mimeType: sound.mimeType };
-  const bytes = pcmBytes(sound.samples);
-  return {
-    bytes: Uint8Array.from(Buffer.concat([wavHeader(SPEECH_RATE_HZ, bytes.length), bytes])),
-    mimeType: "audio/wav",
-  };
 }
 
 async function readReply(reply: Response): Promise<unknown> {

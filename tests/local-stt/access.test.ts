@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
 import { silentLogger } from "../../src/base/logger.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
+import { hearingWith } from "../../src/servers/choose-speech.ts";
 import { startLocalStt } from "../../src/servers/local-stt.ts";
 import { type EngineStatus, type SpeechEngine, SpeechError } from "../../src/speech/speech-engine.ts";
 import { startLocalSttServer } from "../local-stt-server.ts";
@@ -165,7 +166,7 @@ test("while the model loads, everything that needs it answers 503 with the time 
     { state: "downloading", receivedBytes: 10, totalBytes: 100 },
     new SpeechError("loading", "The speech model is being downloaded"),
   );
-  const server = await startLocalStt(config, silentLogger, engine);
+  const server = await startLocalStt(config, silentLogger, hearingWith(engine, config));
   onTestFinished(() => server.close());
   const form = new FormData();
   form.set("audio", new Blob(["RIFF"]), "a.wav");

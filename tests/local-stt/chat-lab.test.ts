@@ -12,6 +12,7 @@ import { encoded, wavFile } from "../../src/audio-formats/encoded-sound.fixture.
 import { silentLogger } from "../../src/base/logger.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { hearingWith } from "../../src/servers/choose-speech.ts";
 import { startLocalStt } from "../../src/servers/local-stt.ts";
 import { type EngineStatus, type SpeechEngine, SpeechError } from "../../src/speech/speech-engine.ts";
 import { startChildServer } from "../child-server.ts";
@@ -207,10 +208,14 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
   test("shows the download of the model, and lets nobody talk until it is done", async () => {
     verifies("stt.demo.page-shows-the-download");
     let status: EngineStatus = { state: "downloading", receivedBytes: 37_000_000, totalBytes: 148_000_000 };
+    const config = loadConfig({ STT_PORT: "0", FIND_LOCAL_DAEMON: "false", DRAIN_MS: "100" }, []);
     const server = await startLocalStt(
-      loadConfig({ STT_PORT: "0", FIND_LOCAL_DAEMON: "false", DRAIN_MS: "100" }, []),
+      config,
       silentLogger,
-      engineOf(() => status),
+      hearingWith(
+        engineOf(() => status),
+        config,
+      ),
     );
     onTestFinished(() => server.close());
     const page = await openPage(browser, server.url);

@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { expect } from "vitest";
-import { startChildServer } from "../child-server.ts";
+import { type ChildServer, startChildServer } from "../child-server.ts";
 import { toneModelFile } from "../speech/whisper-for-tests.ts";
 import { program } from "./tone-server.ts";
 
@@ -12,6 +12,8 @@ export interface ChildToneServer {
   /** What it printed on stderr so far. */
   complaints(): string;
   metric(name: string): Promise<number>;
+  /** Calls the Responses API with its key. */
+  readonly post: ChildServer["post"];
 }
 
 export async function startChildToneServer(env: Readonly<Record<string, string>> = {}): Promise<ChildToneServer> {
@@ -34,6 +36,7 @@ export async function startChildToneServer(env: Readonly<Record<string, string>>
     url,
     pid: server.pid,
     complaints: () => server.complaints(),
+    post: server.post,
     metric: async (name) => {
       const text = await (await fetch(`${url}/metrics`)).text();
       return Number(new RegExp(`^${name} (\\d+)`, "m").exec(text)?.[1]);

@@ -83,7 +83,7 @@ function crc16(bytes: Uint8Array): number {
 const OPUS_HEAD = Buffer.from("OpusHead\x01\x01\0\0\x80\xbb\0\0\0\0\0", "latin1");
 
 /** Packets of two bytes that are 120 ms of silence: half a minute in a page. */
-function silentOpus(pages: number): Buffer {
+export function silentOpus(pages: number): Buffer {
   const packets = Array.from({ length: 255 }, () => Buffer.from([0x1b, 0x02]));
   return ogg(
     [OPUS_HEAD],

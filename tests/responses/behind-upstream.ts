@@ -8,7 +8,7 @@ import {
   sse,
   textChunk,
 } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
-import type { SpeechEngine } from "../../src/speech/speech-engine.ts";
+import type { FileTranscriber } from "../../src/speech/speech-engine.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
 
 export const UPSTREAM_KEY = "sk-operators-own-key-0123456789";
@@ -29,7 +29,7 @@ export type Answer = (response: ServerResponse, call: ReceivedCall) => unknown;
 export async function serveBehind(
   answer: Answer,
   env: Readonly<Record<string, string>> = {},
-  speech?: SpeechEngine,
+  speech?: FileTranscriber,
 ): Promise<BehindUpstream> {
   const upstream = await serveChat(answer);
   const settings = { MODEL_BASE_URL: `${upstream.origin}/v1`, MODEL_API_KEY: UPSTREAM_KEY };

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { pcmBytes } from "../../src/audio/pcm.ts";
-import type { SpeechEngine } from "../../src/speech/speech-engine.ts";
+import type { RecordingTranscriber } from "../../src/speech/recording-transcriber.ts";
 import { settled, startLocalSttServer } from "../local-stt-server.ts";
 import { says, serveBehind } from "../responses/behind-upstream.ts";
 import { wav } from "../responses/media-samples.ts";
@@ -11,7 +11,7 @@ import { toneModelFile, whisperForTests } from "./whisper-for-tests.ts";
 const program = await whisperForTests();
 
 /** The engine as both interfaces get it from the configuration. */
-async function configuredEngine(): Promise<SpeechEngine> {
+async function configuredEngine(): Promise<RecordingTranscriber> {
   const server = await startLocalSttServer({
     env: {
       SPEECH_ENGINE: "whisper",
@@ -21,7 +21,7 @@ async function configuredEngine(): Promise<SpeechEngine> {
   });
   onTestFinished(() => server.close());
   await settled(server.speech);
-  return server.speech;
+  return server.recordings;
 }
 
 function asked(samples: Int16Array, rateHz = 16_000): object {

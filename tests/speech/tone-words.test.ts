@@ -1,6 +1,10 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { HALLUCINATION, TONE_WORDS, type ToneWord } from "../../scripts/fixture-model/tone-words.ts";
+import { pcmBytes } from "../../src/audio/pcm.ts";
+import { loadConfig } from "../../src/config/load-config.ts";
+import { hearingWith } from "../../src/servers/choose-speech.ts";
 import { settled } from "../local-stt-server.ts";
+import { wav } from "../responses/media-samples.ts";
 import { sound, tones } from "./tones.ts";
 import { hear, openEngine, startToneEngine, toneModelFile, whisperForTests } from "./whisper-for-tests.ts";
 
@@ -79,14 +83,13 @@ describe.skipIf(program === null)("the real engine with the model of tone words"
   test("hears the whole of a recording also with a model whose window is small", async () => {
     const words = TONE_WORDS.slice(0, 8);
     const recording = sound(...words.flatMap((word) => [word, 1500]));
-    const engine = openEngine(program ?? "", await toneModelFile({ audioPositions: 512 }), {
-      readFile: () => Promise.resolve(recording),
-    });
+    const engine = openEngine(program ?? "", await toneModelFile({ audioPositions: 512 }));
     onTestFinished(() => engine.close());
     await settled(engine);
-    const file = { type: "file", bytes: new Uint8Array(1), mimeType: "audio/wav" } as const;
-    const request = { language: null, prompt: null, caller: null, urgency: "awaited" } as const;
-    const { text } = await engine.transcribe(file, { ...request, signal: new AbortController().signal });
+    const { recordings } = hearingWith(engine, loadConfig({}, []));
+    const file = { bytes: wav(Buffer.from(pcmBytes(recording)), 16_000, 1), mimeType: "audio/wav" };
+    const signal = new AbortController().signal;
+    const text = await recordings.transcribeFile(file, { language: null, caller: null, signal });
     expect(text).toBe(words.join(" "));
   });
 

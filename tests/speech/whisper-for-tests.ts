@@ -68,7 +68,6 @@ export function openEngine(program: string, modelPath: string, options: Partial<
     threads: 1,
     window: "fitted",
     jobsMax: 64,
-    readFile: () => Promise.reject(new Error("this test has no files")),
     log: silentLogger,
     ...options,
   });
@@ -82,17 +81,14 @@ export function hear(
   samples: Int16Array,
   request: Partial<TranscriptionRequest> = {},
 ): Promise<Transcript> {
-  return engine.transcribe(
-    { type: "samples", samples },
-    {
-      language: null,
-      prompt: null,
-      caller: null,
-      urgency: "awaited",
-      signal: new AbortController().signal,
-      ...request,
-    },
-  );
+  return engine.transcribe(samples, {
+    language: null,
+    prompt: null,
+    caller: null,
+    urgency: "awaited",
+    signal: new AbortController().signal,
+    ...request,
+  });
 }
 
 /** Process numbers of the engines that a process has started. */

@@ -1,16 +1,16 @@
 import type { LocalSttHandlers } from "../../../generated/local-stt/operations.ts";
 import type { TextFormatter } from "../../formatting/text-formatter.ts";
 import type { SttContext } from "../context.ts";
-import type { RecordingTranscriber } from "../transcribe-recording.ts";
+import type { TranscribeUpload } from "../transcribe-recording.ts";
 import { formatReply } from "./format.ts";
 
 /** `POST /stt_and_format`: the words of a recording in readable form, or as they were heard. */
 export function transcribeAndFormat(
-  recordings: RecordingTranscriber,
+  transcribeUpload: TranscribeUpload,
   formatter: TextFormatter,
 ): LocalSttHandlers<SttContext>["transcribeAndFormat"] {
   return async ({ body }, context) => {
-    const { text } = await recordings.transcribe(body.audio, context);
+    const { text } = await transcribeUpload(body.audio, context);
     const wish = { assistive: false, instruction: body.instruction ?? "" };
     return { status: 200, body: formatReply(text, await formatter.format(text, wish, context.signal)) };
   };

@@ -1,4 +1,4 @@
-import { RECORDED_SEGMENTS, Segmenter, type SpeechSegment } from "../segmenter.ts";
+import type { SpeechSegment } from "../segmenter.ts";
 import {
   SPEECH_RATE_HZ,
   type Transcript,
@@ -48,21 +48,9 @@ export class Transcriber {
   }
 
   /** Samples are heard as they are, silence included. Rejects with `SpeechError`, or with the signal's reason when that aborts. */
-  transcribeSamples(samples: Int16Array, request: TranscriptionRequest): Promise<Transcript> {
-    if (samples.length === 0) return Promise.resolve({ text: "", segments: [], language: null });
-    return this.#transcribe([{ samples, startMs: 0 }], request);
-  }
-
-  /** Of a recording only that is heard in which somebody speaks: in silence the engine would invent words. Rejects as `transcribeSamples` does. */
-  transcribeRecording(samples: Int16Array, request: TranscriptionRequest): Promise<Transcript> {
-    const segmenter = new Segmenter(RECORDED_SEGMENTS);
-    const segments = segmenter.push(samples);
-    const last = segmenter.cut();
-    return this.#transcribe(last === null ? segments : [...segments, last], request);
-  }
-
-  async #transcribe(spoken: readonly SpeechSegment[], request: TranscriptionRequest): Promise<Transcript> {
-    const pieces = spoken.flatMap((segment) => this.#pieces(segment));
+  async transcribe(samples: Int16Array, request: TranscriptionRequest): Promise<Transcript> {
+    if (samples.length === 0) return { text: "", segments: [], language: null };
+    const pieces = this.#pieces(samples);
     const segments: TranscriptSegment[] = [];
     let text = "";
     let language: string | null = null;
@@ -83,8 +71,8 @@ export class Transcriber {
   }
 
   /** No longer than the model hears at once. */
-  #pieces({ samples, startMs }: SpeechSegment): SpeechSegment[] {
-    let pieceStartMs = startMs;
+  #pieces(samples: Int16Array): SpeechSegment[] {
+    let pieceStartMs = 0;
     return cutSound(samples, samplesOfWindow(this.#options.shape.positionsMax)).map((piece) => {
       const placed = { samples: piece, startMs: pieceStartMs };
       pieceStartMs += millisecondsOf(piece);

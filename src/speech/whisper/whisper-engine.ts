@@ -3,7 +3,6 @@ import type { Logger } from "../../base/logger.ts";
 import {
   type EngineFacts,
   type EngineStatus,
-  type Sound,
   type SpeechEngine,
   SpeechError,
   type Transcript,
@@ -33,8 +32,6 @@ export interface WhisperOptions {
   readonly window: "fitted" | "full";
   /** Questions that may wait. */
   readonly jobsMax: number;
-  /** Makes a file into samples of one channel, 16,000 a second. Rejects with `SpeechError` of the reason `refused`. */
-  readonly readFile: (bytes: Uint8Array, signal: AbortSignal) => Promise<Int16Array>;
   readonly log: Logger;
 }
 
@@ -97,14 +94,13 @@ export class WhisperEngine implements SpeechEngine {
     return null;
   }
 
-  async transcribe(sound: Sound, request: TranscriptionRequest): Promise<Transcript> {
+  async transcribe(samples: Int16Array, request: TranscriptionRequest): Promise<Transcript> {
     request.signal.throwIfAborted();
     const refusal = this.refusal();
     if (refusal !== null) throw refusal;
     const transcriber = this.#transcriber;
     assert(transcriber !== null, "an engine that was never ready refuses everyone");
-    if (sound.type === "samples") return transcriber.transcribeSamples(sound.samples, request);
-    return transcriber.transcribeRecording(await this.#options.readFile(sound.bytes, request.signal), request);
+    return transcriber.transcribe(samples, request);
   }
 
   /** Begins to build, download and load, and keeps the engine running from then on. */

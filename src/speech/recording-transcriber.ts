@@ -1,0 +1,99 @@
+import { AudioError } from "../audio-formats/audio-error.ts";
+import { DECODED_RATE_HZ, type Recording } from "../audio-formats/recording.ts";
+import type { RecordingDecoder } from "../audio-formats/recording-decoder.ts";
+import { Slots } from "../base/slots.ts";
+import { RECORDED_SEGMENTS, Segmenter } from "./segmenter.ts";
+import {
+  type FileTranscriber,
+  type SoundFile,
+  type SpeechEngine,
+  SpeechError,
+  type TranscriptionRequest,
+} from "./speech-engine.ts";
+
+export interface RecordingParts {
+  readonly engine: SpeechEngine;
+  readonly decoder: RecordingDecoder;
+}
+
+export type RecordingRequest = Pick<TranscriptionRequest, "caller" | "language" | "signal">;
+
+export interface TranscribedRecording {
+  /** Empty where nothing was said. */
+  readonly text: string;
+  readonly durationMs: number;
+}
+
+/**
+ * Recordings that are decoded and transcribed at the same time; others wait for their turn. Each has one segment at the engine, so a long recording does
+ * not hold up the others.
+ */
+const RECORDINGS_MAX = 4;
+/** Those and the ones that wait. The bytes of each are held in memory or in a file. */
+const HELD_MAX = 32;
+
+/**
+ * Transcribes whole recordings, segment after segment while they are decoded: however long a recording lasts, about a minute of it is in memory as
+ * samples. A process has one of these for all its interfaces, so its limits hold for the process.
+ */
+export class RecordingTranscriber implements FileTranscriber {
+  readonly #parts: RecordingParts;
+  readonly #slots = new Slots(RECORDINGS_MAX);
+  #held = 0;
+
+  constructor(parts: RecordingParts) {
+    this.#parts = parts;
+  }
+
+  /** Only what is spoken is heard: of silence the engine would invent words. Throws `AudioError`, `SpeechError`, or the signal's reason when that aborts. */
+  async transcribe(recording: Recording, request: RecordingRequest): Promise<TranscribedRecording> {
+    const refusal = this.#parts.engine.refusal();
+    if (refusal !== null) throw refusal;
+    if (this.#held >= HELD_MAX) throw new SpeechError("busy", `There are ${HELD_MAX} recordings to transcribe already`);
+    this.#held += 1;
+    try {
+      const giveBack = await this.#slots.take(request.signal);
+      return await this.#transcribe(recording, request).finally(giveBack);
+    } catch (error) {
+      request.signal.throwIfAborted();
+      throw error;
+    } finally {
+      this.#held -= 1;
+    }
+  }
+
+  /** A recording that cannot be read is a `SpeechError` of the reason `refused`. */
+  async transcribeFile({ bytes }: SoundFile, request: RecordingRequest): Promise<string> {
+    const recording: Recording = { size: bytes.length, read: () => piecesOf(bytes) };
+    try {
+      return (await this.transcribe(recording, request)).text;
+    } catch (error) {
+      if (error instanceof AudioError) throw new SpeechError("refused", error.message, error);
+      throw error;
+    }
+  }
+
+  async #transcribe(recording: Recording, request: RecordingRequest): Promise<TranscribedRecording> {
+    const segmenter = new Segmenter(RECORDED_SEGMENTS);
+    const texts: string[] = [];
+    let samples = 0;
+    for await (const piece of this.#parts.decoder.decode(recording, request.signal)) {
+      samples += piece.length;
+      for (const segment of segmenter.push(piece)) texts.push(await this.#ask(segment.samples, request));
+    }
+    const last = segmenter.cut();
+    if (last !== null) texts.push(await this.#ask(last.samples, request));
+    const durationMs = Math.round((samples * 1000) / DECODED_RATE_HZ);
+    return { text: texts.filter((text) => text !== "").join(" "), durationMs };
+  }
+
+  async #ask(samples: Int16Array, request: RecordingRequest): Promise<string> {
+    const asked = { ...request, prompt: null, urgency: "awaited" } as const;
+    const { text } = await this.#parts.engine.transcribe(samples, asked);
+    return text.trim();
+  }
+}
+
+async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
