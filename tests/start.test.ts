@@ -70,6 +70,19 @@ test("a scenario file that cannot be read stops the start, by name", async () =>
   expect(output).not.toMatch(/\n +at /);
 });
 
+test("a scenario file wins over a model server, and the banner says so", async () => {
+  verifies("builtin-engine.scenario.wins-over-model-server");
+  const server = await startChildServer({
+    env: { MODEL_BASE_URL: "http://127.0.0.1:1/v1" },
+    scenario: "models: [m]\nscenarios: [{ events: [{ text: From the scenario }] }]",
+  });
+  await expect
+    .poll(() => server.said())
+    .toMatch(/Answers come from .*playing .*scenario\.yaml\. MODEL_BASE_URL is not used/);
+  const reply = await server.post("/v1/responses", { model: "m", input: "Hi" });
+  expect(JSON.stringify(await reply.json())).toContain("From the scenario");
+});
+
 test("a server says where it listens when it does, and not before", async () => {
   verifies("transport.drain.starts-fast");
   for (let start = 0; start < 3; start++) {

@@ -23,15 +23,22 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
   const flags = new Map<string, string>();
   const problems: string[] = [];
   let wantsHelp = false;
+  let bare: Setting | null = null; // The boolean that the token before named without a value.
   for (const token of tokens) {
+    const before: Setting | null = bare;
+    bare = null;
     if (token.kind === "option-terminator") continue;
     const setting = token.kind === "option" ? byFlag.get(token.name) : undefined;
-    if (token.kind === "positional") problems.push(`Argument ${token.index + 1} is no flag.`);
-    else if (token.name === "help" || token.name === "h") wantsHelp = true;
+    if (token.kind === "positional") {
+      if (before === null) problems.push(`Argument ${token.index + 1} is no flag.`);
+      else flags.set(before.name, token.value);
+    } else if (token.name === "help" || token.name === "h") wantsHelp = true;
     else if (setting === undefined) problems.push(`${token.rawName} is no setting.`);
     else if (token.value !== undefined && !token.value.startsWith("--")) flags.set(setting.name, token.value);
-    else if (setting.kind === "boolean") flags.set(setting.name, "true");
-    else problems.push(`${token.rawName} lacks its value.`);
+    else if (setting.kind === "boolean") {
+      flags.set(setting.name, "true");
+      bare = setting;
+    } else problems.push(`${token.rawName} lacks its value.`);
   }
   return { wantsHelp, flags, problems };
 }

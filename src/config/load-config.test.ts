@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
+import { verifies } from "../../tests/verifies.ts";
 import { ConfigError } from "./config-error.ts";
 import { type Config, type Environment, loadConfig } from "./load-config.ts";
 import { Secret } from "./secret.ts";
@@ -71,6 +72,12 @@ describe("what is set", () => {
     check({}, { findLocalDaemon: true, validateReplies: false }, ["--find-local-daemon", "--validate-replies=false"]);
   });
 
+  test("may be a boolean flag with its value behind it, or without one", () => {
+    verifies("config.flags.boolean-values");
+    check({}, { findLocalDaemon: false, port: 1 }, ["--find-local-daemon", "false", "--port", "1"]);
+    check({}, { findLocalDaemon: true, websocketMode: false }, ["--find-local-daemon", "--websocket-mode", "off"]);
+  });
+
   test("cannot be changed afterwards", () => {
     expect(Object.isFrozen(loadConfig({}, []))).toBe(true);
   });
@@ -100,6 +107,14 @@ describe("what cannot be read", () => {
       "--model-api-key is no setting.",
       "--host lacks its value.",
       "DRAIN_MS is '-1', which is no whole number of milliseconds from 0 to 600000.",
+    ]);
+  });
+
+  test("is told with the boolean flag that it stands behind", () => {
+    verifies("config.flags.boolean-values");
+    expect(problemsOf({}, ["--find-local-daemon", "maybe", "--port", "1", "2"])).toEqual([
+      "Argument 5 is no flag.",
+      "FIND_LOCAL_DAEMON (--find-local-daemon) is 'maybe', which is neither true nor false.",
     ]);
   });
 

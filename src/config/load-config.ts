@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { assert } from "../base/assert.ts";
-import { readCommandLine } from "./command-line.ts";
+import { flagOf, readCommandLine } from "./command-line.ts";
 import { ConfigError } from "./config-error.ts";
 import { readValue, type SettingValue } from "./read-value.ts";
 import type { Setting, Values } from "./setting.ts";
@@ -26,11 +26,13 @@ export function loadConfig(environment: Environment, argv: readonly string[]): C
   const allProblems = [...problems];
   const read = (setting: Setting): SettingValue | null => {
     // An empty variable is what many tools write for one that is not set.
-    const text = flags.get(setting.name) ?? environment[setting.name]?.trim();
+    const flag = flags.get(setting.name);
+    const text = flag ?? environment[setting.name]?.trim();
     if (text === undefined || text === "") return setting.default;
     const outcome = readValue(setting, text);
     if ("value" in outcome) return outcome.value;
-    allProblems.push(`${setting.name} ${outcome.problem}.`);
+    const name = flag === undefined ? setting.name : `${setting.name} (--${flagOf(setting)})`;
+    allProblems.push(`${name} ${outcome.problem}.`);
     return setting.default;
   };
   const values = readTable(read);

@@ -41,7 +41,7 @@ export const MODEL_SETTINGS = {
     section: "Model",
     kind: "path",
     default: null,
-    text: "A YAML file that tells the built-in engine what to answer to what.",
+    text: "A YAML file that tells the built-in engine what to answer to what. MODEL_BASE_URL is not used then.",
   },
   modelConnectTimeoutMs: {
     name: "MODEL_CONNECT_TIMEOUT_MS",
