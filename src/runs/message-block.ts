@@ -119,7 +119,22 @@ function closePart(block: MessageBlock, events: UnnumberedEvent[]): MessageBlock
   events.push({ type: "response.output_text.done", ...place, logprobs, text: text.text });
   // The reference leaves the log probabilities out of this one event.
   events.push(partEvent("response.content_part.done", block, { ...text, logprobs: [] }));
-  return { ...block, content: [...block.content, text], part: null };
+  const part = { ...text, logprobs: logprobs.map(roundedLogProb) };
+  return { ...block, content: [...block.content, part], part: null };
+}
+
+/** The reference tells log probabilities as the model computed them while they are new, and rounded in the finished item. */
+function roundedLogProb(entry: LogProb): LogProb {
+  return { ...entry, logprob: rounded(entry.logprob), top_logprobs: entry.top_logprobs.map(roundedAlternative) };
+}
+
+function roundedAlternative<Entry extends { readonly logprob: number }>(entry: Entry): Entry {
+  return { ...entry, logprob: rounded(entry.logprob) };
+}
+
+/** Six decimals. */
+function rounded(logprob: number): number {
+  return Math.round(logprob * 1e6) / 1e6 + 0; // No negative zero.
 }
 
 function partEvent(

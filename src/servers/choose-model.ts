@@ -1,3 +1,4 @@
+import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/load-config.ts";
 import { createBuiltInEngine } from "../model-engines/built-in/engine.ts";
 import { loadScenario } from "../model-engines/built-in/scenario/load-scenario.ts";
@@ -17,22 +18,28 @@ export interface ChosenModel {
   readonly description: string;
 }
 
-/** The model server that is configured, else one found on this machine, else the built-in engine. A scenario file always means the built-in engine. */
-export async function chooseModel(config: Config): Promise<ChosenModel> {
-  if (config.modelBaseUrl !== null)
-    return modelServer(config, config.modelBaseUrl, `the model server at ${new URL(config.modelBaseUrl).origin}`);
+/** A scenario file always means the built-in engine; else the model server that is configured, one found on this machine, or the built-in engine. */
+export async function chooseModel(config: Config, log: Logger): Promise<ChosenModel> {
   if (config.scenarioFile !== null) {
     const scenario = await loadScenario(config.scenarioFile);
     return {
       engine: createBuiltInEngine({ scenario, contextWindow: config.modelContextWindow }),
       kind: "built-in",
       baseUrl: null,
-      description: `the built-in engine, playing ${config.scenarioFile}`,
+      description: `the built-in engine, playing ${config.scenarioFile}${config.modelBaseUrl === null ? "" : ". MODEL_BASE_URL is not used: SCENARIO_FILE wins over it"}`,
     };
   }
+  if (config.modelBaseUrl !== null)
+    return modelServer(config, log, {
+      baseUrl: config.modelBaseUrl,
+      description: `the model server at ${new URL(config.modelBaseUrl).origin}`,
+    });
   const daemon = config.findLocalDaemon ? await findLocalDaemon() : null;
   if (daemon !== null)
-    return modelServer(config, daemon.baseUrl, `${daemon.name} ${daemon.version}, found on this machine`);
+    return modelServer(config, log, {
+      baseUrl: daemon.baseUrl,
+      description: `${daemon.name} ${daemon.version}, found on this machine`,
+    });
   return {
     engine: createBuiltInEngine({ contextWindow: config.modelContextWindow }),
     kind: "built-in",
@@ -41,7 +48,11 @@ export async function chooseModel(config: Config): Promise<ChosenModel> {
   };
 }
 
-function modelServer(config: Config, baseUrl: string, description: string): ChosenModel {
+function modelServer(
+  config: Config,
+  log: Logger,
+  { baseUrl, description }: { readonly baseUrl: string; readonly description: string },
+): ChosenModel {
   const engine = createChatCompletionsEngine({
     baseUrl,
     apiKey: config.modelApiKey?.reveal() ?? null,
@@ -52,6 +63,7 @@ function modelServer(config: Config, baseUrl: string, description: string): Chos
     },
     connectionsMax: config.modelConnectionsMax,
     contextWindow: config.modelContextWindow,
+    onOddity: (oddity, model) => log.warn({ model }, oddity),
     profile: {
       ...(config.modelProfile === "auto" ? {} : PROFILES[config.modelProfile]),
       ...knownAbilities(config.modelInput),

@@ -94,7 +94,7 @@ type GivenParts = Pick<InterfaceParts, "operating" | "store" | "telemetry"> & Pi
 
 async function chooseParts(config: Config, { speech, ...given }: GivenParts, log: Logger): Promise<InterfaceParts> {
   const { store, telemetry } = given;
-  const model = telemetry.watchModel(await chooseModel(config));
+  const model = telemetry.watchModel(await chooseModel(config, log));
   const runs = new RunHost({
     runsMax: config.runsMax,
     backgroundRunsMax: config.backgroundRunsMax,

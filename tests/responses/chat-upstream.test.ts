@@ -111,6 +111,37 @@ const ANSWERS: Readonly<Record<string, readonly [Answer, members: object, expect
       },
     },
   ],
+  "log probabilities with many decimals": [
+    chunks(
+      {
+        model: "m",
+        choices: [
+          {
+            index: 0,
+            delta: { content: "Hi" },
+            logprobs: {
+              content: [{ token: "Hi", logprob: -0.123456789, top_logprobs: [{ token: "Ho", logprob: -1.00000004 }] }],
+            },
+          },
+        ],
+      },
+      lastChunk("stop"),
+    ),
+    { include: ["message.output_text.logprobs"], top_logprobs: 1 },
+    {
+      output: [{ content: [{ logprobs: [{ token: "Hi", logprob: -0.123457, top_logprobs: [{ logprob: -1 }] }] }] }],
+    },
+  ],
+  "words after the finish reason, and token counts that are none": [
+    chunks(
+      textChunk("Hi"),
+      lastChunk("stop"),
+      textChunk(" and more"),
+      usageChunk({ prompt_tokens: 1e308, completion_tokens: 1 }),
+    ),
+    {},
+    { status: "completed", output: [message("Hi")], usage: { output_tokens: 1 } },
+  ],
   "an answer cut by its length": [
     chunks(textChunk("Only so"), lastChunk("length")),
     {},
@@ -263,6 +294,8 @@ describe("in front of a chat-completions server", () => {
     "chat-engine.tools.parallel-deltas",
     "chat-engine.tools.text-and-call",
     "chat-engine.tools.cut-call-is-incomplete",
+    "chat-engine.usage.insane-counts-ignored",
+    "create.include.logprobs-rounded",
     "chat-engine.upstream.asks-for-usage",
   );
   test.each(Object.entries(ANSWERS))(

@@ -105,6 +105,33 @@ describe("text", () => {
   });
 });
 
+describe("after the finish reason", () => {
+  verifies("chat-engine.finish.nothing-after");
+  test("words are dropped and told of once; citations and token counts still count", () => {
+    let told = 0;
+    const reader = new ChunkReader({
+      toolNames: new ToolNames(),
+      reasoningTags: "off",
+      wantsLogprobs: false,
+      onLateWords: () => (told += 1),
+    });
+    const annotations = [{ type: "url_citation", url_citation: { url: "https://a.test" } }];
+    for (const chunk of [
+      delta({ content: "Hi" }, { finish_reason: "stop" }),
+      delta({ content: "", annotations }),
+      says("late"),
+      delta({ reasoning_content: "late" }),
+      calls(part(0, "c1", "get_time", "{}")),
+      { choices: [{ index: 0, text: "late" }] },
+      { choices: [], usage: { prompt_tokens: 9, completion_tokens: 1 } },
+    ])
+      reader.read(chunk);
+    reader.finish();
+    expect(transcript(reader.take())).toBe("Hi | cites https://a.test | usage 9/0/0 1/0 | stop");
+    expect(told).toBe(1);
+  });
+});
+
 describe("reasoning", () => {
   for (const member of ["reasoning_content", "reasoning"]) {
     test(`reasoning in ${member} is no text`, () => {
@@ -530,5 +557,17 @@ describe("the end", () => {
     test(`token counts of ${server} are understood`, () =>
       check([says("Hi"), ends("stop"), chunk], `Hi | ${expected} | stop`));
   }
+  test("totals that are no counts are no usage, and other such numbers are 0", () => {
+    verifies("chat-engine.usage.insane-counts-ignored");
+    for (const count of [1e308, 1e10, -1, 0.5, "12", {}]) {
+      check(
+        [says("Hi"), ends("stop"), { choices: [], usage: { prompt_tokens: count, completion_tokens: 1 } }],
+        "Hi | stop",
+      );
+      check([says("Hi"), ends("stop"), { choices: [], usage: { completion_tokens: count } }], "Hi | stop");
+      const details = { prompt_tokens: 9, completion_tokens: 1, prompt_tokens_details: { cached_tokens: count } };
+      check([says("Hi"), ends("stop"), { choices: [], usage: details }], "Hi | usage 9/0/0 1/0 | stop");
+    }
+  });
   test("no token counts, no usage", () => check([says("Hi"), ends("stop")], "Hi | stop"));
 });

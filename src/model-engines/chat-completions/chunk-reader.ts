@@ -11,24 +11,35 @@ import { readUsage } from "./read-usage.ts";
 import { ToolCallReader } from "./tool-call-reader.ts";
 import type { ToolNames } from "./tool-names.ts";
 
+export interface ChunkReaderOptions {
+  readonly toolNames: ToolNames;
+  readonly reasoningTags: ReasoningTags;
+  readonly wantsLogprobs: boolean;
+  /** Told once if the server goes on after it said why its answer ends. What it says then is dropped. */
+  readonly onLateWords?: () => void;
+}
+
 /** Turns the chunks of one streamed turn, or the one object of a turn that was not streamed, into model events. Knows no bytes. */
 export class ChunkReader {
   readonly #sequencer: CallSequencer;
   readonly #calls: ToolCallReader;
   readonly #content: ContentReader;
   readonly #wantsLogprobs: boolean;
+  readonly #onLateWords: () => void;
+  #hasLateWords = false;
   #model: string | null = null;
   #usage: ModelUsage | null = null;
   #finishReason: FinishReason | null = null;
   #hasText = false;
   #earlyAnnotations: Annotation[] = [];
 
-  constructor(options: { toolNames: ToolNames; reasoningTags: ReasoningTags; wantsLogprobs: boolean }) {
+  constructor(options: ChunkReaderOptions) {
     const sequencer = new CallSequencer(options.toolNames);
     this.#sequencer = sequencer;
     this.#calls = new ToolCallReader(sequencer);
     this.#content = new ContentReader(options.reasoningTags, (event) => this.#addContent(event));
     this.#wantsLogprobs = options.wantsLogprobs;
+    this.#onLateWords = options.onLateWords ?? (() => {});
   }
 
   /** True once the server said why the answer ends; what may still come are token counts. */
@@ -71,11 +82,20 @@ export class ChunkReader {
 
   #readChoice(choice: JsonObject): void {
     const delta = choice["delta"] ?? choice["message"];
-    if (isRecord(delta)) this.#readDelta(delta, choice["logprobs"]);
+    if (this.#finishReason !== null) this.#readLate(isRecord(delta) ? delta : choice);
+    else if (isRecord(delta)) this.#readDelta(delta, choice["logprobs"]);
     else if (typeof choice["text"] === "string") this.#readText(choice["text"], undefined);
     const reason = choice["finish_reason"];
     if (typeof reason === "string" && reason !== "") this.#finishReason = readFinishReason(reason);
     this.#readUsage(choice["usage"]);
+  }
+
+  /** After its finish reason a server may still send citations. */
+  #readLate(delta: JsonObject): void {
+    if (isList(delta["annotations"])) this.#readAnnotations(delta["annotations"]);
+    if (this.#hasLateWords || !hasWords(delta)) return;
+    this.#hasLateWords = true;
+    this.#onLateWords();
   }
 
   #readDelta(delta: JsonObject, logprobs: unknown): void {
@@ -162,11 +182,20 @@ export class ChunkReader {
   }
 
   #readUsage(usage: unknown): void {
-    if (isRecord(usage)) this.#usage = readUsage(usage);
+    if (isRecord(usage)) this.#usage = readUsage(usage) ?? this.#usage;
   }
 }
 
 /** One answer is asked for; a server that sends more numbers them. */
 function isAlternative(choice: JsonObject): boolean {
   return typeof choice["index"] === "number" && choice["index"] > 0;
+}
+
+const WORDS = ["content", "text", "reasoning_content", "reasoning", "refusal", "tool_calls", "function_call"] as const;
+
+function hasWords(delta: JsonObject): boolean {
+  return WORDS.some((member) => {
+    const value = delta[member];
+    return isList(value) ? value.length > 0 : value !== null && value !== undefined && value !== "";
+  });
 }

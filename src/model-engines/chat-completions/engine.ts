@@ -36,6 +36,8 @@ export interface ChatCompletionsOptions {
   readonly contextWindow?: number | null;
   /** What the operator knows better than the host name tells. */
   readonly profile?: Partial<BackendProfile>;
+  /** Told in a sentence what is odd about a turn and was put right. */
+  readonly onOddity?: (oddity: string, model: string) => void;
   /** In place of the engine's own connections; `connectMs` is then the dispatcher's business. */
   readonly fetchDispatcher?: Dispatcher;
 }
@@ -74,6 +76,8 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
         toolNames,
         reasoningTags: profile.reasoningTags,
         wantsLogprobs: request.topLogprobs !== null,
+        onLateWords: () =>
+          options.onOddity?.("the model server went on after its finish reason; that is dropped", request.model),
       });
       const context = { model: request.model, host: baseUrl.host, apiKey };
       const turn = new UpstreamTurn({ reader, context, totalMs: timeouts.totalMs, idleMs: timeouts.idleMs, signal });

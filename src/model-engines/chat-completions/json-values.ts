@@ -10,9 +10,9 @@ export function textOrNull(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-/** The value if it is a count, else 0. */
+/** The value without its fraction if it is a count, else 0. */
 export function countOrZero(value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.trunc(value) : 0;
+  return typeof value === "number" && value > 0 && value <= Number.MAX_SAFE_INTEGER ? Math.trunc(value) : 0;
 }
 
 /** The parsed text, or undefined if it is not JSON. */

@@ -1,13 +1,22 @@
 import { isRecord } from "../../base/records.ts";
 import type { ModelUsage } from "../../runs/ports.ts";
-import { countOrZero, type JsonObject } from "./json-values.ts";
+import type { JsonObject } from "./json-values.ts";
 
-/** Token counts in the words of the reference, of DeepSeek, of Moonshot and of gateways to Anthropic. */
-export function readUsage(usage: JsonObject): ModelUsage {
+/** More tokens than any turn can take; what is above is no count. */
+const TOKENS_MAX = 1_000_000_000;
+
+/**
+ * Token counts in the words of the reference, of DeepSeek, of Moonshot and of gateways to Anthropic. Null where the server's totals are no counts,
+ * such as 1e308, -1 or "12": an estimate is better. Details that are no counts are 0.
+ */
+export function readUsage(usage: JsonObject): ModelUsage | null {
   const input = isRecord(usage["prompt_tokens_details"]) ? usage["prompt_tokens_details"] : {};
   const output = isRecord(usage["completion_tokens_details"]) ? usage["completion_tokens_details"] : {};
+  const inputTokens = readCount(usage["prompt_tokens"] ?? 0);
+  const outputTokens = readCount(usage["completion_tokens"] ?? 0);
+  if (inputTokens === null || outputTokens === null) return null;
   return {
-    inputTokens: countOrZero(usage["prompt_tokens"]),
+    inputTokens,
     cachedTokens: firstCount(
       input["cached_tokens"],
       usage["prompt_cache_hit_tokens"],
@@ -19,15 +28,15 @@ export function readUsage(usage: JsonObject): ModelUsage {
       input["cache_creation_tokens"],
       usage["cache_creation_input_tokens"],
     ),
-    outputTokens: countOrZero(usage["completion_tokens"]),
+    outputTokens,
     reasoningTokens: firstCount(output["reasoning_tokens"], usage["reasoning_tokens"]),
   };
 }
 
 function firstCount(...values: readonly unknown[]): number {
-  for (const value of values) {
-    const count = countOrZero(value);
-    if (count > 0) return count;
-  }
-  return 0;
+  return values.map(readCount).find((count) => count !== null && count > 0) ?? 0;
+}
+
+function readCount(value: unknown): number | null {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : null;
 }
