@@ -15,14 +15,14 @@ export class AnswerItems {
   #call: { readonly started: Named<CallStarted>; input: string } | null = null;
   #characters = 0;
 
-  /** Characters said so far, reasoning included. */
+  /** Characters said so far, reasoning included. Sound repeats them as a transcript, which does not count. */
   get characters(): number {
     return this.#characters;
   }
 
   /** Gives the event back, a call with the id that it is known by. */
   hear(event: ModelEvent): ModelEvent {
-    if ("text" in event) this.#characters += event.text.length;
+    if ("text" in event && event.type !== "audio_transcript_delta") this.#characters += event.text.length;
     switch (event.type) {
       case "text_delta":
       case "refusal_delta":

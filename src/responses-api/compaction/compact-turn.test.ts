@@ -74,6 +74,13 @@ test("where nobody counts, the estimates decide, with what the answer says", asy
   expect((await play([[long, stops]], { inputTokensEstimate: 50 })).types).toContain("compaction");
 });
 
+test("words that are spoken as well count once", async () => {
+  const text = "x".repeat(200);
+  const spoken: ModelEvent = { type: "audio_transcript_delta", text };
+  expect((await play([[says(text), spoken, stops]], { inputTokensEstimate: 49 })).types).not.toContain("compaction");
+  expect((await play([[says(text), spoken, stops]], { inputTokensEstimate: 50 })).types).toContain("compaction");
+});
+
 test("each call that is left open is kept, under an id of its own", async () => {
   const { sealed, summed } = await play([
     [says("Hi"), ...calls("call_a"), ...calls("call_a"), ...calls(null), usage(90), stops],

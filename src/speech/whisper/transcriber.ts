@@ -54,9 +54,9 @@ export class Transcriber {
     const segments: TranscriptSegment[] = [];
     let text = "";
     let language: string | null = null;
-    for (const [index, { samples, startMs }] of pieces.entries()) {
-      const heard = await this.#hear(samples, request, index > 0);
-      const endMs = startMs + millisecondsOf(samples);
+    for (const [index, { samples: piece, startMs }] of pieces.entries()) {
+      const heard = await this.#hear(piece, request, index > 0);
+      const endMs = startMs + millisecondsOf(piece);
       for (const segment of heard.segments) {
         text += segment.text;
         segments.push({
