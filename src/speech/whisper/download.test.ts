@@ -10,10 +10,15 @@ import { type Download, download } from "./download.ts";
 
 const FILE = Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * 7 + (index >> 8)) % 256));
 const SHA256 = createHash("sha256").update(FILE).digest("hex");
-const PATIENCE = { stallMs: 300, firstPauseMs: 5 };
+const PATIENCE = { stallMs: 60_000, firstPauseMs: 5 };
 const never = new AbortController().signal;
 
-type Answer = (request: IncomingMessage, response: ServerResponse, count: number) => void;
+/** `progress`: what the client has stored so far. */
+type Answer = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  at: { readonly count: number; readonly progress: readonly number[] },
+) => void;
 
 interface Mirror {
   readonly folder: string;
@@ -28,9 +33,10 @@ interface Mirror {
 async function mirror(answer: Answer): Promise<Mirror> {
   const folder = await mkdtemp(join(tmpdir(), "antiphon-download-"));
   const ranges: string[] = [];
+  const progress: number[] = [];
   const server = createServer((request, response) => {
     ranges.push(request.headers.range ?? "");
-    answer(request, response, ranges.length);
+    answer(request, response, { count: ranges.length, progress });
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -42,7 +48,6 @@ async function mirror(answer: Answer): Promise<Mirror> {
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
   const path = join(folder, "models", "model.bin");
-  const progress: number[] = [];
   const call: Mirror["call"] = (more = {}) => ({
     url: `http://127.0.0.1:${port}/secret-path/model.bin?token=secret`,
     path,
@@ -65,14 +70,21 @@ const serve: Answer = (request, response) => {
   response.end(FILE.subarray(start));
 };
 
-/** Serves this much from where it was asked to begin, and breaks off. */
+/** Serves this much from where it was asked to begin, and breaks off once the client has stored it. */
 function serveOnly(bytes: number): Answer {
-  return (request, response) => {
+  return (request, response, { progress }) => {
     const start = startOf(request);
     const headers = { "content-length": FILE.length - start };
     if (start === 0) response.writeHead(200, headers);
     else response.writeHead(206, { ...headers, "content-range": `bytes ${start}-${FILE.length - 1}/${FILE.length}` });
-    response.write(FILE.subarray(start, start + bytes), () => setTimeout(() => response.destroy(), 20));
+    response.write(FILE.subarray(start, start + bytes));
+    const end = Math.min(FILE.length, start + bytes);
+    const breakOff = setInterval(() => {
+      if ((progress.at(-1) ?? 0) < end) return;
+      clearInterval(breakOff);
+      response.destroy();
+    }, 5);
+    response.once("close", () => clearInterval(breakOff));
   };
 }
 
@@ -133,8 +145,8 @@ test("what was left and is longer than the file is thrown away", async () => {
 });
 
 test("a server that cannot continue is asked for all of it", async () => {
-  const from = await mirror((request, response, count) => {
-    if (count === 1) return serveOnly(50_000)(request, response, count);
+  const from = await mirror((request, response, at) => {
+    if (at.count === 1) return serveOnly(50_000)(request, response, at);
     response.writeHead(200, { "content-length": FILE.length }).end(FILE);
   });
   await download(from.call(), never);
@@ -142,16 +154,16 @@ test("a server that cannot continue is asked for all of it", async () => {
 });
 
 test("a server that fails for a while is asked again", async () => {
-  const from = await mirror((request, response, count) =>
-    count < 4 ? response.writeHead(count === 1 ? 503 : 429).end() : serve(request, response, count),
+  const from = await mirror((request, response, at) =>
+    at.count < 4 ? response.writeHead(at.count === 1 ? 503 : 429).end() : serve(request, response, at),
   );
   await download(from.call(), never);
   expect(from.ranges).toHaveLength(4);
 });
 
 test("a redirect is followed, with the range", async () => {
-  const from = await mirror((request, response, count) => {
-    if (request.url?.startsWith("/elsewhere") === true) return serveOnly(200_000)(request, response, count);
+  const from = await mirror((request, response, at) => {
+    if (request.url?.startsWith("/elsewhere") === true) return serveOnly(200_000)(request, response, at);
     response.writeHead(302, { location: "/elsewhere" }).end();
   });
   await download(from.call(), never);
@@ -182,6 +194,7 @@ test.each<{ what: string; answer: Answer; more?: Partial<Download>; message: Reg
   {
     what: "of a server that falls silent",
     answer: (_request, response) => response.writeHead(200).write("x"),
+    more: { patience: { stallMs: 100, firstPauseMs: 5 } },
     message: /^127\.0\.0\.1:\d+ stopped sending$/,
   },
 ])("a file $what is not taken, and the message says so without the URL", async ({ answer, more, message }) => {
