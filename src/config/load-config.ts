@@ -37,7 +37,7 @@ export function loadConfig(environment: Environment, argv: readonly string[]): C
   };
   const values = readTable(read);
   if (allProblems.length > 0) throw new ConfigError(allProblems);
-  const whisperCacheDir = values.whisperCacheDir ?? join(userCache(environment), "antiphon");
+  const whisperCacheDir = values.whisperCacheDir ?? usualCacheFolder(environment);
   return Object.freeze({
     ...values,
     databaseFile: values.databaseFile ?? join(values.dataDir, "antiphon.db"),
@@ -47,10 +47,10 @@ export function loadConfig(environment: Environment, argv: readonly string[]): C
   });
 }
 
-/** Where programs keep what they can make or fetch again. */
-function userCache(environment: Environment): string {
+/** Where this user's programs keep what they can make or fetch again: our folder there. */
+function usualCacheFolder(environment: Environment): string {
   const configured = environment["XDG_CACHE_HOME"] ?? "";
-  return configured === "" ? join(homedir(), ".cache") : configured;
+  return join(configured === "" ? join(homedir(), ".cache") : configured, "antiphon");
 }
 
 function readTable(read: (setting: Setting) => SettingValue | null): TableValues {

@@ -41,7 +41,7 @@ function whisperOptions(config: Config, log: Logger): WhisperOptions {
   const modelPath = config.whisperModelPath;
   return {
     program: config.whisperServerPath === null ? null : resolve(config.whisperServerPath),
-    buildFolder: resolve(join(config.whisperCacheDir, "engines")),
+    buildFolder: engineFolder(config),
     model: {
       path: modelPath === null ? null : resolve(modelPath),
       name: config.whisperModel,
@@ -59,4 +59,9 @@ function whisperOptions(config: Config, log: Logger): WhisperOptions {
     jobsMax: config.whisperQueueMax,
     log,
   };
+}
+
+/** Where the built speech engine is kept. */
+export function engineFolder({ whisperCacheDir }: Config): string {
+  return resolve(join(whisperCacheDir, "engines"));
 }

@@ -1,9 +1,10 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { loadConfig } from "../../src/config/load-config.ts";
 import { startLocalSttServer } from "../local-stt-server.ts";
 import { verifies } from "../verifies.ts";
 import { tones } from "./tones.ts";
@@ -156,6 +157,15 @@ test.skipIf(program === null)(
   120_000,
 );
 
+test.skipIf(program === null)("the tests run the engine that the server builds, which is built once", async () => {
+  const folder = await emptyFolder();
+  const build = join(folder, "antiphon/engines", basename(dirname(program ?? "")));
+  await cp(dirname(program ?? ""), build, { recursive: true });
+  const { code, output } = await runScript({ PATH: "/nowhere", XDG_CACHE_HOME: folder }, ["--path"]);
+  expect({ code, output }).toEqual({ code: 0, output: `${join(build, "whisper-server")}\n` });
+  expect(loadConfig({ XDG_CACHE_HOME: folder }, []).whisperCacheDir).toBe(join(folder, "antiphon"));
+});
+
 test("what is missing to build the engine is said in one sentence, and tests do without it", async () => {
   verifies("stt.engine.build-tells-what-is-missing");
   const { code, output } = await runScript({ PATH: "/nowhere", WHISPER_CACHE_DIR: await emptyFolder() });
@@ -165,10 +175,13 @@ test("what is missing to build the engine is said in one sentence, and tests do 
   );
 });
 
-function runScript(env: Readonly<Record<string, string>>): Promise<{ code: number | null; output: string }> {
+function runScript(
+  env: Readonly<Record<string, string>>,
+  args: readonly string[] = [],
+): Promise<{ code: number | null; output: string }> {
   return new Promise((resolve) => {
     const script = join(ROOT, "scripts/speech-engine.ts");
-    const child = execFile(process.execPath, [script], { env, timeout: 15_000 }, (_error, out, err) =>
+    const child = execFile(process.execPath, [script, ...args], { env, timeout: 15_000 }, (_error, out, err) =>
       resolve({ code: child.exitCode, output: out + err }),
     );
   });

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { type ToneModelOptions, toneWordsModel } from "../../scripts/fixture-model/tone-words.ts";
 import { silentLogger } from "../../src/base/logger.ts";
+import { loadConfig } from "../../src/config/load-config.ts";
+import { engineFolder } from "../../src/servers/choose-speech.ts";
 import type { SpeechEngine, Transcript, TranscriptionRequest } from "../../src/speech/speech-engine.ts";
 import { BuildError, builtServer, checkServer } from "../../src/speech/whisper/build-server.ts";
 import { WhisperEngine, type WhisperOptions } from "../../src/speech/whisper/whisper-engine.ts";
@@ -12,7 +14,7 @@ import { settled } from "../local-stt-server.ts";
 const CACHE = join(import.meta.dirname, "../../.cache/speech");
 const TONE_MODEL = "ggml-tone-words-fixture.bin";
 
-/** The real engine, which is built once; null, with a notice, where this machine has nothing to build it with. WHISPER_SERVER_PATH names one that is there. */
+/** The real engine, which is built once, for `make start` too; null, with a notice, where this machine has nothing to build it with. WHISPER_SERVER_PATH names one that is there. */
 export async function whisperForTests(onProgress = (_percent: number | null): void => {}): Promise<string | null> {
   const never = new AbortController().signal;
   const program = process.env["WHISPER_SERVER_PATH"] ?? "";
@@ -21,7 +23,7 @@ export async function whisperForTests(onProgress = (_percent: number | null): vo
     return program;
   }
   try {
-    const folder = join(process.env["WHISPER_CACHE_DIR"] ?? CACHE, "engines");
+    const folder = engineFolder(loadConfig(process.env, []));
     return (await builtServer({ folder, onProgress }, never)).program;
   } catch (error) {
     if (!(error instanceof BuildError && error.isMachineLacking)) throw error;
