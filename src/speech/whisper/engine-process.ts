@@ -190,13 +190,15 @@ function commandLine({ modelPath, threads }: EngineCommand, address: Address): s
 
 /**
  * What a question says beside its sound. The probabilities of languages would cost a second pass; lines are not broken, which the engine would do inside
- * words; no text is carried from one window into the next, as that makes loops; the two thresholds keep it from inventing text at quiet ends.
+ * words; no text is carried from one window into the next, as that makes loops; the two thresholds keep it from inventing text at quiet ends. The most
+ * likely token is taken always: where the engine is in doubt it would otherwise draw at random, and hear the same recording differently each time.
  */
 const FIELDS: Readonly<Record<string, string>> = {
   response_format: "verbose_json",
   no_language_probabilities: "true",
   max_len: "4096",
   max_context: "0",
+  temperature_inc: "0",
   entropy_thold: "2.8",
   logprob_thold: "-1.25",
 };

@@ -32,18 +32,30 @@ describe("what a shortened window may have spoilt", () => {
     segments: text === "" ? [] : [{ text, startMs: 0, endMs: 1000, logProbability }],
   });
 
+  const segments = (...said: readonly (readonly [text: string, endMs: number])[]): Heard => ({
+    languageName: "english",
+    segments: said.map(([text, endMs]) => ({ text, startMs: 0, endMs, logProbability: -0.2 })),
+  });
+
   test.each([
     { what: "an ordinary sentence", given: heard(" This is what somebody says."), wrong: false },
     { what: "text faster than speech", given: heard("abcd ".repeat(30)), wrong: true },
     { what: "doubt", given: heard(" Maybe.", -1.4), wrong: true },
     { what: "a loop", given: heard(" I am so so. I am so so. I am so so. I am so so."), wrong: true },
     { what: "a word said three times", given: heard(" no no no"), wrong: false },
+    { what: "a segment told twice", given: segments([" Ask what.", 2000], [" ask, what", 4000]), wrong: true },
+    { what: "different segments", given: segments([" Ask what.", 2000], [" Ask who.", 4000]), wrong: false },
+    { what: "marks that follow each other", given: segments([" ...", 2000], [" ...", 4000]), wrong: false },
+    { what: "an end shortly after the sound", given: segments([" Ask what.", 5500]), wrong: false },
+    { what: "an end long after the sound", given: segments([" Ask what.", 5520]), wrong: true },
+    { what: "no end, for which the engine puts that of its window", given: segments([" Ask.", 30_000]), wrong: false },
   ])("is found by $what: $wrong", ({ given, wrong }) => {
-    expect(looksWrong(given, 4, true)).toBe(wrong);
+    expect(looksWrong(given, { seconds: 4, isLoud: true })).toBe(wrong);
   });
 
   test("is found by no text only where it was loud", () => {
-    expect([looksWrong(heard(""), 2, true), looksWrong(heard(""), 2, false)]).toEqual([true, false]);
+    const found = [true, false].map((isLoud) => looksWrong(heard(""), { seconds: 2, isLoud }));
+    expect(found).toEqual([true, false]);
   });
 });
 

@@ -86,7 +86,8 @@ export class Transcriber {
     const question = { samples: filledUp(piece), language: this.#language(request), prompt: request.prompt };
     const { desk } = this.#options;
     const heard = await desk.ask({ ...question, positions }, asking);
-    if (positions === null || !looksWrong(heard, millisecondsOf(piece) / 1000, isLoud(piece))) return heard;
+    const sound = { seconds: millisecondsOf(piece) / 1000, isLoud: isLoud(piece) };
+    if (positions === null || !looksWrong(heard, sound)) return heard;
     return desk.ask({ ...question, positions: null }, { ...asking, isContinued: true });
   }
 
