@@ -9,11 +9,19 @@ import { SETTINGS } from "./settings.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+const MEBIBYTE = 1024 * 1024;
+/** How many of the largest bodies can be read at once where nothing else is set. */
+const BODIES_AT_ONCE = 4;
+
 type TableValues = Values<typeof SETTINGS>;
 
 export type Config = Readonly<
-  Omit<TableValues, "databaseFile" | "validateReplies" | "whisperCacheDir" | "whisperModelsDir"> & {
+  Omit<
+    TableValues,
+    "databaseFile" | "incomingBytesMax" | "validateReplies" | "whisperCacheDir" | "whisperModelsDir"
+  > & {
     databaseFile: string;
+    incomingBytesMax: number;
     validateReplies: boolean;
     whisperCacheDir: string;
     whisperModelsDir: string;
@@ -41,10 +49,16 @@ export function loadConfig(environment: Environment, argv: readonly string[]): C
   return Object.freeze({
     ...values,
     databaseFile: values.databaseFile ?? join(values.dataDir, "antiphon.db"),
+    incomingBytesMax: incomingBytesMax(values),
     validateReplies: values.validateReplies ?? environment["NODE_ENV"] !== "production",
     whisperCacheDir,
     whisperModelsDir: values.whisperModelsDir ?? join(whisperCacheDir, "models"),
   });
+}
+
+function incomingBytesMax({ incomingBytesMax, bodyBytesMax, uploadMegabytesMax }: TableValues): number {
+  const largest = Math.max(bodyBytesMax, uploadMegabytesMax * MEBIBYTE);
+  return Math.max(incomingBytesMax ?? BODIES_AT_ONCE * largest, largest);
 }
 
 /** Where this user's programs keep what they can make or fetch again: our folder there. */

@@ -114,6 +114,16 @@ export const SETTINGS = {
     max: 1024 * MEBIBYTE,
     text: "How much stored text one request may bring to its model: the responses before it or its conversation, and as much again by references to items. What is more is refused with context_length_exceeded before it is read.",
   },
+  incomingBytesMax: {
+    name: "INCOMING_BYTES_MAX",
+    section: "Limits",
+    kind: "integer",
+    default: null,
+    defaultText: "four times the larger of BODY_BYTES_MAX and BACKEND_MAX_UPLOAD_MB",
+    min: 1024,
+    max: 64 * 1024 * MEBIBYTE,
+    text: "What requests and WebSocket messages may hold in memory while they are read and unpacked, all of them together. Beyond it those of more than 64 kB are asked to come back later. It is never less than one body may have.",
+  },
   uploadBytesMax: {
     name: "UPLOAD_BYTES_MAX",
     section: "Limits",

@@ -29,6 +29,11 @@ export function uploadTooLarge(bytesMax: number): ApiError {
   );
 }
 
+export function bodyPackedTooTightly(ratioMax: number): ApiError {
+  const message = `The body unpacks to more than ${ratioMax} times its size. Send it without compression.`;
+  return fault(413, "upload_too_large", message);
+}
+
 export function bodyTimedOut(): ApiError {
   return fault(408, "idle_timeout", "The body did not arrive in time.");
 }

@@ -4,7 +4,9 @@ import type { Logger } from "../base/logger.ts";
 import type { SchemaRefusal } from "../base/schema-refusal.ts";
 import {
   binaryMessage,
+  bodyPackedTooTightly,
   bodyTimedOut,
+  busy,
   internalError,
   invalidJson,
   invalidRequest,
@@ -35,6 +37,8 @@ const FAULTS = {
   streamError: (error: ApiError) => [{ type: "error", ...renderError(error).error }],
   invalidJson,
   bodyTooLarge: uploadTooLarge,
+  bodyPackedTooTightly,
+  noRoomForBody: () => busy("The server is reading as much as it can hold. Please retry in a moment."),
   bodyTimedOut,
   unsupportedEncoding: (given: string) => invalidRequest(`Unsupported content encoding: '${given}'.`),
   invalidForm: (reason: string) => invalidRequest(`The form cannot be read: ${reason}`),

@@ -7,6 +7,7 @@ import { renderError } from "./errors/invalid-request.ts";
 import { invalidType, invalidValue, missingParameter } from "./errors/parameter-errors.ts";
 import {
   binaryMessage,
+  bodyPackedTooTightly,
   bodyTimedOut,
   bodyTooLarge,
   invalidClientRequestId,
@@ -18,7 +19,7 @@ import {
   unsupportedEncoding,
   unsupportedMediaType,
 } from "./errors/request-errors.ts";
-import { internalError, shuttingDown, storeBusy } from "./errors/server-errors.ts";
+import { internalError, noRoomForBody, shuttingDown, storeBusy } from "./errors/server-errors.ts";
 import { StoreBusy } from "./ports.ts";
 
 /** Why a query parameter was refused; `limit` belongs to the rule that is named. */
@@ -37,6 +38,8 @@ export const responsesApiFaults = {
   streamError,
   invalidJson,
   bodyTooLarge,
+  bodyPackedTooTightly,
+  noRoomForBody,
   bodyTimedOut,
   unsupportedMediaType,
   unsupportedEncoding,

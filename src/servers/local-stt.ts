@@ -11,6 +11,7 @@ import { runSession } from "../local-stt/run-session.ts";
 import { type Application, createApplication } from "../transport/application.ts";
 import type { RunningServer } from "../transport/server.ts";
 import type { Upgrade } from "../transport/websocket.ts";
+import { byteBudgetsOf } from "./byte-budgets.ts";
 import { contractOf, refusals } from "./contract.ts";
 import { demoPage } from "./demo-page.ts";
 import { listenOnLoopback } from "./listen-on-loopback.ts";
@@ -53,6 +54,7 @@ function application(parts: LocalSttParts, config: Config, log: Logger): Applica
     assets: demoPage(config, log),
     upgrades: [speechOverWebSocket(parts)],
     options: {
+      ...byteBudgetsOf(config),
       quietOperations: new Set(["getHealth", "getMetrics"]),
       bodyBytesMax: BODY_BYTES_MAX,
       fileBytesMax: config.uploadMegabytesMax * MEBIBYTE,

@@ -17,6 +17,7 @@ import type { FileTranscriber } from "../speech/speech-engine.ts";
 import { createApplication } from "../transport/application.ts";
 import type { Assets } from "../transport/assets.ts";
 import { listen, type RunningServer } from "../transport/server.ts";
+import { byteBudgetsOf } from "./byte-budgets.ts";
 import { chooseMedia } from "./choose-media.ts";
 import { type ChosenModel, chooseModel } from "./choose-model.ts";
 import { chooseTelemetry } from "./choose-telemetry.ts";
@@ -142,6 +143,7 @@ function application(parts: InterfaceParts, keys: ApiKeys, config: Config, log: 
     assets: assets(),
     upgrades: [websocketMode(beginParts(parts), config)],
     options: {
+      ...byteBudgetsOf(config),
       bodyBytesMax: config.bodyBytesMax,
       fileBytesMax: config.uploadBytesMax,
       uploadFolder: filesFolder(config),

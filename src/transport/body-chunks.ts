@@ -1,9 +1,14 @@
 import type { IncomingMessage } from "node:http";
 
+/** Slower than any connection that a large body could come to its end on. */
+export const BODY_BYTES_PER_SECOND_MIN = 1024;
+
 /** How long a body may be on its way. */
 export interface BodyPatience {
-  /** Between two pieces of it. */
+  /** Without having brought what `bytesPerSecondMin` asks for. */
   readonly idleTimeoutMs: number;
+  /** What has to come for each second of `idleTimeoutMs`; 0: a byte is enough. */
+  readonly bytesPerSecondMin: number;
   /** As a whole, so that nobody holds a request open by single bytes; null: for ever, as a stream may. */
   readonly totalTimeoutMs: number | null;
 }
@@ -14,20 +19,27 @@ export interface BodyPatience {
  */
 export async function* bodyChunks(
   request: IncomingMessage,
-  { idleTimeoutMs, totalTimeoutMs }: BodyPatience,
+  { idleTimeoutMs, bytesPerSecondMin, totalTimeoutMs }: BodyPatience,
   timedOut: () => Error,
 ): AsyncGenerator<Buffer> {
   const chunks: AsyncIterator<Buffer> = request.iterator({ destroyOnReturn: false });
   const endMs = totalTimeoutMs === null ? Number.POSITIVE_INFINITY : performance.now() + totalTimeoutMs;
+  const bytesNeeded = Math.max(1, Math.floor((bytesPerSecondMin * idleTimeoutMs) / 1000));
+  let idleEndMs = performance.now() + idleTimeoutMs;
+  let bytesBrought = 0;
   let waiting = false;
   try {
     for (;;) {
       waiting = true;
-      const restMs = Math.max(0, endMs - performance.now());
-      const step = await beforeDeadline(chunks.next(), Math.min(idleTimeoutMs, restMs), timedOut);
+      const restMs = Math.max(0, Math.min(idleEndMs, endMs) - performance.now());
+      const step = await beforeDeadline(chunks.next(), restMs, timedOut);
       waiting = false;
       if (step.done === true) return;
+      bytesBrought += step.value.length;
       yield step.value;
+      if (bytesBrought < bytesNeeded) continue;
+      bytesBrought = 0;
+      idleEndMs = performance.now() + idleTimeoutMs; // Not before whoever reads asks for more: that may take time which is not the sender's.
     }
   } finally {
     if (!waiting) await chunks.return?.(); // Takes its listeners off, without which the rest could not be discarded.

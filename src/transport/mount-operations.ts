@@ -63,7 +63,7 @@ async function serveOperation<P>(
     exchange.callerFields = admission.logFieldsFor?.(principal) ?? {};
   }
   const query = readQuery(route.query, await searchOf(route, exchange, parts), faults);
-  const spool = new UploadSpool(options.uploadFolder);
+  const spool = new UploadSpool(options.uploadFolder, options.incoming.open());
   try {
     const answer = async (): Promise<Reply> => {
       const sent = await readBody(route, { request: exchange.request, spool }, options, faults);

@@ -1,15 +1,19 @@
+import { ByteBudget } from "../base/byte-budget.ts";
+
 const MIB = 1024 * 1024;
 
 export interface TransportOptions {
   /** Bytes of a request body, compressed or not. */
   readonly bodyBytesMax: number;
+  /** What bodies and messages may hold in memory while they are read, all together. Interfaces of one process share it. */
+  readonly incoming: ByteBudget;
   /** Bytes of one uploaded file. */
   readonly fileBytesMax: number;
   /** Where uploaded files wait while their request is served; null: in memory. */
   readonly uploadFolder: string | null;
   /** Bytes of one line of NDJSON, and of one WebSocket message. */
   readonly messageBytesMax: number;
-  /** How long a body may pause. */
+  /** How long a body may bring nothing, or next to nothing. */
   readonly bodyIdleTimeoutMs: number;
   /** How long a body may take as a whole, a stream of lines excepted. */
   readonly bodyTotalTimeoutMs: number;
@@ -30,6 +34,7 @@ export interface TransportOptions {
 
 export const TRANSPORT_DEFAULTS: TransportOptions = {
   bodyBytesMax: 64 * MIB,
+  incoming: new ByteBudget(256 * MIB), // Of the process, where nobody says otherwise.
   fileBytesMax: 20 * MIB,
   uploadFolder: null,
   messageBytesMax: 2 * MIB,

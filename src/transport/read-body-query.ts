@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import { isRecord } from "../base/records.ts";
-import { collectBody } from "./collect-body.ts";
 import type { Faults } from "./faults.ts";
 import type { TransportOptions } from "./options.ts";
 import { parseJson } from "./parse-json.ts";
+import { readWhole } from "./read-whole.ts";
 
 /** More than any set of query parameters needs. */
 const BYTES_MAX = 64 * 1024;
@@ -11,12 +11,13 @@ const BYTES_MAX = 64 * 1024;
 /** Query parameters that were sent as a JSON body, as a query string. A body of another type, or that is no object, says nothing. */
 export async function readBodyQuery(
   request: IncomingMessage,
-  { bodyIdleTimeoutMs, bodyTotalTimeoutMs }: TransportOptions,
+  options: TransportOptions,
   faults: Faults,
 ): Promise<string> {
   if (!/^application\/json\b/i.test(request.headers["content-type"] ?? "")) return "";
-  const limits = { idleTimeoutMs: bodyIdleTimeoutMs, totalTimeoutMs: bodyTotalTimeoutMs, bytesMax: BYTES_MAX };
-  const members = parseJson(await collectBody(request, limits, faults), faults);
+  const members = await readWhole(request, { ...options, bodyBytesMax: BYTES_MAX }, faults, (bytes) =>
+    parseJson(bytes, faults),
+  );
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(isRecord(members) ? members : {})) {
     for (const one of Array.isArray(value) ? value : [value]) if (one !== null) query.append(name, textOf(one));

@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
+import { ByteBudget } from "../base/byte-budget.ts";
 import type { TransportOptions } from "./options.ts";
 import {
   connectTo,
@@ -164,4 +165,32 @@ test("a client that leaves in the middle of its body is a line in the access log
   setImmediate(() => socket.destroy());
   await left;
   expect(sample.log.filter(({ level }) => level === "error")).toEqual([]);
+});
+
+test("a client that goes on sending, but next to nothing, gets a 408", async () => {
+  verifies("transport.body.least-rate");
+  const socket = connectTo(await startEcho({ bodyIdleTimeoutMs: 200 }));
+  socket.write(
+    `POST /v1/things HTTP/1.1\r\nHost: x\r\nAuthorization: me\r\nContent-Type: application/json\r\nContent-Length: 99999\r\n\r\n["${"x".repeat(9000)}`,
+  );
+  const dripping = setInterval(() => socket.write("x"), 20);
+  const [reply] = await once(socket, "data").finally(() => clearInterval(dripping));
+  expect(String(reply)).toMatch(/^HTTP\/1.1 408 [\s\S]*connection: close[\s\S]*body_timed_out/);
+});
+
+test("bodies beyond what may be held at once get a 503, and what they held is free again", async () => {
+  const incoming = new ByteBudget(KIB * KIB);
+  const sample = await startEcho({ incoming });
+  const stalled = connectTo(sample);
+  stalled.write(
+    `POST /v1/things HTTP/1.1\r\nHost: x\r\nAuthorization: me\r\nContent-Type: application/json\r\nContent-Length: 900001\r\n\r\n"${"x".repeat(899_999)}`,
+  );
+  await until(() => incoming.heldBytes === 900_000);
+  const refused = await post(sample, JSON.stringify("y".repeat(200 * KIB)));
+  expect([refused.status, await codeOf(refused)]).toEqual([503, "no_room_for_body"]);
+  expect((await post(sample, JSON.stringify("y".repeat(32 * KIB)))).status).toBe(200);
+  stalled.write('"');
+  await once(stalled, "data");
+  expect(incoming.heldBytes).toBe(0);
+  expect((await post(sample, JSON.stringify("y".repeat(900 * KIB)))).status).toBe(200);
 });

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from "node:http";
-import { type BodyPatience, hasBody } from "./body-chunks.ts";
-import { collectBody } from "./collect-body.ts";
+import { BODY_BYTES_PER_SECOND_MIN, type BodyPatience, hasBody } from "./body-chunks.ts";
 import type { Contract, OperationRoute } from "./contract.ts";
 import type { Faults } from "./faults.ts";
 import type { TransportOptions } from "./options.ts";
 import { parseJson } from "./parse-json.ts";
 import { type IncomingForm, readForm } from "./read-form.ts";
 import { readLines } from "./read-lines.ts";
+import { readWhole } from "./read-whole.ts";
 
 const JSON_TYPE = "application/json";
 
@@ -34,7 +34,7 @@ export async function readBody(
     case "multipart/form-data":
       return readForm(incoming, { ...patience, fileBytesMax: options.fileBytesMax }, faults);
     default:
-      return collectBody(request, { ...patience, bytesMax: options.bodyBytesMax }, faults);
+      return readWhole(request, options, faults, (bytes) => bytes);
   }
 }
 
@@ -70,14 +70,18 @@ async function readJson(
   options: TransportOptions,
   faults: Faults,
 ): Promise<unknown> {
-  const limits = { ...patienceOf(options), bytesMax: options.bodyBytesMax };
-  const bytes = await collectBody(request, limits, faults);
-  if (bytes.length === 0 && !route.bodyRequired) return undefined;
-  return parseJson(bytes, faults);
+  return readWhole(request, options, faults, (bytes) => {
+    if (bytes.length === 0 && !route.bodyRequired) return undefined;
+    return parseJson(bytes, faults);
+  });
 }
 
 function patienceOf({ bodyIdleTimeoutMs, bodyTotalTimeoutMs }: TransportOptions): BodyPatience {
-  return { idleTimeoutMs: bodyIdleTimeoutMs, totalTimeoutMs: bodyTotalTimeoutMs };
+  return {
+    idleTimeoutMs: bodyIdleTimeoutMs,
+    bytesPerSecondMin: BODY_BYTES_PER_SECOND_MIN,
+    totalTimeoutMs: bodyTotalTimeoutMs,
+  };
 }
 
 function isEncoded({ headers }: IncomingMessage): boolean {

@@ -3,8 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
+import { ByteBudget } from "../base/byte-budget.ts";
 import { isRecord } from "../base/records.ts";
 import type { OperationRequest, UploadedFile } from "./handler.ts";
+import type { TransportOptions } from "./options.ts";
 import { connectTo, type Sample, startSample, until } from "./sample-interface.fixture.ts";
 
 interface Uploads extends Sample {
@@ -12,7 +14,7 @@ interface Uploads extends Sample {
   readonly bodies: readonly unknown[];
 }
 
-async function startUploads(options: { uploadFolder?: string } = {}): Promise<Uploads> {
+async function startUploads(options: Partial<TransportOptions> = {}): Promise<Uploads> {
   const bodies: unknown[] = [];
   const keep = async ({ body }: OperationRequest) => {
     const entries = Object.entries(isRecord(body) ? body : {}).map(async ([name, part]) => [name, await shown(part)]);
@@ -154,4 +156,19 @@ test("of an upload whose sender leaves, nothing stays on disk", async () => {
   socket.destroy();
   await until(() => sample.log.some(({ message }) => message === "request"));
   expect((await upload(sample, formOf({ audio: new File(["next"], "a") }))).status).toBe(204);
+});
+
+test("what a form holds in memory counts until its request is over, and what lies on the disk does not", async () => {
+  const audio = new File([new Uint8Array(600_000)], "a.wav");
+  for (const [uploadFolder, status] of [
+    [null, 503],
+    [temporaryFolder(), 204],
+  ] as const) {
+    const incoming = new ByteBudget(400_000);
+    const sample = await startUploads({ incoming, uploadFolder, fileBytesMax: 1_000_000 });
+    expect((await upload(sample, formOf({ audio }))).status).toBe(status);
+    expect((await upload(sample, formOf({ text: "x".repeat(500_000) }))).status).toBe(503);
+    expect((await upload(sample, formOf({ text: "x".repeat(300_000) }))).status).toBe(204);
+    expect(incoming.heldBytes).toBe(0);
+  }
 });

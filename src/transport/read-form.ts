@@ -4,7 +4,7 @@ import { callbackify } from "node:util";
 import multer, { type FormSource, MulterError, type Storage, type StoredFile } from "multer";
 import { ApiError } from "../base/api-error.ts";
 import type { BodyPatience } from "./body-chunks.ts";
-import { decodeBody } from "./decode-body.ts";
+import { type BodyFaults, decodeBody } from "./decode-body.ts";
 import type { Faults } from "./faults.ts";
 import type { UploadedFile } from "./handler.ts";
 import type { SpooledUpload, UploadSpool } from "./upload-spool.ts";
@@ -13,7 +13,7 @@ export interface FormLimits extends BodyPatience {
   readonly fileBytesMax: number;
 }
 
-type FormFaults = Pick<Faults, "bodyTooLarge" | "bodyTimedOut" | "unsupportedEncoding" | "invalidJson" | "invalidForm">;
+type FormFaults = BodyFaults & Pick<Faults, "invalidForm">;
 
 const PARTS_MAX = 64;
 const FILES_MAX = 8;
@@ -40,7 +40,7 @@ export async function readForm(
 ): Promise<Record<string, unknown>> {
   const bytesMax = limits.fileBytesMax + FORM_OVERHEAD_BYTES;
   const bodyFaults = { ...faults, bodyTooLarge: () => faults.bodyTooLarge(limits.fileBytesMax) }; // The overhead is nobody's business.
-  const body = decodeBody(request, { ...limits, bytesMax }, bodyFaults);
+  const body = admitted(decodeBody(request, { ...limits, bytesMax }, bodyFaults), spool, faults);
   const source: Source = Object.assign(Readable.from(body, { objectMode: false }), {
     headers: { "content-type": request.headers["content-type"], "transfer-encoding": "chunked" },
   });
@@ -50,6 +50,17 @@ export async function readForm(
     throw formFault(error, limits, faults);
   }
   return partsOf(source);
+}
+
+async function* admitted(
+  body: AsyncIterable<Uint8Array>,
+  spool: UploadSpool,
+  faults: FormFaults,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) {
+    if (!spool.admit(chunk.length)) throw faults.noRoomForBody();
+    yield chunk;
+  }
 }
 
 function parse(source: Source, storage: Storage<SpooledUpload>, fileBytesMax: number): Promise<void> {

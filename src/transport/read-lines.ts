@@ -16,7 +16,11 @@ const LINE_FEED = 0x0a;
 export async function* readLines(request: IncomingMessage, limits: LineLimits, faults: LineFaults): AsyncGenerator {
   let begun: Buffer[] = []; // Pieces of a line whose end has not come yet; joined once.
   let begunBytes = 0;
-  for await (const chunk of bodyChunks(request, { ...limits, totalTimeoutMs: null }, faults.bodyTimedOut)) {
+  for await (const chunk of bodyChunks(
+    request,
+    { ...limits, bytesPerSecondMin: 0, totalTimeoutMs: null },
+    faults.bodyTimedOut,
+  )) {
     let start = 0;
     for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, start)) {
       if (begunBytes + end - start > limits.lineBytesMax) throw faults.bodyTooLarge(limits.lineBytesMax);

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readlink, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { ByteBudget } from "../base/byte-budget.ts";
 import { UploadSpool } from "./upload-spool.ts";
 
 const OPEN_FILES = "/proc/self/fd";
@@ -27,7 +28,7 @@ test.skipIf(process.platform !== "linux").each([0, 1, 2, 5])(
   async (ms) => {
     const folder = await mkdtemp(join(tmpdir(), "spool-"));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    const spool = new UploadSpool(folder);
+    const spool = new UploadSpool(folder, new ByteBudget(0).open());
     const kept = spool.keep(pieces());
     if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
     await Promise.all([spool.release(), expect(kept).rejects.toThrow(/nobody waits|file closed|EBADF/)]);

@@ -1,5 +1,6 @@
 import { type FileHandle, mkdir, open, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import type { HeldBytes } from "../base/byte-budget.ts";
 import { randomHex } from "../base/ids.ts";
 
 /** What arrived, and the way to have it again. */
@@ -13,12 +14,19 @@ const READ_BYTES = 256 * 1024;
 /** Keeps the files of one form while its request is served: in memory, or in files of a folder that have no name and so cannot outlive this process. */
 export class UploadSpool {
   readonly #folder: string | null;
+  readonly #held: HeldBytes;
   readonly #handles: FileHandle[] = [];
   #isReleased = false;
 
-  /** `folder` null: in memory. It is made when it is needed. */
-  constructor(folder: string | null) {
+  /** `folder` null: in memory. It is made when it is needed. `held`: what the form holds in memory, which is less by what lies on the disk. */
+  constructor(folder: string | null, held: HeldBytes) {
     this.#folder = folder;
+    this.#held = held;
+  }
+
+  /** Notes that bytes of the form came. False: there is no room for them. */
+  admit(bytes: number): boolean {
+    return this.#held.add(bytes);
   }
 
   async keep(content: AsyncIterable<Uint8Array>): Promise<SpooledUpload> {
@@ -28,6 +36,7 @@ export class UploadSpool {
   /** Nothing that was kept can be read afterwards, and what still comes in is not kept. */
   async release(): Promise<void> {
     this.#isReleased = true;
+    this.#held.release();
     await Promise.all(this.#handles.splice(0).map((handle) => handle.close()));
   }
 
@@ -47,6 +56,7 @@ export class UploadSpool {
     for await (const piece of content) {
       if (this.#isReleased) throw new Error("nobody waits for this upload any more");
       yield piece;
+      this.#held.remove(piece.length);
     }
   }
 }

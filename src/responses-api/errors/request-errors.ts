@@ -60,6 +60,11 @@ export function bodyTooLarge(bytesMax: number): ApiError {
   return invalidRequest(413, "request_too_large", null, `The request body is larger than ${bytesMax} bytes.`);
 }
 
+export function bodyPackedTooTightly(ratioMax: number): ApiError {
+  const message = `The request body unpacks to more than ${ratioMax} times its size. Send it without compression.`;
+  return invalidRequest(413, "request_too_large", null, message);
+}
+
 export function bodyTimedOut(): ApiError {
   return invalidRequest(408, "request_timeout", null, "The request body did not arrive in time.");
 }

@@ -46,6 +46,11 @@ export function storeBusy(cause: unknown): ApiError {
   return overloaded("The database is locked by another process. Please retry in a moment.", cause);
 }
 
+/** The bodies and messages that are being read hold all the memory that they may. */
+export function noRoomForBody(): ApiError {
+  return overloaded("The server is reading as much as it can hold. Please retry in a moment.");
+}
+
 /** The process that makes the response has not stopped it in time. */
 export function cancelTimedOut(): ApiError {
   return overloaded("The response was asked to stop and has not stopped yet. Please retry in a moment.");
