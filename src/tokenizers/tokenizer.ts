@@ -1,19 +1,17 @@
-import { setImmediate as letOthersRun } from "node:timers/promises";
+import { Slices } from "../base/slices.ts";
 import { chooseEncoding, type Encoding } from "./choose-encoding.ts";
 
 /** Counts the tokens of texts as a family of models splits them. */
 export interface Tokenizer {
   readonly encoding: Encoding;
-  /** Ends early, with the count so far, when `signal` aborts. */
-  count(text: string, signal: AbortSignal): Promise<number>;
+  /** Counts several texts as if they were one. Ends early, with the count so far, when `signal` aborts. */
+  count(texts: readonly string[], signal: AbortSignal): Promise<number>;
 }
 
 /** Splitting takes time by the square of the longest stretch without a space, so that a text is split in pieces no longer than this. */
-const PIECE_CHARS_MAX = 2048;
-/** Characters between two pauses in which others run. */
-const TURN_CHARS = 64 * 1024;
-/** A longer text is counted up to here, and the rest taken for alike. */
-const COUNTED_CHARS_MAX = 4 * 1024 * 1024;
+const PIECE_CHARS_MAX = 256;
+/** Longer texts are counted up to here, and the rest taken for alike. */
+const COUNTED_CHARS_MAX = 1024 * 1024;
 
 /** The tokenizer for a model. The vocabulary, some megabytes, is read at the first use. */
 export async function loadTokenizer(model: string): Promise<Tokenizer> {
@@ -21,19 +19,20 @@ export async function loadTokenizer(model: string): Promise<Tokenizer> {
   const countPiece = await COUNTERS[encoding]();
   return {
     encoding,
-    async count(text, signal) {
-      const counted = text.slice(0, COUNTED_CHARS_MAX);
-      let tokens = 0;
-      let sincePause = 0;
-      for (const piece of pieces(counted)) {
-        tokens += countPiece(piece);
-        sincePause += piece.length;
-        if (sincePause < TURN_CHARS) continue;
-        sincePause = 0;
-        await letOthersRun();
-        if (signal.aborted) return tokens;
+    async count(texts, signal) {
+      const slices = new Slices();
+      let [tokens, counted] = [0, 0];
+      for (const text of texts) {
+        for (const piece of pieces(text.slice(0, COUNTED_CHARS_MAX - counted))) {
+          tokens += countPiece(piece);
+          counted += piece.length;
+          if (!slices.isOver) continue;
+          await slices.next();
+          if (signal.aborted) return tokens;
+        }
       }
-      return Math.ceil((tokens * text.length) / Math.max(1, counted.length));
+      const characters = texts.reduce((sum, { length }) => sum + length, 0);
+      return Math.ceil((tokens * characters) / Math.max(1, counted));
     },
   };
 }
@@ -43,13 +42,18 @@ type CountPiece = (text: string) => number;
 /** What looks like a control token in a text is text: people write about models. */
 const AS_TEXT = { disallowedSpecial: new Set<string>() };
 
+/** Once the library's cache of words is full, each new word takes time by its size; this one serves what repeats itself and costs little. */
+const WORDS_CACHED_MAX = 256;
+
 const COUNTERS: Readonly<Record<Encoding, () => Promise<CountPiece>>> = {
   o200k_base: async () => {
-    const { countTokens } = await import("gpt-tokenizer/encoding/o200k_base");
+    const { countTokens, setMergeCacheSize } = await import("gpt-tokenizer/encoding/o200k_base");
+    setMergeCacheSize(WORDS_CACHED_MAX);
     return (text) => countTokens(text, AS_TEXT);
   },
   cl100k_base: async () => {
-    const { countTokens } = await import("gpt-tokenizer/encoding/cl100k_base");
+    const { countTokens, setMergeCacheSize } = await import("gpt-tokenizer/encoding/cl100k_base");
+    setMergeCacheSize(WORDS_CACHED_MAX);
     return (text) => countTokens(text, AS_TEXT);
   },
 };
@@ -59,7 +63,7 @@ export function* pieces(text: string): Generator<string> {
   let start = 0;
   while (text.length - start > PIECE_CHARS_MAX) {
     const limit = start + PIECE_CHARS_MAX;
-    const space = text.lastIndexOf(" ", limit);
+    const space = start + text.slice(start, limit + 1).lastIndexOf(" "); // Not in the whole text: it may have none.
     const isFound =
       space > start + PIECE_CHARS_MAX / 2 && /\S/.test(text.charAt(space - 1)) && /\S/.test(text.charAt(space + 1));
     const cut = isFound ? space : isHighSurrogate(text.charCodeAt(limit - 1)) ? limit - 1 : limit;

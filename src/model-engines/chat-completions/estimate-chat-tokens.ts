@@ -23,9 +23,8 @@ const IMAGE_HEAD_BASE64_CHARS = 256 * 1024;
 export async function estimateChatTokens(chat: ChatRequest, signal: AbortSignal): Promise<number> {
   const tokenizer = await loadTokenizer(chat.model);
   const texts = [...chat.messages.flatMap(textsOf), ...(chat.tools ?? []).map((tool) => JSON.stringify(tool))];
-  let tokens = chat.messages.length * MESSAGE_TOKENS + ANSWER_START_TOKENS + estimateAttachmentTokens(chat);
-  for (const text of texts) tokens += await tokenizer.count(text, signal);
-  return tokens;
+  const around = chat.messages.length * MESSAGE_TOKENS + ANSWER_START_TOKENS + estimateAttachmentTokens(chat);
+  return around + (await tokenizer.count(texts, signal));
 }
 
 /** About how many tokens the pictures, files and recordings of a turn take. */
