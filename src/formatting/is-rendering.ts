@@ -1,3 +1,6 @@
+import { distance } from "fastest-levenshtein";
+import { Slices } from "../base/slices.ts";
+
 /** Up to here every pair of words is compared; longer texts are compared as heaps of words. */
 const ALIGNED_WORDS_MAX = 2500;
 /** Of the words of a rendering, how many may be new. */
@@ -7,14 +10,22 @@ const KEPT_SHARE_MIN = 0.45;
 /** Where numbers were written in figures, fewer words are left. */
 const KEPT_SHARE_WITH_FIGURES_MIN = 0.2;
 
+/** A text in better form is at most so many times as long, and so many characters more. */
+const GROWTH_MAX = 4;
+const GROWTH_CHARACTERS_MAX = 1000;
+/** Longer words are the same or are not. */
+const COMPARED_CHARACTERS_MAX = 32;
+
 const WORDS = new Intl.Segmenter(undefined, { granularity: "word" });
 
 /** Whether a text is another in better form, with the same words in the same order, and not an answer to it, a refusal, or something of its own. */
-export function isRendering(original: string, text: string): boolean {
-  const before = wordsOf(original);
-  const after = wordsOf(text);
+export async function isRendering(original: string, text: string): Promise<boolean> {
+  if (text.length > original.length * GROWTH_MAX + GROWTH_CHARACTERS_MAX) return false;
+  const slices = new Slices(); // Sound waits on the same loop.
+  const before = await wordsOf(original, slices);
+  const after = await wordsOf(text, slices);
   const spoken = after.filter((word) => !isFigure(word));
-  const kept = commonWords(before, spoken);
+  const kept = await commonWords(before, spoken, slices);
   const added = spoken.length - kept;
   if (added > Math.floor(spoken.length * NEW_SHARE_MAX)) return false;
   const hasFigures = spoken.length < after.length;
@@ -24,10 +35,13 @@ export function isRendering(original: string, text: string): boolean {
   );
 }
 
-function wordsOf(text: string): string[] {
-  return [...WORDS.segment(text.toLowerCase().normalize("NFKC"))].flatMap(({ segment, isWordLike }) =>
-    isWordLike === true ? [segment.replaceAll("’", "'")] : [],
-  );
+async function wordsOf(text: string, slices: Slices): Promise<string[]> {
+  const words: string[] = [];
+  for (const { segment, isWordLike } of WORDS.segment(text.toLowerCase().normalize("NFKC"))) {
+    if (isWordLike === true) words.push(segment.replaceAll("’", "'"));
+    if (slices.isOver) await slices.next();
+  }
+  return words;
 }
 
 function isFigure(word: string): boolean {
@@ -35,7 +49,7 @@ function isFigure(word: string): boolean {
 }
 
 /** How many words both have, in the same order. */
-function commonWords(before: readonly string[], after: readonly string[]): number {
+async function commonWords(before: readonly string[], after: readonly string[], slices: Slices): Promise<number> {
   if (Math.max(before.length, after.length) > ALIGNED_WORDS_MAX) return commonHeap(before, after);
   let row = new Uint16Array(after.length + 1);
   for (const word of before) {
@@ -45,6 +59,7 @@ function commonWords(before: readonly string[], after: readonly string[]): numbe
       next[index + 1] = areAlike(word, other) ? Math.max(longest, (row[index] ?? 0) + 1) : longest;
     }
     row = next;
+    if (slices.isOver) await slices.next();
   }
   return row[after.length] ?? 0;
 }
@@ -64,20 +79,7 @@ function commonHeap(before: readonly string[], after: readonly string[]): number
 /** The same word, or the same heard differently: their and they're, to and too. */
 function areAlike(a: string, b: string): boolean {
   if (a === b) return true;
-  if (a[0] !== b[0] || Math.abs(a.length - b.length) > 2) return false;
-  return changes(a, b) <= Math.max(1, Math.floor(Math.min(a.length, b.length) / 3));
-}
-
-/** Letters to change, add or leave out to get from one word to the other. */
-function changes(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (const [i, letter] of [...a].entries()) {
-    const next = [i + 1];
-    for (let j = 0; j < b.length; j += 1) {
-      const same = (row[j] ?? 0) + (letter === b[j] ? 0 : 1);
-      next.push(Math.min(same, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
+  if (a.charCodeAt(0) !== b.charCodeAt(0) || Math.abs(a.length - b.length) > 2) return false;
+  if (Math.max(a.length, b.length) > COMPARED_CHARACTERS_MAX) return false;
+  return distance(a, b) <= Math.max(1, Math.floor(Math.min(a.length, b.length) / 3));
 }

@@ -32,7 +32,7 @@ export function createTextFormatter(findProvider: FindProvider): TextFormatter {
         const provider = await findProvider(signal);
         if (provider === null) return raw(null);
         const answer = await ask(provider, text, wish, signal);
-        return isFit(text, answer, wish)
+        return (await isFit(text, answer, wish))
           ? { text: answer.text, formatted: true, warning: null }
           : raw("The formatting provider answered with something else than the text.");
       } catch (error) {
@@ -66,10 +66,10 @@ function withoutDress(answer: string, mark: string): Answer {
   };
 }
 
-function isFit(original: string, { text, isMarked }: Answer, { assistive, instruction }: Wish): boolean {
+async function isFit(original: string, { text, isMarked }: Answer, { assistive, instruction }: Wish): Promise<boolean> {
   if (text === "") return false;
   if (assistive) return true;
-  if (isRendering(original, text)) return true;
+  if (await isRendering(original, text)) return true;
   const isWished = instruction.trim() !== "" && isMarked;
   return isWished && text.length <= original.length * GROWTH_MAX + GROWTH_CHARACTERS_MAX;
 }
