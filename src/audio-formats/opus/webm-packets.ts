@@ -21,6 +21,7 @@ const AUDIO = 2;
 const OPUS = "A_OPUS";
 /** More than any recording has. */
 const TRACKS_MAX = 100;
+const CODEC_ID_BYTES_MAX = 64;
 
 interface Track {
   number: number;
@@ -64,7 +65,8 @@ function describeTrack(track: Track | undefined, { id }: Element, content: Uint8
   if (track === undefined) return;
   if (id === TRACK_NUMBER) track.number = numberIn(content);
   if (id === TRACK_TYPE) track.type = numberIn(content);
-  if (id === CODEC_ID) track.codec = Buffer.from(content).toString("latin1").replace(/\0+$/, "");
+  if (id === CODEC_ID)
+    track.codec = Buffer.from(content.subarray(0, CODEC_ID_BYTES_MAX)).toString("latin1").replace(/\0+$/, "");
   if (id === CODEC_PRIVATE) track.head = content;
   if (id === CONTENT_ENCODINGS) track.isEncoded = true;
 }

@@ -40,18 +40,15 @@ interface AssistantTurn {
 class Arrangement {
   readonly messages: ChatMessage[] = [];
   readonly #profile: BackendProfile;
-  readonly #outputs = new Map<string, CallOutput[]>();
+  readonly #outputs = new Map<string, Iterator<CallOutput, undefined>>();
   readonly #placed = new Set<CallOutput>();
   #turn: AssistantTurn | null = null;
 
   constructor(steps: readonly HistoryStep[], profile: BackendProfile) {
     this.#profile = profile;
-    for (const step of steps) {
-      if (step.type !== "call_output") continue;
-      const sameId = this.#outputs.get(step.callId);
-      if (sameId === undefined) this.#outputs.set(step.callId, [step]);
-      else sameId.push(step);
-    }
+    const outputs = steps.filter((step) => step.type === "call_output");
+    for (const [callId, sameId] of Map.groupBy(outputs, (output) => output.callId))
+      this.#outputs.set(callId, sameId.values());
   }
 
   add(step: HistoryStep): void {
@@ -107,7 +104,7 @@ class Arrangement {
   }
 
   #addCall(step: Extract<HistoryStep, { type: "call" }>): void {
-    const output = this.#outputs.get(step.callId)?.shift();
+    const output = this.#outputs.get(step.callId)?.next().value;
     if (output === undefined) throw invalidInput(`No tool output found for function call ${step.callId}.`);
     this.#placed.add(output);
     const turn = this.#assistant();

@@ -2,7 +2,7 @@ import type { ToolChoice } from "../../../generated/responses-api/types.ts";
 import type { ChatTool, ChatToolChoice } from "./chat-wire.ts";
 import { textOrNull } from "./json-values.ts";
 import { invalidInput, unsupportedParameter } from "./model-errors.ts";
-import type { CalledTool, ToolNames } from "./tool-names.ts";
+import type { ToolNames } from "./tool-names.ts";
 
 export interface ChosenTools {
   readonly tools: readonly ChatTool[];
@@ -15,11 +15,13 @@ export function mapToolChoice(choice: ToolChoice, tools: readonly ChatTool[], na
   switch (choice.type) {
     case "function":
     case "custom": {
-      const [name] = findTools({ type: choice.type, name: choice.name }, tools, names);
+      const [name] = new NamedTools(tools, names).find({ type: choice.type, name: choice.name });
       return { tools, choice: { type: "function", function: { name: name ?? choice.name } } };
     }
     case "allowed_tools": {
-      const allowed = new Set(choice.tools.flatMap((entry) => findTools(entry, tools, names)));
+      const named = new NamedTools(tools, names);
+      const allowed = new Set<string>();
+      for (const entry of choice.tools) for (const name of named.find(entry)) allowed.add(name);
       return { tools: tools.filter((tool) => allowed.has(tool.function.name)), choice: choice.mode };
     }
     default:
@@ -30,17 +32,33 @@ export function mapToolChoice(choice: ToolChoice, tools: readonly ChatTool[], na
   }
 }
 
-/** The flat names of the tools that an entry means: one function or custom tool, or all of a namespace. Never none. */
-function findTools(
-  entry: Readonly<Record<string, unknown>>,
-  tools: readonly ChatTool[],
-  names: ToolNames,
-): readonly string[] {
-  const shown = textOrNull(entry["name"]) ?? textOrNull(entry["server_label"]) ?? String(entry["type"]);
-  const called = tools.map((tool) => ({ flat: tool.function.name, tool: names.resolve(tool.function.name) }));
-  const isMeant = ({ tool }: { tool: CalledTool }) =>
-    entry["type"] === "namespace" ? tool.namespace === shown : tool.kind === entry["type"] && tool.name === shown;
-  const found = called.filter(isMeant).map(({ flat }) => flat);
-  if (found.length === 0) throw invalidInput(`Tool choice '${shown}' not found in 'tools' parameter.`, "tool_choice");
-  return found;
+/** Flat names of tools by what a choice calls them: both lists can be long, so that neither is searched for each entry of the other. */
+class NamedTools {
+  readonly #byName = new Map<string, string[]>();
+  readonly #found = new Set<readonly string[]>();
+
+  constructor(tools: readonly ChatTool[], names: ToolNames) {
+    for (const { function: called } of tools) {
+      const { kind, name, namespace } = names.resolve(called.name);
+      this.#add(`${kind} ${name}`, called.name);
+      if (namespace !== null) this.#add(`namespace ${namespace}`, called.name);
+    }
+  }
+
+  /** The flat names that an entry means: of one function or custom tool, or of all tools of a namespace. Throws if there are none; none the second time. */
+  find(entry: Readonly<Record<string, unknown>>): readonly string[] {
+    const shown = textOrNull(entry["name"]) ?? textOrNull(entry["server_label"]) ?? String(entry["type"]);
+    const meant = this.#byName.get(`${String(entry["type"])} ${shown}`);
+    if (meant === undefined)
+      throw invalidInput(`Tool choice '${shown}' not found in 'tools' parameter.`, "tool_choice");
+    if (this.#found.has(meant)) return [];
+    this.#found.add(meant);
+    return meant;
+  }
+
+  #add(key: string, flat: string): void {
+    const flats = this.#byName.get(key);
+    if (flats === undefined) this.#byName.set(key, [flat]);
+    else flats.push(flat);
+  }
 }

@@ -1,4 +1,6 @@
 const TEXT_CHARS_MAX = 500;
+/** Of a longer text the rest is not looked at, because it is not shown. */
+const READ_CHARS_MAX = 8 * TEXT_CHARS_MAX;
 const REDACTED = "[redacted]";
 const SECRET_SHAPES: readonly RegExp[] = [
   /\b(?:sk|pk|rk|gsk|xai|hf|nvapi|api|key)[-_][A-Za-z0-9_*.-]{8,}/g,
@@ -17,7 +19,7 @@ export interface Hidden {
 
 /** A text of a model server that people may see: on one line, shortened, without addresses, our key or anything shaped like one. */
 export function redact(text: string, { apiKey, host }: Hidden): string {
-  let shown = text;
+  let shown = text.slice(0, READ_CHARS_MAX);
   for (const word of [apiKey ?? "", host]) if (word !== "") shown = shown.replaceAll(word, REDACTED);
   for (const shape of SECRET_SHAPES) shown = shown.replaceAll(shape, REDACTED);
   // oxlint-disable-next-line no-control-regex -- Control characters are exactly what is removed.

@@ -32,6 +32,9 @@ export interface ErrorContext extends Hidden {
   readonly model: string;
 }
 
+/** Of a longer text the rest is not searched: its meaning is at its beginning. */
+const READ_CHARS_MAX = 4000;
+
 const TOO_LONG =
   /context[ _-]?(?:length|size|window)|exceed_context|maximum (?:context|prompt|model|input|sequence) (?:length|size)|(?:prompt|input|messages?) (?:is|are) too long|too many (?:input )?tokens|input tokens exceed|exceeds? (?:the )?(?:maximum|max|limit of).{0,40}tokens|input length.{0,60}exceed/i;
 const NO_SUCH_MODEL =
@@ -142,10 +145,16 @@ function readReported(body: string | JsonObject): ReportedError {
   const parsed = typeof body === "string" ? parseJson(body) : body;
   const first = isList(parsed) ? parsed[0] : parsed; // Some gateways wrap the error in a list.
   if (!isRecord(first))
-    return { message: typeof body === "string" ? body : "", isReadable: false, code: null, type: null, param: null };
+    return {
+      message: typeof body === "string" ? body.slice(0, READ_CHARS_MAX) : "",
+      isReadable: false,
+      code: null,
+      type: null,
+      param: null,
+    };
   const error = isRecord(first["error"]) ? first["error"] : first;
   return {
-    message: messageOf(error, first),
+    message: messageOf(error, first).slice(0, READ_CHARS_MAX),
     isReadable: true,
     code: wordOrNull(error["code"]),
     type: wordOrNull(error["type"]),

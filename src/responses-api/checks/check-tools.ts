@@ -41,18 +41,31 @@ export function checkToolChoice({ tool_choice: choice }: CreateResponseRequest, 
     return;
   }
   if (choice.type === "allowed_tools") {
+    const offered = new OfferedNames(tools);
     for (const allowed of choice.tools)
-      checkOffered(String(allowed["name"] ?? allowed["type"]), String(allowed["type"]), tools);
+      offered.check(String(allowed["name"] ?? allowed["type"]), String(allowed["type"]));
     return;
   }
   const named = "name" in choice && typeof choice.name === "string" ? choice.name : choice.type;
-  checkOffered(named, choice.type, tools);
+  new OfferedNames(tools).check(named, choice.type);
 }
 
-function checkOffered(name: string, type: string, tools: readonly Tool[]): void {
-  const offered = tools.some((tool) => tool.type === type && (!("name" in tool) || tool.name === name));
-  const inNamespace = tools.some(
-    (tool) => tool.type === "namespace" && tool.tools.some((member) => member.name === name),
-  );
-  if (!offered && !inNamespace) throw toolChoiceNotFound(name);
+/** What can be chosen, looked up by name: a choice and its tools can both be long lists. */
+class OfferedNames {
+  readonly #named = new Set<string>();
+  readonly #nameless = new Set<string>();
+  readonly #inNamespaces = new Set<string>();
+
+  constructor(tools: readonly Tool[]) {
+    for (const tool of tools) {
+      if ("name" in tool) this.#named.add(`${tool.type} ${tool.name}`);
+      else this.#nameless.add(tool.type);
+      if (tool.type === "namespace") for (const { name } of tool.tools) this.#inNamespaces.add(name);
+    }
+  }
+
+  check(name: string, type: string): void {
+    const isOffered = this.#nameless.has(type) || this.#named.has(`${type} ${name}`) || this.#inNamespaces.has(name);
+    if (!isOffered) throw toolChoiceNotFound(name);
+  }
 }

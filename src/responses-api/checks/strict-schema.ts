@@ -24,8 +24,8 @@ function objectFault(schema: Record<string, unknown>, path: readonly string[]): 
     return `${context(path)}'additionalProperties' is required to be supplied and to be false.`;
   }
   const properties = Object.keys(isRecord(schema["properties"]) ? schema["properties"] : {});
-  const required = Array.isArray(schema["required"]) ? schema["required"] : [];
-  const missing = properties.find((name) => !required.includes(name));
+  const required = new Set<unknown>(Array.isArray(schema["required"]) ? schema["required"] : []);
+  const missing = properties.find((name) => !required.has(name));
   if (missing === undefined) return null;
   return `${context(path)}'required' is required to be supplied and to be an array including every key in properties. Missing '${missing}'.`;
 }

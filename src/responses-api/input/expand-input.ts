@@ -27,6 +27,8 @@ export function expandInput(
   if (typeof input === "string") return input === "" ? [] : [userMessage([{ type: "input_text", text: input }])];
   const expanded: CanonicalItem[] = [];
   let parts: Part[] = [];
+  const sentTypes = sentCallTypes(input);
+  const typeOfCall = (callId: string): string | undefined => sentTypes.get(callId) ?? callTypes.get(callId);
   const flush = (): void => {
     if (parts.length > 0) expanded.push(userMessage(parts));
     parts = [];
@@ -37,7 +39,7 @@ export function expandInput(
       continue;
     }
     flush();
-    expanded.push(item.type === "tool_result" ? outputOf(item, `${list}[${index}]`, input, callTypes) : item);
+    expanded.push(item.type === "tool_result" ? outputOf(item, `${list}[${index}]`, typeOfCall) : item);
   }
   flush();
   return expanded;
@@ -104,18 +106,23 @@ function dataUrl(base64: string | null | undefined, mimeType: string): string | 
   return base64 == null ? null : `data:${mimeType};base64,${base64}`;
 }
 
+/** The types of the calls in `input`, by call id; of calls that share an id the first counts. */
+function sentCallTypes(input: readonly InputItem[]): ReadonlyMap<string, string> {
+  const types = new Map<string, string>();
+  for (const item of input) {
+    if (!("call_id" in item) || typeof item.call_id !== "string" || !item.type?.endsWith("_call")) continue;
+    if (!types.has(item.call_id)) types.set(item.call_id, item.type);
+  }
+  return types;
+}
+
 function outputOf(
   result: InputOf<"tool_result">,
   param: string,
-  input: readonly InputItem[],
-  callTypes: ReadonlyMap<string, string>,
+  typeOfCall: (callId: string) => string | undefined,
 ): CanonicalItem {
-  const sent = input.find(
-    (item) => "call_id" in item && item.call_id === result.call_id && item.type?.endsWith("_call"),
-  );
-  const callType = sent?.type ?? callTypes.get(result.call_id);
   const output = resultOutput(result.output, `${param}.output`);
-  const type = callType === "custom_tool_call" ? "custom_tool_call_output" : "function_call_output";
+  const type = typeOfCall(result.call_id) === "custom_tool_call" ? "custom_tool_call_output" : "function_call_output";
   return { type, call_id: result.call_id, output };
 }
 

@@ -11,7 +11,9 @@ const ABBREVIATIONS: ReadonlySet<string> = new Set(
     .split(" "),
 );
 
-const LAST_WORD = /([\p{L}\p{N}.-]+)\.["'”’)\]]*\s*$/u;
+const LAST_WORD = /([\p{L}\p{N}.-]+)\.["'”’)\]]*$/u;
+/** The end of a text in which its last word is looked for; no abbreviation is as long. */
+const END_CHARACTERS = 60;
 /** J. R. R. Tolkien */
 const INITIAL = /^(\p{L}\.)*\p{Lu}$/u;
 /** 3. Oktober; 1. the first of a list. Years do end sentences. */
@@ -19,7 +21,7 @@ const ORDINAL = /^\d{1,2}$/;
 
 /** Whether the dot that a text ends with belongs to its last word, so that no sentence ends there. */
 export function endsInAbbreviation(text: string): boolean {
-  const word = LAST_WORD.exec(text)?.[1];
+  const word = LAST_WORD.exec(text.trimEnd().slice(-END_CHARACTERS))?.[1];
   if (word === undefined) return false;
   return ABBREVIATIONS.has(word.toLowerCase()) || INITIAL.test(word) || ORDINAL.test(word);
 }

@@ -79,7 +79,7 @@ export class SentenceCutter {
     const close = new RegExp(`^ {0,3}\\${signs[0]}{${signs.length},}[ \\t]*\\n`, "m").exec(this.#text);
     if (close === null) {
       const line = this.#text.slice(this.#text.lastIndexOf("\n") + 1);
-      this.#text = /^ {0,3}([`~]|$)/.test(line) ? line : NO_SIGNS;
+      this.#text = line.length <= INFO_CHARACTERS_MAX && /^ {0,3}([`~]|$)/.test(line) ? line : NO_SIGNS;
       return false;
     }
     this.#text = this.#text.slice(close.index + close[0].length);
@@ -134,7 +134,8 @@ function endsThere(said: string, rest: string): boolean {
 }
 
 function isParagraphEnd(said: string): boolean {
-  return /\n\s*\n\s*$/.test(said);
+  const space = said.slice(said.trimEnd().length);
+  return space.indexOf("\n") !== space.lastIndexOf("\n");
 }
 
 /** After a clause, else after a word, else between two characters. */

@@ -1,5 +1,5 @@
 const RULE = /^\s*([-*_=]\s*){3,}$/;
-const TABLE_RULE = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
+const TABLE_RULE = /^[\s|:-]*$/;
 const TABLE_ROW = /^\s*\|(.*?)\|?\s*$/;
 /** Signs that begin a line: headings, quotes, bullets, boxes to tick. */
 const LINE_SIGNS = /^\s*(#{1,6}\s+|>+\s?|[-*+•]\s+(\[[ xX]\]\s+)?)*/;

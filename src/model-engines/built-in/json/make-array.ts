@@ -36,7 +36,7 @@ function chooseSize(schema: SchemaObject, prefixSize: number, rest: unknown, mak
   );
   const named = making.position === 0 ? making.hints.series.length : 0;
   const wanted = isGenerous(making) ? Math.max(prefixSize, named, 1) : 0;
-  return Math.min(Math.max(min, wanted), max);
+  return Math.min(Math.max(min, wanted), max, Math.max(0, making.budget.valuesLeft));
 }
 
 function withoutRepetitions(elements: readonly unknown[]): unknown[] {

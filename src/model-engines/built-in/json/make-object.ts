@@ -1,6 +1,6 @@
 import { isRecord } from "../../../base/records.ts";
 import { isSpoken } from "./hints.ts";
-import { isGenerous, type Making, numberOr, type SchemaObject, textList } from "./making.ts";
+import { isGenerous, type Making, numberOr, type SchemaObject, takeLook, textList } from "./making.ts";
 
 /** More members than this are never made, whatever the schema wants. */
 const MEMBERS_MAX = 1000;
@@ -14,7 +14,7 @@ export function makeObject(
 ): unknown {
   const properties = isRecord(schema["properties"]) ? schema["properties"] : {};
   const other = schema["additionalProperties"];
-  const names = memberNames(schema, properties, making);
+  const names = memberNames(schema, properties, making).slice(0, Math.max(0, making.budget.valuesLeft));
   return Object.fromEntries(
     names.map((name) => [
       name,
@@ -27,6 +27,7 @@ export function makeObject(
 function memberNames(schema: SchemaObject, properties: SchemaObject, making: Making): string[] {
   const needed = new Set(textList(schema["required"]));
   const required = [...needed];
+  if (!takeLook(making, required.length + Object.keys(properties).length)) return [];
   const optional = Object.keys(properties).filter((name) => properties[name] !== false && !needed.has(name));
   const wanted = isGenerous(making)
     ? optional.filter((name) => required.length === 0 || isMentioned(properties[name], making))
@@ -41,9 +42,9 @@ function memberNames(schema: SchemaObject, properties: SchemaObject, making: Mak
   return [...names, ...spare.slice(0, Math.max(0, min - names.length))];
 }
 
-function isMentioned(schema: unknown, { hints }: Making): boolean {
-  if (!isRecord(schema)) return false;
-  return textList(schema["enum"])
-    .slice(0, MENTIONED_MAX)
-    .some((value) => isSpoken(value, hints));
+function isMentioned(schema: unknown, making: Making): boolean {
+  if (!isRecord(schema) || !Array.isArray(schema["enum"])) return false;
+  return textList(schema["enum"].slice(0, MENTIONED_MAX)).some(
+    (value) => takeLook(making) && isSpoken(value, making.hints),
+  );
 }

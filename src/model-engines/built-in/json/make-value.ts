@@ -4,12 +4,15 @@ import { makeArray } from "./make-array.ts";
 import { makeNumber } from "./make-number.ts";
 import { makeObject } from "./make-object.ts";
 import { makeString } from "./make-string.ts";
-import { fullBudget, isGenerous, type Making, type SchemaObject } from "./making.ts";
+import { fullBudget, isGenerous, type Making, type SchemaObject, takeLook } from "./making.ts";
 import { settleSchema } from "./settle-schema.ts";
 
 const DEPTH_MAX = 32;
 /** Of a longer enumeration only the first values are looked for in the message. */
 const MENTIONED_MAX = 200;
+
+/** There are seven types, and nobody lists more. */
+const NAMED_TYPES_MAX = 20;
 
 export type JsonType = "object" | "array" | "string" | "number" | "integer" | "boolean" | "null";
 const TYPES: readonly JsonType[] = ["object", "array", "string", "number", "integer", "boolean", "null"];
@@ -27,7 +30,10 @@ function make(schema: unknown, making: Making): unknown {
   if (making.depth > DEPTH_MAX || making.budget.valuesLeft < 0) return null;
   const settled = settleSchema(schema, making);
   if ("const" in settled) return settled["const"];
-  if (Array.isArray(settled["enum"])) return chooseValue(allowedValues(settled["enum"], typesOf(settled)), making);
+  if (Array.isArray(settled["enum"])) {
+    if (!takeLook(making, settled["enum"].length)) return null;
+    return chooseValue(allowedValues(settled["enum"], typesOf(settled)), making);
+  }
   const type = chooseType(settled, making);
   switch (type) {
     case "object":
@@ -49,10 +55,12 @@ function make(schema: unknown, making: Making): unknown {
 }
 
 /** The value that the message mentions, or the first; further elements of an array get the ones after it. */
-function chooseValue(values: readonly unknown[], { hints, position }: Making): unknown {
+function chooseValue(values: readonly unknown[], making: Making): unknown {
   const start = values.slice(0, MENTIONED_MAX);
-  const mentioned = start.findIndex((value) => typeof value === "string" && isSpoken(value, hints));
-  return values[(Math.max(mentioned, 0) + position) % values.length] ?? null;
+  const mentioned = start.findIndex(
+    (value) => typeof value === "string" && takeLook(making) && isSpoken(value, making.hints),
+  );
+  return values[(Math.max(mentioned, 0) + making.position) % values.length] ?? null;
 }
 
 function allowedValues(values: readonly unknown[], types: readonly JsonType[]): readonly unknown[] {
@@ -73,7 +81,7 @@ function chooseType(schema: SchemaObject, making: Making): JsonType {
 }
 
 function typesOf({ type }: SchemaObject): JsonType[] {
-  const named: readonly unknown[] = Array.isArray(type) ? type : [type];
+  const named: readonly unknown[] = Array.isArray(type) ? type.slice(0, NAMED_TYPES_MAX) : [type];
   return TYPES.filter((known) => named.includes(known)).toSorted(
     (one, other) => named.indexOf(one) - named.indexOf(other),
   );

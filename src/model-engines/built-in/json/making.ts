@@ -18,7 +18,7 @@ export interface Making {
 export interface Budget {
   valuesLeft: number;
   charactersLeft: number;
-  /** Looks at schemas: one can refer to itself in more ways than anyone wants to follow. */
+  /** Looks at schemas: one can refer to itself in more ways than anyone wants to follow, and be long each time. */
   looksLeft: number;
   /** How many numbers of the message are used up. */
   numbersUsed: number;
@@ -35,8 +35,12 @@ export function isGenerous(making: Making): boolean {
   return making.depth <= GENEROUS_DEPTH;
 }
 
-export function takeLook({ budget }: Making): boolean {
-  budget.looksLeft -= 1;
+/** Members that are seen at one look. */
+const LOOK_MEMBERS = 16;
+
+/** Whether something of so many members may still be looked at. */
+export function takeLook({ budget }: Making, members = 0): boolean {
+  budget.looksLeft -= 1 + members / LOOK_MEMBERS;
   return budget.looksLeft >= 0;
 }
 

@@ -13,22 +13,35 @@ const JOINS: Readonly<Record<string, (one: unknown, other: unknown) => unknown>>
   maxLength: smaller,
   maxItems: smaller,
   maxProperties: smaller,
-  required: union,
   enum: common,
   type: commonTypes,
-  properties: mergeProperties,
 };
 
 /** One schema that asks for all that several ask for, as far as keywords can be joined one by one. */
 export function mergeSchemas(schemas: readonly unknown[]): SchemaObject {
   const merged: Record<string, unknown> = {};
-  for (const schema of schemas.filter(isRecord)) {
+  const all = schemas.filter(isRecord);
+  for (const schema of all) {
     for (const [keyword, value] of Object.entries(schema)) {
       const join = Object.hasOwn(JOINS, keyword) ? JOINS[keyword] : undefined;
       merged[keyword] = keyword in merged && join !== undefined ? join(merged[keyword], value) : value;
     }
   }
+  const required = all.flatMap((schema) => ("required" in schema ? listOf(schema["required"]) : []));
+  if ("required" in merged) merged["required"] = [...new Set(required)];
+  if ("properties" in merged) merged["properties"] = mergeProperties(all.map((schema) => schema["properties"]));
   return merged;
+}
+
+/** Joined all at once: to join them two by two would copy the first ones as often as there are others. */
+function mergeProperties(all: readonly unknown[]): unknown {
+  const schemas = new Map<string, unknown[]>();
+  for (const [name, schema] of all.filter(isRecord).flatMap((properties) => Object.entries(properties))) {
+    const same = schemas.get(name);
+    if (same === undefined) schemas.set(name, [schema]);
+    else same.push(schema);
+  }
+  return Object.fromEntries([...schemas].map(([name, same]) => [name, same.length === 1 ? same[0] : { allOf: same }]));
 }
 
 function larger(one: unknown, other: unknown): unknown {
@@ -39,10 +52,6 @@ function smaller(one: unknown, other: unknown): unknown {
   return typeof one === "number" && typeof other === "number" ? Math.min(one, other) : other;
 }
 
-function union(one: unknown, other: unknown): unknown {
-  return [...new Set([...listOf(one), ...listOf(other)])];
-}
-
 function common(one: unknown, other: unknown): unknown {
   const kept = new Set(listOf(other).map((value) => JSON.stringify(value)));
   return listOf(one).filter((value) => kept.has(JSON.stringify(value)));
@@ -50,17 +59,11 @@ function common(one: unknown, other: unknown): unknown {
 
 /** Every integer is a number, so the two have integers in common. */
 function commonTypes(one: unknown, other: unknown): unknown {
-  const [first, second] = [listOf(one), listOf(other)];
-  const both = first.filter((type) => second.includes(type) || (type === "integer" && second.includes("number")));
-  const integers = second.includes("integer") && first.includes("number") ? ["integer"] : [];
+  const [first, second] = [new Set(listOf(one)), new Set(listOf(other))];
+  const both = [...first].filter((type) => second.has(type) || (type === "integer" && second.has("number")));
+  const integers = second.has("integer") && first.has("number") ? ["integer"] : [];
   const types = [...new Set([...both, ...integers])];
-  return types.length > 0 ? types : second;
-}
-
-function mergeProperties(one: unknown, other: unknown): unknown {
-  if (!isRecord(one) || !isRecord(other)) return other;
-  const shared = Object.keys(other).filter((name) => Object.hasOwn(one, name));
-  return { ...one, ...other, ...Object.fromEntries(shared.map((name) => [name, { allOf: [one[name], other[name]] }])) };
+  return types.length > 0 ? types : [...second];
 }
 
 function listOf(value: unknown): readonly unknown[] {

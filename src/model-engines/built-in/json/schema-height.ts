@@ -22,9 +22,12 @@ export function schemaHeight(schema: unknown, making: Making, within: readonly u
   return Math.max(...parts);
 }
 
+/** A longer reference is taken for one to elsewhere. */
+const REFERENCE_CHARS_MAX = 1000;
+
 /** What a reference within the document points at; references to elsewhere allow anything. */
 export function findReferenced(reference: string, root: unknown): unknown {
-  if (!reference.startsWith("#")) return {};
+  if (!reference.startsWith("#") || reference.length > REFERENCE_CHARS_MAX) return {};
   const steps = reference.slice(1).split("/").slice(1);
   return steps.reduce<unknown>((place, step) => childOf(place, decodeStep(step)), root);
 }

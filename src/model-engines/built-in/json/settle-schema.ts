@@ -8,7 +8,7 @@ const NESTED_MAX = 32;
 
 /** The schema with its references followed, its choices made and its parts joined: what is left says how one value looks. */
 export function settleSchema(schema: unknown, making: Making, nested = 0): SchemaObject {
-  if (!isRecord(schema) || nested > NESTED_MAX || !takeLook(making)) return {};
+  if (!isRecord(schema) || nested > NESTED_MAX || !takeLook(making, Object.keys(schema).length)) return {};
   const { $ref, allOf, anyOf, oneOf, ...own } = schema;
   const parts = [
     ...(typeof $ref === "string" ? [findReferenced($ref, making.root)] : []),
@@ -16,11 +16,15 @@ export function settleSchema(schema: unknown, making: Making, nested = 0): Schem
     ...(Array.isArray(anyOf) ? [chooseBranch(anyOf, making)] : []),
     ...(Array.isArray(oneOf) ? [chooseBranch(oneOf, making)] : []),
   ];
-  return parts.length === 0 ? own : mergeSchemas([own, ...parts.map((part) => settleSchema(part, making, nested + 1))]);
+  if (parts.length === 0) return own;
+  const merged = mergeSchemas([own, ...parts.map((part) => settleSchema(part, making, nested + 1))]);
+  takeLook(making, isRecord(merged["properties"]) ? Object.keys(merged["properties"]).length : 0);
+  return merged;
 }
 
 /** The first branch that is not null; in great depth the branch that ends soonest. */
 function chooseBranch(branches: readonly unknown[], making: Making): unknown {
+  if (!takeLook(making, branches.length)) return branches[0];
   const possible = branches.filter((branch) => branch !== false);
   const first = possible.find((branch) => !isNullSchema(branch)) ?? possible[0];
   if (isGenerous(making)) return first;

@@ -5,7 +5,8 @@ const MESSAGE_CHARS_MAX = 2000;
 const ASKS_FOR_MESSAGE =
   /\bwhat (?:did|have|was it) i (?:just |last )?(?:say|said|tell|told|ask|asked|write|written)\b|\brepeat (?:what i said|my (?:last|previous) message)\b/i;
 const ASKS_FOR_INSTRUCTIONS = /\bwhat (?:are|were|is|was) your (?:instructions?|system prompt|system message)\b/i;
-const ASKS_FOR_FACT = /\b(?:what(?:'s|’s| is| was)|tell me|do you (?:know|remember)) my ((?:[\p{L}\p{N}]+ ?){1,4})/iu;
+const ASKS_FOR_FACT =
+  /\b(?:what(?:'s|’s| is| was)|tell me|do you (?:know|remember)) my ((?:[\p{L}\p{N}]{1,40} ?){1,4})/iu;
 
 /** "What did I say": the user message before. It shows that earlier turns are in the context. */
 export function recallMessage({ text, earlierTexts }: Question): string | null {

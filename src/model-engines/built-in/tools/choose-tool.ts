@@ -1,5 +1,4 @@
 import type { ToolChoice } from "../../../../generated/responses-api/types.ts";
-import { isRecord } from "../../../base/records.ts";
 import { chosenToolMissing, requiredWithoutTools, unsupportedChoice } from "../model-errors.ts";
 import { fittingTool } from "./fitting-tool.ts";
 import type { OfferedTool } from "./offered-tools.ts";
@@ -50,13 +49,17 @@ function namedTool(
 
 /** Entries name a tool by type and name; a namespace stands for all its tools. */
 function allowedTools(choice: AllowedTools, tools: readonly OfferedTool[]): OfferedTool[] {
-  return choice.tools.flatMap((entry: unknown) => {
-    if (!isRecord(entry)) return [];
+  const named = Map.groupBy(tools, ({ kind, name }) => `${kind} ${name}`);
+  const grouped = Map.groupBy(tools, ({ namespace }) => `namespace ${namespace}`);
+  const allowed = new Set<OfferedTool>();
+  const done = new Set<readonly OfferedTool[]>(); // A namespace that is named a thousand times is gone through once.
+  for (const entry of choice.tools) {
     const { type, name } = entry;
-    const meant = tools.filter((tool) =>
-      type === "namespace" ? tool.namespace === name : tool.kind === type && tool.name === name,
-    );
-    if (meant.length === 0) throw chosenToolMissing(typeof name === "string" ? name : String(type));
-    return meant;
-  });
+    const key = `${String(type)} ${String(name)}`;
+    const meant = (type === "namespace" ? grouped : named).get(key);
+    if (meant === undefined) throw chosenToolMissing(typeof name === "string" ? name : String(type));
+    if (!done.has(meant)) for (const tool of meant) allowed.add(tool);
+    done.add(meant);
+  }
+  return [...allowed];
 }

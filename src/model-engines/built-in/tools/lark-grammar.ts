@@ -14,8 +14,9 @@ export interface LarkGrammar {
 
 const GRAMMAR_CHARS_MAX = 20_000;
 const RULE_START = /^[?!]*(_?[A-Za-z]\w*)(?:\.\d+)?\s*:(.*)$/s;
+/** What is not closed ends with its line: to look for its end again from each sign within it would take time by the square of the line. */
 const TOKEN =
-  /"(?:[^"\\\n]|\\.)*"i?|\/(?:[^/\\\n]|\\.)+\/[imslux]*|->\s*\w+|~\s*\d+(?:\s*\.\.\s*\d+)?|[_A-Za-z]\w*|\.\.|[()[\]|?*+]/g;
+  /"(?:[^"\\\n]|\\.)*"?i?|\/(?:[^/\\\n]|\\.)+\/?[imslux]*|->\s*\w+|~\s*\d+(?:\s*\.\.\s*\d+)?|[_A-Za-z]\w*|\.\.|[()[\]|?*+]/g;
 
 /** Reads what the smallest sentence needs; null for a grammar that is too long or has no start. */
 export function readLarkGrammar(definition: string): LarkGrammar | null {
@@ -26,15 +27,25 @@ export function readLarkGrammar(definition: string): LarkGrammar | null {
     if (name !== undefined && body !== undefined)
       rules.set(name, new ExpansionReader(body.match(TOKEN) ?? []).readChoice());
   }
-  const ignoresSpace = /^\s*%ignore\s+(?:WS|WS_INLINE|" "|\/.*(?:\\s| ).*\/)/m.test(definition);
-  return rules.has("start") ? { rules, ignoresSpace } : null;
+  return rules.has("start") ? { rules, ignoresSpace: definition.split("\n").some(ignoresSpaces) } : null;
+}
+
+/** Whether a line is the directive that white space has no meaning. */
+function ignoresSpaces(line: string): boolean {
+  const [directive, terminal = "", ...more] = line.trim().split(/\s+/, 3);
+  if (directive !== "%ignore") return false;
+  return (
+    terminal.startsWith("WS") ||
+    terminal === '"' ||
+    (terminal.startsWith("/") && (terminal.includes("\\s") || more.length > 0))
+  );
 }
 
 /** Lines without comments and directives; a line that begins with a bar, or is indented, goes on with the one before. */
 function readStatements(definition: string): string[] {
   const statements: string[] = [];
   for (const line of definition.split("\n")) {
-    const text = line.replace(/^\s*\/\/.*$|\s\/\/ .*$/, "").trimEnd();
+    const text = line.replace(/^\s*\/\/[^]*$|\s\/\/ [^]*$/, "").trimEnd();
     const isDirective = text.trimStart().startsWith("%");
     const goesOn = !isDirective && (/^\s*\|/.test(text) || (/^\s+\S/.test(text) && !RULE_START.test(text.trim())));
     if (goesOn && statements.length > 0) statements.push(`${statements.pop() ?? ""} ${text.trim()}`);

@@ -4,11 +4,8 @@ import { isRecord } from "../../../base/records.ts";
 export function oneTextParameter(parameters: unknown): boolean {
   if (!isRecord(parameters) || !isRecord(parameters["properties"])) return false;
   const properties = Object.entries(parameters["properties"]);
-  const { required } = parameters;
-  const needed =
-    Array.isArray(required) && required.length > 0
-      ? properties.filter(([name]) => required.includes(name))
-      : properties;
+  const required = new Set<unknown>(Array.isArray(parameters["required"]) ? parameters["required"] : []);
+  const needed = required.size > 0 ? properties.filter(([name]) => required.has(name)) : properties;
   const texts = needed.filter(([, schema]) => isFreeText(schema));
   const others = needed.filter(([, schema]) => !isFreeText(schema) && !mayBeAbsent(schema));
   return texts.length === 1 && others.length === 0;

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { cpuMsOf } from "../cpu-time.ts";
+import { startTestServer, type TestServer } from "../test-server.ts";
+import { verifies } from "../verifies.ts";
+import { type LongList, longLists } from "./long-lists.ts";
+import { chunk, type ModelServer, serveModel } from "./model-server.ts";
+import { TANGLED_LISTS } from "./tangled-lists.ts";
+
+/** Elements of the shorter list; the longer has four times as many. There are many lists of the contract, so that theirs are shorter. */
+const TANGLED_LENGTH = 3_000;
+const LENGTH = 1_500;
+const LONGER = 4;
+/** Four times the work of a linear algorithm; one that compares all with all takes sixteen times as long. */
+const GROWTH_MAX = 9;
+/** What takes less for the longer list is no danger, and too little to be compared. */
+const CPU_MS_MIN = 120;
+/** The machine does other things too; the least of several measures is that of the work. */
+const MEASURES = 3;
+
+const RESPONSES = "/v1/responses";
+const COUNT = "/v1/responses/input_tokens";
+
+describe("the time that a list takes", () => {
+  let upstream: ModelServer;
+  let [behind, builtIn]: TestServer[] = [];
+  beforeAll(async () => {
+    upstream = await serveModel((request, response) => {
+      request.resume().once("end", () => {
+        if (request.url !== "/v1/chat/completions") return response.writeHead(404).end();
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        return response.end(`data: ${JSON.stringify(chunk("Yes.", "stop"))}\n\ndata: [DONE]\n\n`);
+      });
+    });
+    const env = { NODE_ENV: "production" };
+    behind = await startTestServer({ env: { ...env, MODEL_BASE_URL: upstream.url } });
+    builtIn = await startTestServer({ env });
+  });
+  afterAll(async () => {
+    await behind?.close();
+    await builtIn?.close();
+    await upstream.close();
+  });
+
+  test.each(TANGLED_LISTS)("grows as it does, where elements refer to others: $name", async (list) => {
+    verifies("limits.work.linear-in-lists");
+    for (const path of [RESPONSES, COUNT]) {
+      await check(behind, { path, model: "m" }, list, TANGLED_LENGTH);
+      await check(builtIn, { path, model: "antiphon-built-in" }, list, TANGLED_LENGTH);
+    }
+  });
+
+  test.each(longLists())("grows as it does, wherever the contract has one: $name", async (list) => {
+    verifies("limits.work.linear-in-lists");
+    await check(behind, { path: RESPONSES, model: "m" }, list, LENGTH);
+    await check(builtIn, { path: COUNT, model: "antiphon-built-in" }, list, LENGTH);
+  });
+
+  test("is measured in every place where the contract has a list", () => {
+    const names = longLists().map(({ name }) => name);
+    expect(names.length).toBeGreaterThan(150);
+    expect(names).toEqual(expect.arrayContaining(["tools of FunctionToolInput", "input of MessageInput"]));
+  });
+});
+
+interface Call {
+  readonly path: string;
+  readonly model: string;
+}
+
+async function check(server: TestServer | undefined, call: Call, { make }: LongList, length: number): Promise<void> {
+  const ask = (elements: number): Promise<number> => cpuMsOfCall(server, call, make(elements));
+  let longer = await ask(length * LONGER);
+  if (longer < CPU_MS_MIN) return;
+  let shorter = Infinity;
+  for (let measure = 0; measure < MEASURES; measure += 1) {
+    shorter = Math.min(shorter, await ask(length));
+    if (longer < CPU_MS_MIN || longer < shorter * GROWTH_MAX) return;
+    longer = Math.min(longer, await ask(length * LONGER));
+  }
+  expect(longer).toBeLessThan(Math.max(CPU_MS_MIN, shorter * GROWTH_MAX));
+}
+
+async function cpuMsOfCall(server: TestServer | undefined, { path, model }: Call, members: object): Promise<number> {
+  const body = JSON.stringify({ model, input: "hi", ...members });
+  const { ms } = await cpuMsOf(async () => {
+    const headers = { "content-type": "application/json" };
+    const reply = await server?.fetch(path, { method: "POST", headers, body });
+    await reply?.arrayBuffer();
+    expect(reply?.status).toBeLessThan(500);
+  });
+  return ms;
+}

@@ -1,0 +1,100 @@
+import { isRecord } from "../../src/base/records.ts";
+import {
+  choicesOf,
+  nameOf,
+  numberAt,
+  propertiesOf,
+  type Schema,
+  schemaNamed,
+  typesOf,
+  type Variant,
+  variantsOf,
+} from "./contract-schema.ts";
+import { itemsOf, smallestOf, smallestValue } from "./smallest-value.ts";
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** A list, or an object with members of any name, that a request can hold. */
+export interface LongList {
+  /** Where it stands, and what its elements are. */
+  readonly name: string;
+  /** The members of a request in which it has so many elements. */
+  readonly make: (length: number) => Members;
+}
+
+interface Place {
+  readonly path: string;
+  readonly put: (value: unknown) => Members;
+}
+
+/** Every list without a maximum that the published schema of a create call allows, each filled with every kind of element. */
+export function longLists(): readonly LongList[] {
+  const lists: LongList[] = [];
+  const walk = new ListWalk(lists);
+  for (const [name, schema] of propertiesOf(schemaNamed("CreateResponseRequest")))
+    walk.visit(schema, { path: name, put: (value) => ({ [name]: value }) });
+  return lists;
+}
+
+class ListWalk {
+  readonly #lists: LongList[];
+  readonly #seen = new Set<string>();
+
+  constructor(lists: LongList[]) {
+    this.#lists = lists;
+  }
+
+  visit(schema: Schema, place: Place): void {
+    const name = nameOf(schema);
+    if (name !== null && this.#seen.has(name)) return;
+    if (name !== null) this.#seen.add(name);
+    for (const variant of variantsOf(schema)) this.#variant(variant, place);
+  }
+
+  #variant(variant: Variant, place: Place): void {
+    const { schema, name } = variant;
+    if (name !== null && this.#seen.has(`variant ${name}`)) return;
+    if (name !== null) this.#seen.add(`variant ${name}`);
+    if (typesOf(variant)?.includes("array") === true) this.#list(schema, place);
+    if (typesOf(variant)?.includes("object") === true) this.#object(schema, place);
+  }
+
+  #list(schema: Schema, place: Place): void {
+    if (numberAt(schema, "maxItems") !== null) return;
+    for (const { schema: element, name } of variantsOf(itemsOf(schema))) {
+      const make = (length: number): Members =>
+        place.put(Array.from({ length }, (_, index) => elementOf(element, index)));
+      this.#lists.push({ name: `${place.path} of ${name ?? String(element["type"])}`, make });
+    }
+    this.visit(itemsOf(schema), { path: `${place.path}[]`, put: (value) => place.put([value]) });
+  }
+
+  #object(schema: Schema, place: Place): void {
+    const least = leastOf(schema);
+    if (!isRecord(least)) return;
+    const others = schema["additionalProperties"];
+    if (others !== false && numberAt(schema, "maxProperties") === null) {
+      const value = isRecord(others) ? smallestValue(others) : { type: "string" };
+      const named = (length: number): Members =>
+        Object.fromEntries(Array.from({ length }, (_, index) => [`k${index}`, value]));
+      this.#lists.push({ name: `${place.path} by name`, make: (length) => place.put({ ...least, ...named(length) }) });
+    }
+    for (const [name, member] of propertiesOf(schema))
+      this.visit(member, { path: `${place.path}.${name}`, put: (value) => place.put({ ...least, [name]: value }) });
+  }
+}
+
+/** Some unions have a branch for what has no type. */
+function leastOf(schema: Schema): unknown {
+  const least = smallestOf(schema);
+  const tag = propertiesOf(schema).find(([name]) => name === "type")?.[1];
+  return isRecord(least) && tag !== undefined ? { type: choicesOf(tag)?.[0], ...least } : least;
+}
+
+/** Elements with names or call ids of their own: what looks one up among the others is not helped by finding the first. */
+function elementOf(schema: Schema, index: number): unknown {
+  const least = leastOf(schema);
+  if (!isRecord(least)) return least;
+  const own = ["name", "call_id", "id"].filter((member) => typeof least[member] === "string");
+  return { ...least, ...Object.fromEntries(own.map((member) => [member, `${String(least[member])}${index}`])) };
+}
