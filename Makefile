@@ -19,17 +19,21 @@ PAGE := dist/chat-lab/index.html
 PAGE_SOURCES := scripts/build-page.ts $(wildcard web/chat-lab/* src/client/*.ts generated/*/client.ts)
 NPM_CI := npm ci --include=dev --loglevel=error --no-progress
 
-.PHONY: help setup page speech-engine generate generate-check dev start test-setup test clients contract-test pacts mutations requirements check bench real-model client-build
+.PHONY: help setup node-version page speech-engine generate generate-check dev start test-setup test clients contract-test pacts mutations requirements check bench real-model client-build
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(INSTALLED) ## install what the server and its tests need, Node 24 included
+setup: node-version ## install what the server and its tests need; on Linux with glibc Node 24 is part of it
 
-start: $(INSTALLED) $(PAGE) ## serve both interfaces; settings: make start ARGS=--help
+# Systems for which npm has no Node 24 use their own, which may be too old.
+node-version: $(INSTALLED)
+	@node scripts/check-node.js
+
+start: node-version $(PAGE) ## serve both interfaces; settings: make start ARGS=--help
 	node src/main.ts $(ARGS)
 
-dev: $(INSTALLED) $(PAGE) ## serve both interfaces, and start again whenever a file changes
+dev: node-version $(PAGE) ## serve both interfaces, and start again whenever a file changes
 	node --watch src/main.ts $(ARGS)
 
 page: $(INSTALLED) $(PAGE) ## build the page of the speech-to-text server; make start does so by itself
@@ -37,7 +41,7 @@ page: $(INSTALLED) $(PAGE) ## build the page of the speech-to-text server; make 
 speech-engine: $(INSTALLED) ## build the speech engine that the tests use: once, two minutes on two cores
 	node scripts/speech-engine.ts
 
-test-setup: $(INSTALLED) $(CODEX_INSTALLED) $(PAGE) speech-engine ## build and install what the tests need beyond the rest
+test-setup: node-version $(CODEX_INSTALLED) $(PAGE) speech-engine ## build and install what the tests need beyond the rest
 
 test: test-setup ## run the tests
 	vitest run --project tests $(ARGS)
@@ -81,6 +85,8 @@ $(PAGE): $(PAGE_SOURCES) | $(INSTALLED)
 
 $(INSTALLED): package-lock.json
 	$(NPM_CI)
+	@# npm installs the Node for glibc on other Linux systems too, where it does not run and would hide theirs.
+	@! [ -e node_modules/.bin/node ] || node_modules/.bin/node --version >/dev/null 2>&1 || rm node_modules/.bin/node
 	@touch $@
 
 $(CODEX_INSTALLED): tests/clients/codex/package-lock.json
