@@ -67,7 +67,7 @@ async function serve(environment: Environment, argv: readonly string[], start: S
   for (const line of running.greeting) console.log(line);
   const { made, file } = running.keys;
   if (made !== null) console.log(`API key            ${made}   (shown this once; kept in ${file})`);
-  if (process.stderr.isTTY) showSpeechProgress(speech.engine, process.stderr);
+  if (config.speechEngine !== "none") showSpeechProgress(speech.engine, process.stderr);
   const stop = async (): Promise<void> => {
     await running.close();
     await speech.close();

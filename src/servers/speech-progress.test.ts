@@ -4,25 +4,26 @@ import type { EngineStatus, SpeechEngine } from "../speech/speech-engine.ts";
 import { progressLine, showSpeechProgress } from "./speech-progress.ts";
 
 test.each<[EngineStatus, string]>([
-  [{ state: "building", percent: null }, "Speech engine is built, once  [------------------------]"],
-  [{ state: "building", percent: 50 }, "Speech engine is built, once  [############------------]   50 %"],
+  [{ state: "building", percent: null }, "Building the speech engine, once  [------------------------]"],
+  [{ state: "building", percent: 50 }, "Building the speech engine, once  [############------------]   50 %"],
   [
     { state: "downloading", receivedBytes: 49_000_000, totalBytes: 147_964_211 },
-    "Speech model base.en is downloaded  [########----------------]   33 %  49 of 148 MB",
+    "Downloading speech model base.en  [########----------------]   33 %  49 of 148 MB",
   ],
   [
     { state: "downloading", receivedBytes: 1_000_000, totalBytes: null },
-    "Speech model base.en is downloaded  [------------------------]  1 of ? MB",
+    "Downloading speech model base.en  [------------------------]  1 of ? MB",
   ],
-  [{ state: "loading" }, "Speech model base.en is loaded"],
-  [{ state: "ready" }, "Speech model base.en is ready"],
+  [{ state: "loading" }, "Loading speech model base.en"],
+  [{ state: "ready" }, "The speech model base.en is ready"],
   [{ state: "ready", notice: "Another model answers" }, "Another model answers."],
   [{ state: "failed", reason: "There is no room" }, "There is no speech: There is no room."],
 ])("%j is shown as %s", (status, line) => {
   expect(progressLine(status, "base.en")).toBe(line);
 });
 
-test("one line is drawn over and over until the engine is ready, and nothing after that", () => {
+/** What is written while the engine passes through these states. */
+function shown(output: { isTTY?: boolean; columns?: number }, statuses: readonly EngineStatus[]): readonly string[] {
   let listener: ((status: EngineStatus) => void) | null = null;
   const engine: SpeechEngine = {
     ...createNoSpeech(""),
@@ -33,11 +34,28 @@ test("one line is drawn over and over until the engine is ready, and nothing aft
     },
   };
   const written: string[] = [];
-  showSpeechProgress(engine, { write: (text) => written.push(text) });
+  showSpeechProgress(engine, { ...output, write: (text) => written.push(text) });
   const tell = (status: EngineStatus): void => listener?.(status);
-  tell({ state: "building", percent: 10 });
-  tell({ state: "ready" });
+  for (const status of statuses) tell(status);
   expect(listener).toBeNull();
-  expect(written.join("").match(/\n/g)).toHaveLength(1);
-  expect(written.at(-1)).toBe("\n");
+  return written;
+}
+
+test("one line is drawn over and over until the engine is ready, and nothing after that", () => {
+  const written = shown({ isTTY: true }, [{ state: "building", percent: 10 }, { state: "ready" }]).join("");
+  expect(written.match(/\n/g)).toHaveLength(1);
+  expect(written).toMatch(/is ready\n$/);
+});
+
+test("a terminal that is narrower than the line never has it wrapped", () => {
+  const written = shown({ isTTY: true, columns: 20 }, [{ state: "building", percent: 10 }, { state: "ready" }]);
+  const drawn = written.slice(0, -1).map((text) => text.replace("\r\u001B[2K", ""));
+  expect(drawn.map(({ length }) => length <= 19)).toEqual([true, true]);
+});
+
+test("an output that is no terminal is told of a failure only", () => {
+  expect(shown({}, [{ state: "building", percent: 10 }, { state: "ready" }])).toEqual([]);
+  expect(shown({}, [{ state: "failed", reason: "There is no room" }])).toEqual([
+    "There is no speech: There is no room.\n",
+  ]);
 });

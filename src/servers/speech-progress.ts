@@ -1,37 +1,50 @@
 import type { EngineStatus, SpeechEngine } from "../speech/speech-engine.ts";
 
-interface Terminal {
+interface Output {
+  readonly isTTY?: boolean;
+  /** Left out: not known. */
+  readonly columns?: number;
   write(text: string): unknown;
 }
 
 const BAR_WIDTH = 24;
+const COLUMNS_ASSUMED = 79;
 const MEGABYTE = 1_000_000;
 const CLEAR_LINE = "\r\u001B[2K";
 
-/** Shows on one line of a terminal how far building, downloading and loading are, until the engine is ready or has failed. */
-export function showSpeechProgress(engine: SpeechEngine, terminal: Terminal): void {
+/**
+ * Shows on one line of a terminal how far building, downloading and loading are, until the engine is ready or has failed. An output that is no terminal is
+ * told only that it has failed.
+ */
+export function showSpeechProgress(engine: SpeechEngine, output: Output): void {
   const draw = (status: EngineStatus): void => {
-    terminal.write(`${CLEAR_LINE}${progressLine(status, engine.facts().model)}`);
-    if (status.state !== "ready" && status.state !== "failed") return;
-    terminal.write("\n");
-    stop();
+    const isOver = status.state === "ready" || status.state === "failed";
+    const line = progressLine(status, engine.facts().model);
+    if (output.isTTY === true) output.write(`${CLEAR_LINE}${isOver ? `${line}\n` : line.slice(0, widthOf(output))}`);
+    else if (status.state === "failed") output.write(`${line}\n`);
+    if (isOver) stop();
   };
   const stop = engine.watch(draw);
   draw(engine.status());
 }
 
-/** Such as `Speech model base.en  [########----------------]  33 %  49 of 148 MB`. */
+/** A line that the terminal wraps could not be cleared: each drawing would add another. */
+function widthOf({ columns }: Output): number {
+  return columns === undefined || columns <= 1 ? COLUMNS_ASSUMED : columns - 1;
+}
+
+/** Such as `Downloading speech model base.en  [########----------------]  33 %  49 of 148 MB`. */
 export function progressLine(status: EngineStatus, model: string | null): string {
-  const subject = `Speech model ${model ?? ""}`.trimEnd();
+  const subject = `speech model ${model ?? ""}`.trimEnd();
   switch (status.state) {
     case "building":
-      return `Speech engine is built, once  ${bar(status.percent)}`;
+      return `Building the speech engine, once  ${bar(status.percent)}`;
     case "downloading":
-      return `${subject} is downloaded  ${bar(percentOf(status))}  ${megabytes(status.receivedBytes)} of ${status.totalBytes === null ? "?" : megabytes(status.totalBytes)} MB`;
+      return `Downloading ${subject}  ${bar(percentOf(status))}  ${megabytes(status.receivedBytes)} of ${status.totalBytes === null ? "?" : megabytes(status.totalBytes)} MB`;
     case "loading":
-      return `${subject} is loaded`;
+      return `Loading ${subject}`;
     case "ready":
-      return status.notice === undefined ? `${subject} is ready` : `${status.notice}.`;
+      return status.notice === undefined ? `The ${subject} is ready` : `${status.notice}.`;
     case "failed":
       return `There is no speech: ${status.reason}.`;
   }

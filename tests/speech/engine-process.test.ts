@@ -1,10 +1,11 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { cp, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { loadConfig } from "../../src/config/load-config.ts";
+import { startChildServer } from "../child-server.ts";
 import { startLocalSttServer } from "../local-stt-server.ts";
 import { verifies } from "../verifies.ts";
 import { tones } from "./tones.ts";
@@ -166,13 +167,33 @@ test.skipIf(program === null)("the tests run the engine that the server builds, 
   expect(loadConfig({ XDG_CACHE_HOME: folder }, []).whisperCacheDir).toBe(join(folder, "antiphon"));
 });
 
-test("what is missing to build the engine is said in one sentence, and tests do without it", async () => {
-  verifies("stt.engine.build-tells-what-is-missing");
-  const { code, output } = await runScript({ PATH: "/nowhere", WHISPER_CACHE_DIR: await emptyFolder() });
-  expect(code).toBe(0);
-  expect(output).toMatch(
-    /^Tests with the real speech engine are left out\. The speech engine has to be built once, which needs cmake and a C\+\+ compiler and make or ninja: install what is missing, or set WHISPER_SERVER_PATH to a whisper-server\.$/m,
-  );
+describe("what is missing to build the engine", () => {
+  const NEEDS = "The speech engine has to be built once, which needs cmake and a C\\+\\+ compiler and make or ninja";
+
+  test("is said in one sentence, and tests do without it", async () => {
+    verifies("stt.engine.build-tells-what-is-missing");
+    const { code, output } = await runScript({ PATH: "/nowhere", WHISPER_CACHE_DIR: await emptyFolder() });
+    expect(code).toBe(0);
+    expect(output).toMatch(
+      new RegExp(
+        `^Tests with the real speech engine are left out\\. ${NEEDS}: install what is missing, or set WHISPER_SERVER_PATH to a whisper-server\\.$`,
+        "m",
+      ),
+    );
+  });
+
+  test("is said at the start, with the command that installs it", async () => {
+    verifies("stt.engine.build-tells-what-is-missing");
+    const folder = await emptyFolder();
+    await symlink("/bin/true", join(folder, "apt-get"));
+    const server = await startChildServer({
+      env: { PATH: folder, SPEECH_ENGINE: "whisper", WHISPER_CACHE_DIR: folder, WHISPER_DOWNLOAD: "false" },
+    });
+    const line = `There is no speech: ${NEEDS}: run 'apt-get install cmake make g\\+\\+' and start again, or set WHISPER_SERVER_PATH to a whisper-server\\.`;
+    await expect.poll(() => server.complaints(), { timeout: 20_000 }).toMatch(new RegExp(`^${line}$`, "m"));
+    const text = { model: "antiphon-built-in", input: "Say hello" };
+    expect((await server.post("/v1/responses", text)).status).toBe(200);
+  });
 });
 
 function runScript(

@@ -177,21 +177,38 @@ async function needPrograms(signal: AbortSignal): Promise<void> {
     { what: "make or ninja", test: "command -v make || command -v gmake || command -v ninja" },
   ];
   const missing: string[] = [];
-  for (const { what, test } of needs) {
-    const isThere = await runGuarded({ program: "/bin/sh", args: ["-c", test], folder: "/" }, signal).then(
-      () => true,
-      (error: unknown) => {
-        if (error instanceof ProgramFailed || error instanceof ProgramMissing) return false;
-        throw error;
-      },
-    );
-    if (!isThere) missing.push(what);
-  }
+  for (const { what, test } of needs) if (!(await shellFinds(test, signal))) missing.push(what);
   if (missing.length > 0)
     throw new BuildError(
-      `The speech engine has to be built once, which needs ${missing.join(" and ")}: install what is missing, or set WHISPER_SERVER_PATH to a whisper-server`,
+      `The speech engine has to be built once, which needs ${missing.join(" and ")}: ${await installAdvice(signal)}, or set WHISPER_SERVER_PATH to a whisper-server`,
       { isMachineLacking: true },
     );
+}
+
+/** Commands that install all that building needs, each with the program that it runs. */
+const INSTALLERS = [
+  { program: "apt-get", command: "apt-get install cmake make g++" },
+  { program: "dnf", command: "dnf install cmake make gcc-c++" },
+  { program: "apk", command: "apk add cmake make g++" },
+  { program: "pacman", command: "pacman -S cmake make gcc" },
+  { program: "brew", command: "xcode-select --install && brew install cmake" },
+] as const;
+
+async function installAdvice(signal: AbortSignal): Promise<string> {
+  for (const { program, command } of INSTALLERS)
+    if (await shellFinds(`command -v ${program}`, signal)) return `run '${command}' and start again`;
+  return "install what is missing";
+}
+
+/** Whether a shell command succeeds. */
+async function shellFinds(test: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await runGuarded({ program: "/bin/sh", args: ["-c", test], folder: "/" }, signal);
+    return true;
+  } catch (error) {
+    if (error instanceof ProgramFailed || error instanceof ProgramMissing) return false;
+    throw error;
+  }
 }
 
 async function findSource(): Promise<Source> {
