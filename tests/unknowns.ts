@@ -41,6 +41,7 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   ],
   "responses-api/openapi.yaml paths//v1/conversations/{conversation_id}/delete": [
     "conversations.concurrency.held-by-a-response",
+    "state.erasure.deleted-conversations",
   ],
   "responses-api/openapi.yaml paths//v1/conversations/{conversation_id}/items/post": [
     "conversations.concurrency.held-by-a-response",
@@ -48,6 +49,7 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   ],
   "responses-api/openapi.yaml paths//v1/conversations/{conversation_id}/items/{item_id}/delete": [
     "conversations.items.delete-one",
+    "conversations.items.half-a-call",
   ],
   "responses-api/openapi.yaml paths//v1/files/{file_id}/content/get": ["files.upload.bytes-unchanged"],
   "responses-api/openapi.yaml components/parameters/OpenAIOrganization": [
@@ -92,6 +94,17 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
     "validation.order.fields-in-reference-order",
     "validation.nulls.count-as-absent",
   ],
+  ...Object.fromEntries(
+    ["CreateResponseRequest", "InputTokensRequest", "ResponseCreateFrame", "CompactRequest"].map((schema) => [
+      `schemas/responses.yaml ${schema}/properties/previous_response_id`,
+      [
+        "create.chain.from-a-conversation",
+        "create.chain.deleted-ancestors",
+        "create.chain.repeated-messages-once",
+        "state.context.budget",
+      ],
+    ]),
+  ),
   "schemas/responses.yaml CreateResponseRequest/properties/truncation": ["create.context.truncation-auto-drops-oldest"],
   "schemas/responses.yaml InputTokensRequest/properties/truncation": ["responses.count.accepts-create-members"],
   "schemas/responses.yaml ResponseCreateFrame/properties/truncation": ["create.context.truncation-auto-drops-oldest"],
@@ -150,5 +163,15 @@ export const OPEN_QUESTIONS: Readonly<Record<string, string>> = {
   "the echo of a format of a custom tool that was left out": "schemas/tools.yaml CustomTool",
   "whether a response that is not stored enters its conversation": "schemas/responses.yaml ConversationParam",
   "the limits of X-Client-Request-Id": "responses-api/openapi.yaml components/parameters/ClientRequestId",
+  "what a response made in a conversation is continued with":
+    "schemas/responses.yaml CreateResponseRequest/properties/previous_response_id",
+  "whether deleting a response breaks those that continue it":
+    "schemas/responses.yaml CreateResponseRequest/properties/previous_response_id",
+  "whether messages that the chain holds count twice when they are sent again":
+    "schemas/responses.yaml CreateResponseRequest/properties/previous_response_id",
+  "what becomes of a call whose output is deleted":
+    "responses-api/openapi.yaml paths//v1/conversations/{conversation_id}/items/{item_id}/delete",
+  "for how long the items of a deleted conversation stay":
+    "responses-api/openapi.yaml paths//v1/conversations/{conversation_id}/delete",
   "what WebSocket mode does with what it does not understand": "responses-api/events.yaml channels/webSocketFrames",
 };

@@ -767,7 +767,7 @@ export interface operations {
                     "application/json": components["schemas"]["SttErrorBody"];
                 };
             };
-            /** @description Nothing can be transcribed now: the model is being built, downloaded or loaded, or has failed, the queue is full, or the server is stopping. Codes: model_loading, model_failed, busy, shutting_down. */
+            /** @description Nothing can be transcribed now: the model is being built, downloaded or loaded, or has failed, the queue is full, the server reads as much as it can hold, or it is stopping. Codes: model_loading, model_failed, busy, shutting_down. */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["RetryAfter"];
@@ -938,7 +938,7 @@ export interface operations {
                     "application/json": components["schemas"]["SttErrorBody"];
                 };
             };
-            /** @description The server is stopping. Code: shutting_down. */
+            /** @description The server reads as much as it can hold, or is stopping. Codes: busy, shutting_down. */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["RetryAfter"];
@@ -1035,7 +1035,7 @@ export interface operations {
                     "application/json": components["schemas"]["SttErrorBody"];
                 };
             };
-            /** @description Nothing can be transcribed now: the model is being built, downloaded or loaded, or has failed, the queue is full, or the server is stopping. Codes: model_loading, model_failed, busy, shutting_down. */
+            /** @description Nothing can be transcribed now: the model is being built, downloaded or loaded, or has failed, the queue is full, the server reads as much as it can hold, or it is stopping. Codes: model_loading, model_failed, busy, shutting_down. */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["RetryAfter"];
@@ -1133,7 +1133,7 @@ export interface operations {
                     "application/json": components["schemas"]["SttErrorBody"];
                 };
             };
-            /** @description The server is stopping. Code: shutting_down. */
+            /** @description The server reads as much as it can hold, or is stopping. Codes: busy, shutting_down. */
             503: {
                 headers: {
                     "Retry-After": components["headers"]["RetryAfter"];

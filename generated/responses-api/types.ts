@@ -224,7 +224,7 @@ export interface paths {
         };
         /**
          * List the items that a response was created from
-         * @description Exactly the items of that create call, normalised, newest first. With `history` the items of the responses before it follow.
+         * @description Exactly the items of that create call, normalised, newest first. With `history` the items of the responses before it follow. A page ends early where its items hold more than 16 MiB together; `has_more` is true then.
          */
         get: operations["listInputItems"];
         put?: never;
@@ -292,7 +292,7 @@ export interface paths {
         post: operations["updateConversation"];
         /**
          * Remove a conversation
-         * @description Its items are not removed; they can still be referred to by their ids. Delete them first if they are to go.
+         * @description Its items are erased soon afterwards, in small steps. Those that a stored response saw which was made in it stay for the responses that continue that one, and go with the last of them; until then they can be referred to by their ids.
          */
         delete: operations["deleteConversation"];
         options?: never;
@@ -320,7 +320,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the items of a conversation */
+        /**
+         * List the items of a conversation
+         * @description A page ends early where its items hold more than 16 MiB together; `has_more` is true then.
+         */
         get: operations["listConversationItems"];
         put?: never;
         /**
@@ -4885,7 +4888,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"];
             };
         };
-        /** @description The body, once decoded, is larger than the server takes. Codes: request_too_large. */
+        /** @description The body, once decoded, is larger than the server takes, or has more than 1 MiB and is more than 100 times as large as what was sent. Codes: request_too_large. */
         TooLarge: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -4948,7 +4951,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"];
             };
         };
-        /** @description Too busy, or about to stop. Codes: server_is_overloaded (type service_unavailable_error), slow_down (type rate_limit_error). */
+        /** @description Too busy, reading as much as INCOMING_BYTES_MAX lets it hold, or about to stop. Codes: server_is_overloaded (type service_unavailable_error), slow_down (type rate_limit_error). */
         Overloaded: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];

@@ -10,10 +10,20 @@ import type {
 } from "../../generated/responses-api/types.ts";
 import type { ModelEvent, Owner } from "../runs/ports.ts";
 
-/** The items a response adds to the context of the next one: its input, then its output. */
+/** The items of a conversation, oldest first. */
+export interface ConversationItems {
+  readonly items: readonly StoredItem[];
+  /** The ids of calls of which a client has deleted one half, the call or its output; both can be there again. */
+  readonly splitCalls: ReadonlySet<string>;
+}
+
+/** The items a response adds to the context of the next one. */
 export interface ChainLink {
   readonly responseId: string;
   readonly status: Response["status"];
+  /** What it saw of the conversation it was made in, as far as that is still there; null: it was made in none. */
+  readonly seen: ConversationItems | null;
+  /** Its input, then its output. */
   readonly items: readonly StoredItem[];
 }
 
@@ -49,9 +59,9 @@ export interface ResponseStore {
   /** The latest stored snapshot. */
   findResponse(owner: Owner, responseId: string): Promise<Response | null>;
   findStored(owner: Owner, responseId: string): Promise<StoredResponse | null>;
-  /** Removes the response, its items and its events. False if there was none. */
+  /** Removes the response, its events, and its items unless a response continues it: then they go with the last that does. False if there was none. */
   deleteResponse(owner: Owner, responseId: string): Promise<boolean>;
-  /** The chain that ends with `responseId`, oldest first; null if any link is unknown to this owner. Rejects with `ContextTooLong` rather than read more than the budget allows. */
+  /** The chain that ends with `responseId`, oldest first, deleted links included; null if any link is unknown to this owner. Rejects with `ContextTooLong` rather than read more than the budget allows. */
   loadChain(owner: Owner, responseId: string): Promise<readonly ChainLink[] | null>;
   /** One page of exactly the items supplied to that create call, or with `history` after those of its chain; null if the response, or a cursor, is unknown. */
   listInputItems(owner: Owner, responseId: string, page: InputPageRequest): Promise<ItemPage | null>;
@@ -79,7 +89,7 @@ export interface ConversationStore {
   createConversation(owner: Owner, conversation: Conversation, items: readonly StoredItem[]): Promise<void>;
   findConversation(owner: Owner, conversationId: string): Promise<Conversation | null>;
   replaceMetadata(owner: Owner, conversationId: string, metadata: Conversation["metadata"]): ConversationChanged;
-  /** Its items stay, and can be referred to. */
+  /** Its items stay, and can be referred to, for as long as a response is stored that was made in it. */
   deleteConversation(owner: Owner, conversationId: string): ConversationChanged;
   /** All of them or none. */
   addItems(owner: Owner, conversationId: string, items: readonly StoredItem[]): ConversationChanged;
@@ -88,7 +98,7 @@ export interface ConversationStore {
   /** Null if the conversation or the cursor is unknown. */
   listItems(owner: Owner, conversationId: string, page: PageRequest): Promise<ItemPage | null>;
   /** Every item, oldest first; null if the conversation is unknown. Rejects with `ContextTooLong` rather than read more than the budget allows. */
-  loadItems(owner: Owner, conversationId: string): Promise<readonly StoredItem[] | null>;
+  loadItems(owner: Owner, conversationId: string): Promise<ConversationItems | null>;
   /** Keeps everyone but this response from changing the items, until `unlock` or the response's end. Outlives this process only together with the stored response. */
   lock(owner: Owner, conversationId: string, responseId: string): ConversationChanged;
   /** Frees what this response holds, if anything. */

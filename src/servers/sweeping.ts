@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/load-config.ts";
+import type { Erasure, ErasureCursor, ErasureStep } from "../store/erasure.ts";
 import type { Expiry, ExpiryCursor } from "../store/expiry.ts";
 import type { Store } from "../store/open-store.ts";
 
@@ -18,17 +19,18 @@ const SWEEP_INTERVAL_MIN_MS = 1_000;
 /** Between two steps of a sweep, so that requests are served meanwhile. */
 const STEP_PAUSE_MS = 10;
 
-/** Begins to remove responses and files when their time is over. */
+/** Begins to remove responses and files when their time is over, and what was deleted and is referred to no more. */
 export function sweepExpired(
-  { expiry, files }: Pick<Store, "expiry" | "files">,
+  { expiry, erasure, files }: Pick<Store, "expiry" | "erasure" | "files">,
   { responsesTtlMs }: Pick<Config, "responsesTtlMs">,
   log: Logger,
 ): Sweeping {
   const sweepFiles: Sweep = async () => void (await files.deleteExpired(Math.floor(Date.now() / 1000)));
-  if (responsesTtlMs === 0) return startSweeping([sweepFiles], SWEEP_INTERVAL_MAX_MS, log);
+  const erase = erasureSweep(erasure, log);
+  if (responsesTtlMs === 0) return startSweeping([erase, sweepFiles], SWEEP_INTERVAL_MAX_MS, log);
   // What is kept is kept a tenth too long at the most, and never by more than a minute.
   const intervalMs = Math.max(SWEEP_INTERVAL_MIN_MS, Math.min(SWEEP_INTERVAL_MAX_MS, responsesTtlMs / 10));
-  return startSweeping([responseSweep(expiry, responsesTtlMs, log), sweepFiles], intervalMs, log);
+  return startSweeping([responseSweep(expiry, responsesTtlMs, log), erase, sweepFiles], intervalMs, log);
 }
 
 function responseSweep(expiry: Expiry, ttlMs: number, log: Logger): Sweep {
@@ -43,6 +45,21 @@ function responseSweep(expiry: Expiry, ttlMs: number, log: Logger): Sweep {
       if (cursor !== null) await sleep(STEP_PAUSE_MS, null, { signal });
     } while (cursor !== null);
     if (removed > 0) log.info({ removed }, "old responses were removed");
+  };
+}
+
+/** Erases what was deleted, as soon as nothing that is stored refers to it. */
+function erasureSweep(erasure: Erasure, log: Logger): Sweep {
+  return async (signal) => {
+    let erased = 0;
+    let cursor: ErasureCursor | null = "";
+    do {
+      const step: ErasureStep = await erasure.eraseUnused(cursor);
+      erased += step.erased;
+      cursor = step.next;
+      if (cursor !== null) await sleep(STEP_PAUSE_MS, null, { signal });
+    } while (cursor !== null);
+    if (erased > 0) log.info({ erased }, "what was deleted before, and nothing refers to any more, was erased");
   };
 }
 

@@ -22,6 +22,8 @@ export type WriteJob =
       readonly snapshot: Snapshot;
       readonly task: string | null;
       readonly streamed: boolean;
+      /** The conversation it is made in, which it holds. */
+      readonly conversationId: string | null;
       readonly items: readonly ItemText[];
       readonly events: readonly RecordedEvent[];
     }
@@ -70,6 +72,8 @@ export interface LiveRun {
 /** What one commit writes, and what is known when it is done. */
 export interface CommitPlan {
   readonly responses: readonly Insertable<ResponsesTable>[];
+  /** Those among them that are made in a conversation. */
+  readonly inConversations: readonly { readonly responseId: string; readonly conversationId: string }[];
   /** New snapshots, in order; the last one of a run that ends ends it. */
   readonly updates: readonly ResponseUpdate[];
   readonly items: readonly Insertable<ItemsTable>[];
@@ -115,6 +119,7 @@ class CommitDraft {
   readonly #context: CommitContext;
   readonly #runs = new Map<string, RunDraft>();
   readonly #responses: CommitPlan["responses"][number][] = [];
+  readonly #inConversations: CommitPlan["inConversations"][number][] = [];
   readonly #updates: ResponseUpdate[] = [];
   readonly #items: CommitPlan["items"][number][] = [];
   readonly #deletions: CommitPlan["deletions"][number][] = [];
@@ -138,6 +143,8 @@ class CommitDraft {
           streamed: job.streamed ? 1 : 0,
           stop_asked: 0,
         });
+        if (job.conversationId !== null)
+          this.#inConversations.push({ responseId: job.responseId, conversationId: job.conversationId });
         this.#addItems(job.responseId, job.owner, "input", job.items);
         return addEvents(this.#begin(job.responseId, { owner: job.owner, tail: emptyTail(0) }, true), job.events);
       case "append":
@@ -183,6 +190,7 @@ class CommitDraft {
     }
     return {
       responses: this.#responses,
+      inConversations: this.#inConversations,
       updates: this.#updates,
       items: this.#items,
       deletions: this.#deletions,

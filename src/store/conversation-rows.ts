@@ -1,11 +1,13 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { assertNever } from "../base/assert.ts";
 import type { Owner } from "../runs/ports.ts";
+import type { CommitPlan } from "./commit-plan.ts";
 import type { ConversationChange, ConversationOutcome, PlannedChange } from "./conversation-changes.ts";
 import type { ItemText } from "./item-text.ts";
 import type { RowInserter } from "./row-inserter.ts";
 import { LIVE_STATUSES } from "./run-rows.ts";
 import type { Database } from "./schema.ts";
+import { callIdOf, storedItem } from "./stored-item.ts";
 
 /** A transaction and who writes in it. */
 export interface ConversationWriter {
@@ -22,6 +24,23 @@ export async function changeConversations(
   const outcomes = new Map<number, ConversationOutcome>();
   for (const change of changes) outcomes.set(change.job, await makeChange(writer, change));
   return outcomes;
+}
+
+/** Notes of new responses what they see of their conversations, which they hold. */
+export async function noteConversations(db: Kysely<Database>, responses: CommitPlan["inConversations"]): Promise<void> {
+  for (const { responseId, conversationId } of responses) {
+    await db
+      .updateTable("responses")
+      .set((expression) => ({
+        conversation_id: conversationId,
+        conversation_seen: expression
+          .selectFrom("conversation_items")
+          .select(sql<number>`coalesce(max(sequence), 0)`.as("seen"))
+          .where("conversation_id", "=", conversationId),
+      }))
+      .where("id", "=", responseId)
+      .execute();
+  }
 }
 
 async function makeChange(writer: ConversationWriter, change: ConversationChange): Promise<ConversationOutcome> {
@@ -117,14 +136,26 @@ async function deleteItem(
   if (refusal?.reason === "unknown") return refusal;
   const item = db
     .selectFrom("conversation_items")
-    .select("sequence")
+    .select(["sequence", "body"])
     .where("conversation_id", "=", conversationId)
     .where("id", "=", itemId);
   const found = await item.executeTakeFirst();
   if (found === undefined) return { reason: "unknown_item" };
   if (refusal !== null) return refusal;
   await db.deleteFrom("conversation_items").where("sequence", "=", found.sequence).execute();
+  await noteSplitCall(db, conversationId, found.body);
   return "written";
+}
+
+/** Remembers a call of which one half is gone, so that the other is not taken for one that waits for its output. */
+async function noteSplitCall(db: Kysely<Database>, conversationId: string, body: string): Promise<void> {
+  const callId = callIdOf(storedItem(body));
+  if (callId === null) return;
+  await db
+    .insertInto("split_calls")
+    .values({ conversation_id: conversationId, call_id: callId })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
 }
 
 async function deleteConversation(
@@ -134,6 +165,7 @@ async function deleteConversation(
   const refusal = await findRefusal(db, owner, conversationId);
   if (refusal !== null) return refusal;
   await db.deleteFrom("conversations").where("id", "=", conversationId).execute();
+  await db.insertInto("deleted_conversations").values({ id: conversationId }).execute();
   await db.deleteFrom("conversation_locks").where("conversation_id", "=", conversationId).execute();
   return "written";
 }

@@ -22,7 +22,7 @@ async function begin({ conversations }: Store, id: string, items: readonly strin
 }
 
 async function idsIn({ conversations }: Store, id: string, owner: Owner = OURS): Promise<readonly string[]> {
-  return (await conversations.loadItems(owner, id))?.map((item) => item.id) ?? ["unknown"];
+  return (await conversations.loadItems(owner, id))?.items.map((item) => item.id) ?? ["unknown"];
 }
 
 /** A response that is made in a conversation, as far as its beginning. */
@@ -309,9 +309,9 @@ test("a conversation of 5,000 items is read at once and paged in no time", async
       numbersFrom(1, 100).map((number) => `msg_${number}`),
     );
   }
-  const { ms, result: all } = await cpuMsOf(() => store.conversations.loadItems(OURS, "conv_1"));
+  const { ms, result } = await cpuMsOf(() => store.conversations.loadItems(OURS, "conv_1"));
   expect(ms).toBeLessThan(200);
-  expect(all?.map(({ id }) => id)).toEqual(numbersFrom(1, 5_000).map((number) => `msg_${number}`));
+  expect(result?.items.map(({ id }) => id)).toEqual(numbersFrom(1, 5_000).map((number) => `msg_${number}`));
   const after = { ...OLDEST, after: "msg_4800" };
   const { ms: pagingMs, result: page } = await cpuMsOf(() => store.conversations.listItems(OURS, "conv_1", after));
   expect(pagingMs).toBeLessThan(20);

@@ -1,21 +1,28 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Kysely, sql } from "kysely";
 import type { Conversation, StoredItem } from "../../generated/responses-api/types.ts";
 import { assert } from "../base/assert.ts";
 import {
   type ConversationChanged,
+  type ConversationItems,
   type ConversationStore,
   type ItemPage,
   type PageRequest,
+  StoreBusy,
 } from "../responses-api/ports.ts";
 import type { Owner } from "../runs/ports.ts";
 import type { WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue } from "./commit-queue.ts";
-import { CONTEXT_ITEMS_MAX, ContextBudget } from "./context-budget.ts";
+import { ContextBudget } from "./context-budget.ts";
 import type { ConversationStep } from "./conversation-changes.ts";
+import { findConversationPlaces, loadConversationItems } from "./conversation-items.ts";
 import { firstPage, type ItemPlace, readItems } from "./item-places.ts";
 import { type ItemText, textOf } from "./item-text.ts";
 import type { Database } from "./schema.ts";
 import { storedItem } from "./stored-item.ts";
+
+/** How long after a lock of the whole database a conversation is tried to be freed again. */
+const UNLOCK_RETRY_MS = 1_000;
 
 /** The conversations in the database. Changes take their turn among the writes of the runs; every query names the owner. */
 export class StoredConversations implements ConversationStore {
@@ -75,7 +82,16 @@ export class StoredConversations implements ConversationStore {
   }
 
   async unlock(owner: Owner, conversationId: string, responseId: string): Promise<void> {
-    await this.#change(owner, conversationId, { type: "unlock", responseId });
+    const step: ConversationStep = { type: "unlock", responseId };
+    await this.#change(owner, conversationId, step).catch((error: unknown) => {
+      if (!(error instanceof StoreBusy)) throw error;
+      void this.#unlockLater(owner, conversationId, responseId); // Else it would be held for as long as this process lives.
+    });
+  }
+
+  async #unlockLater(owner: Owner, conversationId: string, responseId: string): Promise<void> {
+    await sleep(UNLOCK_RETRY_MS, undefined, { ref: false });
+    await this.unlock(owner, conversationId, responseId).catch(() => {}); // The store is closed, or fails for all.
   }
 
   async findItem(owner: Owner, conversationId: string, itemId: string): Promise<StoredItem | null> {
@@ -96,16 +112,10 @@ export class StoredConversations implements ConversationStore {
     return { items: await readItems(this.#db, shown), hasMore: places.length > shown.length };
   }
 
-  async loadItems(owner: Owner, conversationId: string): Promise<readonly StoredItem[] | null> {
-    const places = await this.#placesOf(owner, conversationId)
-      .orderBy("sequence")
-      .limit(CONTEXT_ITEMS_MAX + 1)
-      .execute();
-    if (places.length === 0) return (await this.findConversation(owner, conversationId)) === null ? null : [];
-    const budget = new ContextBudget(this.#contextBytesMax);
-    budget.takeItems(places.length);
-    for (const { bytes } of places) budget.takeBytes(bytes);
-    return await readItems(this.#db, places.map(inConversations));
+  async loadItems(owner: Owner, conversationId: string): Promise<ConversationItems | null> {
+    if ((await this.findConversation(owner, conversationId)) === null) return null;
+    const places = await findConversationPlaces(this.#db, owner, conversationId, Number.MAX_SAFE_INTEGER);
+    return await loadConversationItems(this.#db, conversationId, places, new ContextBudget(this.#contextBytesMax));
   }
 
   #placesOf(owner: Owner, conversationId: string) {

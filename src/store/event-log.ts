@@ -33,6 +33,7 @@ export class StoredEventLog implements EventLog {
       snapshot: snapshotOf(response),
       task: run.task ?? null,
       streamed: run.streamed ?? false,
+      conversationId: response.conversation?.id ?? null,
       items: inputItems.map(textOf),
       events,
     };

@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from "kysely";
+import { forgetItems, isContinued } from "./ancestors.ts";
 import { LIVE_STATUSES } from "./run-rows.ts";
 import type { Database } from "./schema.ts";
 
@@ -74,23 +75,15 @@ function findOld(db: Kysely<Database>, before: number, cursor: ExpiryCursor | nu
 async function deleteEach(db: Transaction<Database>, ids: readonly string[]): Promise<number> {
   let deleted = 0;
   for (const id of ids) {
-    const { numDeletedRows } = await db
+    const row = await db
       .deleteFrom("responses")
       .where("id", "=", id)
       .where("status", "not in", LIVE_STATUSES)
-      .where((expression) =>
-        expression.not(
-          expression.exists(
-            expression
-              .selectFrom("responses as later")
-              .select("later.id")
-              .whereRef("later.previous_response_id", "=", "responses.id"),
-          ),
-        ),
-      )
-      .executeTakeFirstOrThrow();
-    if (numDeletedRows === 0n) continue;
-    await db.deleteFrom("items").where("response_id", "=", id).execute();
+      .where((expression) => expression.not(isContinued("responses")))
+      .returning("previous_response_id as previousId")
+      .executeTakeFirst();
+    if (row === undefined) continue;
+    await forgetItems(db, id, row.previousId);
     await db.deleteFrom("event_chunks").where("response_id", "=", id).execute();
     deleted += 1;
   }

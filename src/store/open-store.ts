@@ -7,6 +7,7 @@ import type { EventLog, RunLedger } from "../runs/ports.ts";
 import type { WriteJob, WriteOutcome } from "./commit-plan.ts";
 import { CommitQueue, type CommitReport } from "./commit-queue.ts";
 import { StoredConversations } from "./conversation-store.ts";
+import { type Erasure, StoredErasure } from "./erasure.ts";
 import { StoredEventLog, sizeOfJob } from "./event-log.ts";
 import { type Expiry, StoredExpiry } from "./expiry.ts";
 import { FileFolder } from "./file-folder.ts";
@@ -50,6 +51,7 @@ export interface Store {
   readonly files: FileStore;
   readonly keys: KeyStore;
   readonly expiry: Expiry;
+  readonly erasure: Erasure;
   /** Whether the database answers. */
   isReady(): Promise<boolean>;
   /** Stores what waits, then leaves the database. */
@@ -84,6 +86,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     files,
     keys,
     expiry: new StoredExpiry(db),
+    erasure: new StoredErasure(db),
     isReady: () =>
       keys.count().then(
         () => true,

@@ -105,9 +105,10 @@ test("a chain with an unknown link is no chain", async () => {
   await storeRun(events, "resp_1");
   await storeRun(events, "resp_2", { previous: "resp_1" });
   await storeRun(events, "resp_3", { previous: "resp_2" });
+  await storeRun(events, "resp_5", { previous: "resp_4_of_nobody" });
   expect(await responses.loadChain(OURS, "resp_unknown")).toBeNull();
-  await responses.deleteResponse(OURS, "resp_1");
-  expect(await responses.loadChain(OURS, "resp_3")).toBeNull();
+  expect(await responses.loadChain(OURS, "resp_5")).toBeNull();
+  expect(await responses.loadChain(OURS, "resp_3")).toHaveLength(3);
 });
 
 test("a chain that was read before is told as it is now", async () => {
@@ -124,6 +125,8 @@ test("a chain that was read before is told as it is now", async () => {
   for (let time = 0; time < 2; time++) expect(await told()).toEqual([first, ["completed", ["msg_3", "msg_4"]]]);
   for (const other of OTHERS) expect(await responses.loadChain(other, "resp_2")).toBeNull();
   await responses.deleteResponse(OURS, "resp_1");
+  expect(await told()).toEqual([first, ["completed", ["msg_3", "msg_4"]]]);
+  await responses.deleteResponse(OURS, "resp_2");
   expect(await told()).toBeUndefined();
 });
 

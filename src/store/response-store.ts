@@ -5,6 +5,7 @@ import { rememberJson } from "../base/json-text.ts";
 import { pageOf } from "../base/page-of.ts";
 import type {
   ChainLink,
+  ConversationItems,
   InputPageRequest,
   ItemPage,
   PageRequest,
@@ -13,10 +14,11 @@ import type {
 } from "../responses-api/ports.ts";
 import type { Owner } from "../runs/ports.ts";
 import { ChainItems } from "./chain-items.ts";
-import { findLinks } from "./chain-links.ts";
+import { type ChainLinkRow, findLinks } from "./chain-links.ts";
 import type { WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import { CONTEXT_ITEMS_MAX, ContextBudget } from "./context-budget.ts";
+import { findConversationPlaces, loadConversationItems } from "./conversation-items.ts";
 import { firstPage, type ItemPlace, readItems } from "./item-places.ts";
 import type { Database } from "./schema.ts";
 
@@ -62,8 +64,26 @@ export class StoredResponses implements ResponseStore {
   async loadChain(owner: Owner, responseId: string): Promise<readonly ChainLink[] | null> {
     const links = await this.#findLinks(owner, responseId);
     if (links === null) return null;
-    const items = await this.#items.load(owner, links, new ContextBudget(this.#contextBytesMax));
-    return links.map(({ id, status }) => ({ responseId: id, status, items: items.get(id) ?? [] }));
+    const budget = new ContextBudget(this.#contextBytesMax);
+    const seen = await this.#loadSeen(owner, links, budget);
+    const items = await this.#items.load(owner, links, budget);
+    return links.map(({ id, status }) => ({
+      responseId: id,
+      status,
+      seen: seen.get(id) ?? null,
+      items: items.get(id) ?? [],
+    }));
+  }
+
+  /** What links saw of their conversations; only the first link of a chain can have been made in one. */
+  async #loadSeen(owner: Owner, links: readonly ChainLinkRow[], budget: ContextBudget) {
+    const seen = new Map<string, ConversationItems>();
+    for (const { id, conversationId, conversationSeen } of links) {
+      if (conversationId === null) continue;
+      const places = await findConversationPlaces(this.#db, owner, conversationId, conversationSeen ?? 0);
+      seen.set(id, await loadConversationItems(this.#db, conversationId, places, budget));
+    }
+    return seen;
   }
 
   async listInputItems(owner: Owner, responseId: string, request: InputPageRequest): Promise<ItemPage | null> {
@@ -113,7 +133,10 @@ export class StoredResponses implements ResponseStore {
     const budget = new ContextBudget(Number.POSITIVE_INFINITY);
     const previousId = request.history ? response.previous_response_id : null;
     const links = previousId === null ? null : await this.#findLinks(owner, previousId);
-    const earlier = await this.#items.findPlaces(owner, links ?? [], budget);
+    const earlier = [
+      ...(await this.#findSeen(owner, links ?? [], budget)),
+      ...(await this.#items.findPlaces(owner, links ?? [], budget)),
+    ];
     const own = await this.#inputOf(owner, responseId)
       .orderBy("position")
       .limit(CONTEXT_ITEMS_MAX + 1)
@@ -123,6 +146,14 @@ export class StoredResponses implements ResponseStore {
     if (rest === null) return null;
     const page = firstPage(rest, request.limit);
     return { items: await readItems(this.#db, page), hasMore: rest.length > page.length };
+  }
+
+  async #findSeen(owner: Owner, links: readonly ChainLinkRow[], budget: ContextBudget) {
+    const [first] = links;
+    if (first === undefined || first.conversationId === null) return [];
+    const places = await findConversationPlaces(this.#db, owner, first.conversationId, first.conversationSeen ?? 0);
+    budget.takeItems(places.length);
+    return places;
   }
 
   #inputOf(owner: Owner, responseId: string) {
@@ -188,13 +219,18 @@ export class StoredResponses implements ResponseStore {
     const rows = await this.#db
       .selectFrom("items")
       .select((expression) => [
-        "id",
+        "items.id",
         expression.fn.max("sequence").as("sequence"),
         sql<number>`octet_length(body)`.as("bytes"), // Of the row that has the highest sequence: SQLite promises it beside `max`.
       ])
       .where("id", "in", ids)
       .where("organization", "=", owner.organization)
       .where("project", "=", owner.project)
+      .where((expression) =>
+        expression.exists(
+          expression.selectFrom("responses").select("responses.id").whereRef("responses.id", "=", "items.response_id"), // Not those of a deleted one.
+        ),
+      )
       .groupBy("id")
       .execute();
     return rows.map(inItems);

@@ -1,5 +1,6 @@
 import { type Kysely, type SqlBool, sql } from "kysely";
 import type { Response } from "../../generated/responses-api/types.ts";
+import { forgetItems, keepAsAncestor } from "./ancestors.ts";
 import type { CommitPlan, LiveRun } from "./commit-plan.ts";
 import { emptyTail } from "./run-tail.ts";
 import type { Database } from "./schema.ts";
@@ -36,14 +37,16 @@ export async function deleteResponses(
 ): Promise<ReadonlyMap<number, string>> {
   const deleted = new Map<number, string>();
   for (const { job, responseId, owner } of deletions) {
-    const { numDeletedRows } = await db
+    const isContinued = await keepAsAncestor(db, owner, responseId);
+    const row = await db
       .deleteFrom("responses")
       .where("id", "=", responseId)
       .where("organization", "=", owner.organization)
       .where("project", "=", owner.project)
-      .executeTakeFirstOrThrow();
-    if (numDeletedRows === 0n) continue;
-    await db.deleteFrom("items").where("response_id", "=", responseId).execute();
+      .returning("previous_response_id as previousId")
+      .executeTakeFirst();
+    if (row === undefined) continue;
+    if (!isContinued) await forgetItems(db, responseId, row.previousId);
     await db.deleteFrom("event_chunks").where("response_id", "=", responseId).execute();
     await db.deleteFrom("conversation_locks").where("response_id", "=", responseId).execute();
     deleted.set(job, responseId);

@@ -10,7 +10,7 @@ import {
   type WriteOutcome,
 } from "./commit-plan.ts";
 import type { ConversationOutcome } from "./conversation-changes.ts";
-import { changeConversations } from "./conversation-rows.ts";
+import { changeConversations, noteConversations } from "./conversation-rows.ts";
 import { JournalSpan, writeJournal } from "./journal.ts";
 import { RowInserter } from "./row-inserter.ts";
 import { deleteResponses, findLiveRun, updateResponses } from "./run-rows.ts";
@@ -99,6 +99,7 @@ export class RunWriter {
   async #writeAll(transaction: Kysely<Database>, jobs: readonly WriteJob[], first: CommitPlan) {
     await this.#requireLease(transaction, this.#worker);
     await this.#inserter.insert(transaction, "responses", first.responses);
+    await noteConversations(transaction, first.inConversations);
     const lost = await updateResponses(transaction, this.#worker, first.updates);
     const plan = lost.size === 0 ? first : planCommit(jobs, this.#context(lost));
     const journal = writeJournal(plan.journal);

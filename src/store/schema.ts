@@ -13,6 +13,9 @@ export interface Database {
   readonly conversations: ConversationsTable;
   readonly conversation_items: ConversationItemsTable;
   readonly conversation_locks: ConversationLocksTable;
+  readonly ancestors: AncestorsTable;
+  readonly deleted_conversations: DeletedConversationsTable;
+  readonly split_calls: SplitCallsTable;
 }
 
 export interface ResponsesTable {
@@ -38,6 +41,20 @@ export interface ResponsesTable {
   readonly stop_asked: number;
   /** How often it was begun again by a worker that took it over. */
   readonly restarts: Generated<number>;
+  /** The conversation it was made in; null: in none. */
+  readonly conversation_id: Generated<string | null>;
+  /** The sequence of the last item of that conversation before its own, so that a chain can tell what it saw. */
+  readonly conversation_seen: Generated<number | null>;
+}
+
+/** Responses that were deleted while others continued them. Nobody finds them but those, whose chains still hold their items. */
+export interface AncestorsTable
+  extends Pick<
+    ResponsesTable,
+    "id" | "organization" | "project" | "status" | "previous_response_id" | "conversation_id" | "conversation_seen"
+  > {
+  /** Whether nothing continues it any more, so that it is to be erased with its items: 0 or 1. */
+  readonly is_unused: number;
 }
 
 /** One item of one response. The same item id may stand in many responses, because clients send items back with their ids. */
@@ -98,6 +115,8 @@ export interface WorkersTable {
   /** Where its process number means something. */
   readonly host: string;
   readonly pid: number;
+  /** When that process was started, as its system counts; null where that is not known. Numbers of processes come again. */
+  readonly started: string | null;
   /** Milliseconds since 1970. */
   readonly expires_at: number;
 }
@@ -111,7 +130,7 @@ export interface ConversationsTable {
   readonly metadata: string;
 }
 
-/** One item of one conversation, in the order of `sequence`. They stay when their conversation is deleted. */
+/** One item of one conversation, in the order of `sequence`. When it is deleted, they stay for as long as a response is there that was made in it. */
 export interface ConversationItemsTable {
   readonly sequence: Generated<number>;
   readonly conversation_id: string;
@@ -119,6 +138,17 @@ export interface ConversationItemsTable {
   readonly organization: string;
   readonly project: string;
   readonly body: string;
+}
+
+/** Conversations whose items are still there. */
+export interface DeletedConversationsTable {
+  readonly id: string;
+}
+
+/** Calls of a conversation of which a client has deleted one half: the call or its output. */
+export interface SplitCallsTable {
+  readonly conversation_id: string;
+  readonly call_id: string;
 }
 
 /** The response that is being made in a conversation. Of no effect once the response is not live and its worker is gone. */

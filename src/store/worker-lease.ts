@@ -1,4 +1,4 @@
-import { readlinkSync } from "node:fs";
+import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import type { Kysely } from "kysely";
 import type { Database } from "./schema.ts";
@@ -80,7 +80,7 @@ export class WorkerLease {
     const { id } = await this.#noticingLocks(() =>
       this.#db
         .insertInto("workers")
-        .values({ host: HOST, pid: process.pid, expires_at: Date.now() + LEASE_MS })
+        .values({ host: HOST, pid: process.pid, started: startOf(process.pid), expires_at: Date.now() + LEASE_MS })
         .returning("id")
         .executeTakeFirstOrThrow(),
     );
@@ -118,14 +118,39 @@ function pidNamespace(): string {
   }
 }
 
-/** An earlier process may have had the number that this one has now. */
-function isGone(worker: { readonly id: number; readonly host: string; readonly pid: number }): boolean {
+/** Whether the process that a worker was is not there any more. Another may have its number by now; one that nobody has buried yet does nothing more. */
+function isGone(worker: WorkerProcess): boolean {
   if (worker.host !== HOST || OWN_NUMBERS.has(worker.id)) return false;
   if (worker.pid === process.pid) return true;
   try {
     process.kill(worker.pid, 0);
-    return false;
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "ESRCH";
+    if (error instanceof Error && "code" in error && error.code === "ESRCH") return true;
+  }
+  const started = startOf(worker.pid);
+  return started === DEAD || (started !== null && worker.started !== null && started !== worker.started);
+}
+
+interface WorkerProcess {
+  readonly id: number;
+  readonly host: string;
+  readonly pid: number;
+  readonly started: string | null;
+}
+
+/** What stands in place of the start of a process that has ended and that its parent has not asked about yet. */
+const DEAD = "dead";
+
+/** When a process was started, in ticks since its machine was; null where the system does not tell. */
+function startOf(pid: number): string | null {
+  try {
+    const status = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const fields = status.slice(status.lastIndexOf(")") + 2).split(" "); // Its name comes before, which can hold anything.
+    return fields[0] === "Z" || fields[0] === "X" ? DEAD : (fields[START_FIELD] ?? null);
+  } catch {
+    return null;
   }
 }
+
+/** The 22nd field of `/proc/PID/stat`, of which two come before the state. */
+const START_FIELD = 19;

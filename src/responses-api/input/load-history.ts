@@ -4,8 +4,9 @@ import type { Owner } from "../../runs/ports.ts";
 import { conversationIdOf } from "../conversation-hold.ts";
 import { conversationNotFound } from "../errors/conversation-errors.ts";
 import { contextTooLong, previousResponseNotFound, previousResponseRunning } from "../errors/state-errors.ts";
-import { ContextTooLong, type ConversationStore, type ResponseStore } from "../ports.ts";
+import { ContextTooLong, type ConversationItems, type ConversationStore, type ResponseStore } from "../ports.ts";
 import { type InputSources, placeList } from "./place-list.ts";
+import { wholeCalls } from "./whole-calls.ts";
 
 /** A response that is kept outside the store. */
 export interface RememberedTurn {
@@ -28,7 +29,10 @@ export interface HistorySources {
 }
 
 /** The members of a request that say what came before it. */
-export type HistoryRequest = Pick<CreateResponseRequest, "previous_response_id" | "conversation" | "reasoning">;
+export type HistoryRequest = Pick<
+  CreateResponseRequest,
+  "previous_response_id" | "conversation" | "reasoning" | "input"
+>;
 
 /** The items that come before those of the request, oldest first: those of a conversation, stored or given in full, or of a chain. */
 export async function loadHistory(
@@ -47,7 +51,9 @@ async function loadItems(
 ): Promise<readonly StoredItem[]> {
   const { conversation, previous_response_id: previousId } = request;
   const conversationId = conversationIdOf(request);
-  if (conversationId !== null) return await loadConversation(sources, owner, conversationId);
+  if (conversationId !== null) {
+    return wholeCalls(await loadConversation(sources, owner, conversationId), request.input);
+  }
   if (Array.isArray(conversation)) {
     const now = Math.floor(Date.now() / 1000);
     const makeId = (prefix: string): string => newId(prefix, now); // They are stored nowhere.
@@ -62,7 +68,7 @@ async function loadChain(sources: HistorySources, owner: Owner, previousId: stri
   return turn.after === null ? turn.items : [...(await loadStoredChain(sources, owner, turn.after)), ...turn.items];
 }
 
-async function loadConversation(sources: HistorySources, owner: Owner, id: string): Promise<readonly StoredItem[]> {
+async function loadConversation(sources: HistorySources, owner: Owner, id: string): Promise<ConversationItems> {
   const items = await sources.conversations.loadItems(owner, id).catch((error: unknown) => {
     throw error instanceof ContextTooLong ? contextTooLong("conversation") : error;
   });
@@ -81,5 +87,5 @@ async function loadStoredChain(
   const last = chain?.at(-1);
   if (chain == null || last === undefined) throw previousResponseNotFound(previousId);
   if (last.status === "in_progress" || last.status === "queued") throw previousResponseRunning(previousId);
-  return chain.flatMap((link) => link.items);
+  return chain.flatMap(({ seen, items }) => (seen === null ? items : [...wholeCalls(seen, []), ...items]));
 }

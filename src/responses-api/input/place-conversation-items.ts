@@ -26,7 +26,7 @@ export async function placeConversationItems(
   const after = answersACall ? await parts.conversations.loadItems(owner, conversationId).catch(refuseTooLong) : null;
   const now = Math.floor(Date.now() / 1000);
   const makeId = (prefix: string): string => newId(prefix, now, keyOfId(conversationId));
-  const placed = await placeList(parts, owner, { items, name: "items", after: after ?? [] }, makeId);
+  const placed = await placeList(parts, owner, { items, name: "items", after: after?.items ?? [] }, makeId);
   checkIdsOnce(placed, "items");
   return placed;
 }

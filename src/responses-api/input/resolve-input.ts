@@ -6,6 +6,7 @@ import { openCompaction } from "../compaction/compacted-context.ts";
 import type { Sealer } from "../seal.ts";
 import { checkContext } from "./context-rules.ts";
 import { type InputSources, placeList } from "./place-list.ts";
+import { saidOnce } from "./said-once.ts";
 
 /** The input of a request, with what went before it. */
 export interface ResolvedInput {
@@ -35,11 +36,10 @@ export async function resolveInput(
     { items: withoutTrigger(input), name: "input", after: history },
     makeId,
   );
-  const context = beginAtCompaction([...history, ...items], (sealed) =>
-    openCompaction(sealed, sources.sealer, ownerText(owner)),
-  );
+  const said = saidOnce([...history, ...items]);
+  const context = beginAtCompaction(said, (sealed) => openCompaction(sealed, sources.sealer, ownerText(owner)));
   checkContext(items, context);
-  const isCut = items.some(({ type }) => type === "compaction");
+  const isCut = said.length < history.length + items.length || items.some(({ type }) => type === "compaction");
   return { items, context, earlier: isCut ? context.length : context.length - items.length };
 }
 
