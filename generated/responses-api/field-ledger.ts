@@ -136,7 +136,7 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
   },
   "output_audio.voice": {
     "server": "honoured",
-    "note": "the names of the voice in use; a speech server is first asked for it when it speaks"
+    "note": "the reference's names and those of the voice in use; espeak-ng speaks for the reference's in variants; a speech server is first asked when it speaks"
   },
   "client_metadata": {
     "server": "emulated",

@@ -1138,7 +1138,7 @@ export interface components {
             /** @description The kind of picture in `data`, such as image/png. */
             mime_type?: string | null;
         };
-        /** @description Sound given directly as an element of `input`: either `data` and `format` here, or the object `input_audio` (checked in code). It becomes a part of a user message. */
+        /** @description Sound given directly as an element of `input`: `data` and `format` here, or in the object `input_audio`. What else describes the sound may stand in either place; a member in both is refused (checked in code). It becomes a part of a user message. */
         TopLevelInputAudio: {
             /** @constant */
             type: "input_audio";
@@ -3157,7 +3157,7 @@ export interface components {
              * @default 24000
              */
             sample_rate_hz?: number | null;
-            /** @description A voice of the server, such as `en-us` or `de` of espeak-ng; the server's own choice if left out. An unknown one is refused where voices can be listed. */
+            /** @description A voice by the reference's name, such as `alloy` or `marin`, or by the server's own, such as `de` or `en-us+f3` of espeak-ng; the server's own choice if left out. espeak-ng speaks for the reference's voices in variants of the voice that is its own choice. An unknown name is refused with those that exist, where voices can be listed. */
             voice?: string | null;
         };
         /** @description The body of a create call. What each engine does with a member is written in field-ledger.yaml. The server checks it in the order of x-validation-order, the first fault wins. Needed are `model` and one of `input`, `previous_response_id`, `conversation` and `prompt`; code checks that, so that the errors come in the reference's order. */
