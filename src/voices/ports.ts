@@ -18,6 +18,10 @@ export class VoiceError extends Error {
 export interface VoiceEngine {
   /** Shown in logs. */
   readonly name: string;
+  /** The names of the reference's voices that other voices of this engine speak for; none where the engine takes those names itself. */
+  readonly standsInFor: readonly string[];
+  /** The voice behind a name that a request gives; `usual` is the one where none is given. A name of the engine's own stays. */
+  voiceFor(name: string, usual: string | null): string;
   /** The voices to choose from; null where they cannot be listed and any name may be tried. Rejects with `VoiceError` where the engine cannot work here. */
   listVoices(signal: AbortSignal): Promise<readonly Voice[] | null>;
   /**

@@ -49,6 +49,8 @@ class ScriptedTurn implements AsyncIterableIterator<Batch> {
 /** Says each sentence as two samples a character, of the character's number; waits at a gate where there is one. */
 class ScriptedVoice implements VoiceEngine {
   readonly name = "scripted";
+  readonly standsInFor = [];
+  readonly voiceFor = (name: string): string => name;
   readonly said: string[] = [];
   readonly gates = new Map<string, Promise<void>>();
   speaking = 0;

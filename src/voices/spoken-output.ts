@@ -43,29 +43,36 @@ export function createSpokenOutput(options: SpokenOutputOptions): SpokenOutput {
   };
 }
 
-function settled({ voice }: SpokenOutputOptions, asked: OutputAudio): SettledSpeech {
+function settled(options: SpokenOutputOptions, asked: OutputAudio): SettledSpeech {
   return {
     type: "settled",
     speech: {
       format: asked.format ?? FORMAT_DEFAULT,
-      voice: asked.voice ?? voice,
+      voice: voiceOf(options, asked),
       sampleRateHz: asked.sample_rate_hz ?? SAMPLE_RATE_HZ_DEFAULT,
     },
   };
 }
 
+/** The engine's own voice behind the name that is asked for; null: the engine's choice. */
+function voiceOf({ engine, voice: usual }: SpokenOutputOptions, asked: OutputAudio): string | null {
+  const named = asked.voice ?? usual;
+  return named === null ? null : engine.voiceFor(named, usual);
+}
+
 async function refusal(
-  { engine, voice: usual, compressed }: SpokenOutputOptions,
+  options: SpokenOutputOptions,
   asked: OutputAudio,
   signal: AbortSignal,
 ): Promise<SettledSpeech | null> {
+  const { engine, voice: usual, compressed } = options;
   const format = asked.format ?? FORMAT_DEFAULT;
-  const voice = asked.voice ?? usual;
+  const voice = voiceOf(options, asked);
   try {
     const voices = await engine.listVoices(signal);
     if (voice !== null && voices?.some(({ name }) => name === voice) === false) {
-      const own = voices.filter(({ variantOf }) => variantOf === null);
-      return { type: "unknown_voice", voice, voices: own.map(({ name }) => name) };
+      const own = voices.filter(({ variantOf }) => variantOf === null).map(({ name }) => name);
+      return { type: "unknown_voice", voice: asked.voice ?? usual ?? voice, voices: [...engine.standsInFor, ...own] };
     }
   } catch (error) {
     if (error instanceof VoiceError) return { type: "refused", param: "output_audio", reason: NO_VOICE };

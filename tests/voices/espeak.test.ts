@@ -69,13 +69,25 @@ describe.skipIf(!HAS_ESPEAK)("espeak-ng", () => {
     expect(await length({})).toBe(samplesAt(24_000, "de"));
   });
 
+  test("speaks for the reference's voices, in the language of the server's own", async () => {
+    verifies("extensions.audio.reference-voices");
+    const length = async (voice: string, usual?: string) => {
+      const { create } = await serveBehind(says(TEXT), usual === undefined ? {} : { VOICE_NAME: usual });
+      return samplesOf(soundOf(await hear(await create(spoken({ voice }))).whole)).length;
+    };
+    expect(await length("alloy")).toBe(samplesAt(24_000, "en"));
+    expect(await length("marin")).toBe(samplesAt(24_000, "en+f5"));
+    expect(await length("onyx", "de")).toBe(samplesAt(24_000, "de+m7"));
+    expect(await length("onyx", "echo")).toBe(samplesAt(24_000, "en+m7"));
+  });
+
   test("says which voices there are where one is unknown", async () => {
     const { create, upstream } = await serveBehind(says(TEXT));
-    for (const voice of ["alloy", "../../etc/passwd", "-w/tmp/x"])
+    for (const voice of ["nobody", "../../etc/passwd", "-w/tmp/x"])
       await checkReply(await create(spoken({ voice })), {
         code: "invalid_value",
         param: "output_audio.voice",
-        message: /^Invalid value: '.+'\. Supported values are: .*'de', .*'en-us', .*'fr-fr', .*\.$/,
+        message: /^Invalid value: '.+'\. Supported values are: 'alloy', .*'verse', .*'de', .*'en-us', .*'fr-fr', .*\.$/,
       });
     expect(upstream.calls).toEqual([]);
   });

@@ -52,6 +52,7 @@ test("an answer is heard while its text is still being written", async () => {
 });
 
 test("the speech server is asked for each sentence, with its key, its model, and the voice that was asked for", async () => {
+  verifies("extensions.audio.reference-voices");
   const voice = await serveVoice();
   const { create } = await serveBehind(says(TEXT), { ...voice.env, VOICE_NAME: "usual" });
   await hear(await create({ stream: true, output_audio: { voice: "nova" } })).whole;

@@ -3,6 +3,7 @@ import { WavError, WavReader } from "../../audio/wav.ts";
 import { ProgramFailed, ProgramMissing, runProgram } from "../../programs/child-program.ts";
 import { type Voice, type VoiceEngine, VoiceError } from "../ports.ts";
 import { readVariants, readVoices } from "./read-voices.ts";
+import { STAND_INS, voiceFor } from "./stand-ins.ts";
 
 /** espeak-ng speaks a hundred times faster than a person; what takes this long is stuck. */
 const SENTENCE_TIMEOUT_MS = 30_000;
@@ -24,6 +25,8 @@ export function createEspeakEngine(options: EspeakOptions): VoiceEngine {
 
 class EspeakEngine implements VoiceEngine {
   readonly name = "espeak-ng";
+  readonly standsInFor = [...STAND_INS.keys()];
+  readonly voiceFor = voiceFor;
   readonly #program: string;
   #voices: readonly Voice[] | null = null;
 

@@ -29,12 +29,18 @@ export function createSpeechServerEngine(options: SpeechServerOptions): VoiceEng
 
 class SpeechServerEngine implements VoiceEngine {
   readonly name = "speech server";
+  readonly standsInFor = [];
   readonly #options: SpeechServerOptions;
   /** WAV says its own rate and encoding, and servers differ in what their raw PCM is; but not each has WAV. */
   #format: Format = "wav";
 
   constructor(options: SpeechServerOptions) {
     this.#options = options;
+  }
+
+  /** The reference's names are the protocol's own. */
+  voiceFor(name: string): string {
+    return name;
   }
 
   /** The protocol has no list of voices. */
