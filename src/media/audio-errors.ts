@@ -2,6 +2,9 @@ import { MediaError } from "../responses-api/ports.ts";
 import type { SpeechError } from "../speech/speech-engine.ts";
 
 const INVALID_VALUE = "invalid_value";
+/** A model on the disk is loaded in seconds. */
+const LOADING_RETRY_SECONDS = 5;
+const BUSY_RETRY_SECONDS = 1;
 
 export function invalidAudio(why: string): MediaError {
   return new MediaError(`Invalid audio: ${why}.`, { code: INVALID_VALUE, member: "input_audio.data" });
@@ -24,5 +27,17 @@ export function notTranscribed(error: SpeechError): MediaError {
       member: "input_audio.data",
       cause: error,
     });
-  return new MediaError(`${error.message}.`, { code: "server_error", member: null, isOurs: true, cause: error });
+  return new MediaError(`${error.message}.`, {
+    code: "server_error",
+    member: null,
+    isOurs: true,
+    ...retryAfter(error.reason),
+    cause: error,
+  });
+}
+
+/** The engine is getting ready, or has too much to do: the recording is welcome later. */
+function retryAfter(reason: SpeechError["reason"]): { readonly retryAfterSeconds?: number } {
+  if (reason === "loading") return { retryAfterSeconds: LOADING_RETRY_SECONDS };
+  return reason === "busy" ? { retryAfterSeconds: BUSY_RETRY_SECONDS } : {};
 }

@@ -277,11 +277,23 @@ export class MediaError extends Error {
   readonly member: string | null;
   /** Whether something this server relies on failed, and not the part. */
   readonly isOurs: boolean;
+  /** When the same request may succeed; null: nobody knows. */
+  readonly retryAfterSeconds: number | null;
 
-  constructor(message: string, fields: { code: string; member: string | null; isOurs?: boolean; cause?: unknown }) {
+  constructor(
+    message: string,
+    fields: {
+      code: string;
+      member: string | null;
+      isOurs?: boolean;
+      retryAfterSeconds?: number;
+      cause?: unknown;
+    },
+  ) {
     super(message, fields.cause === undefined ? undefined : { cause: fields.cause });
     this.code = fields.code;
     this.member = fields.member;
     this.isOurs = fields.isOurs ?? false;
+    this.retryAfterSeconds = fields.retryAfterSeconds ?? null;
   }
 }

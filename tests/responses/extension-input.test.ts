@@ -33,6 +33,22 @@ const ELEMENTS: Readonly<Record<string, readonly [input: readonly object[], list
       }),
     ],
   ],
+  "a recording that is described beside the object that holds it": [
+    [
+      {
+        type: "input_audio",
+        input_audio: { data: WAV, format: "pcm", channels: 1 },
+        sample_rate_hz: 16_000,
+        language_hint: "en",
+      },
+    ],
+    [
+      user({
+        type: "input_audio",
+        input_audio: { data: WAV, format: "pcm", sample_rate_hz: 16_000, channels: 1, language_hint: "en" },
+      }),
+    ],
+  ],
   "a file": [
     [{ type: "input_file", data: "SGk=", filename: "a.txt", mime_type: "text/plain" }],
     [user({ type: "input_file", file_data: "data:text/plain;base64,SGk=", file_id: null, filename: "a.txt" })],
@@ -126,5 +142,19 @@ describe("an extension of the request", () => {
     await checkReply(await behind.create({ input: [{ type: "input_image" }] }), missing("input[0].image_url"));
     await checkReply(await behind.create({ input: [{ type: "input_audio" }] }), missing("input[0].data"));
     await checkReply(await behind.create({ input: [{ type: "input_file" }] }), missing("input[0].file_data"));
+  });
+
+  test("described in two places is refused by both names", async () => {
+    verifies("media.audio.described-in-either-place");
+    const behind = await serveBehind(says("Hi"));
+    const audio = { data: WAV, format: "wav", sample_rate_hz: 16_000 };
+    const message = /'input\[0\]\.sample_rate_hz' or 'input\[0\]\.input_audio\.sample_rate_hz'/;
+    const twice = { type: "input_audio", input_audio: audio, sample_rate_hz: 8000 };
+    const refusal = { code: "mutually_exclusive_parameters", param: null, message };
+    await checkReply(await behind.create({ input: [twice] }), refusal);
+    const inMessage = { role: "user", content: [{ type: "input_audio", input_audio: audio, sample_rate_hz: 8000 }] };
+    const param = "input[0].content[0].sample_rate_hz";
+    const unknown = { code: "unknown_parameter", param, message: /^Unknown parameter: / };
+    await checkReply(await behind.create({ input: [inMessage] }), unknown);
   });
 });

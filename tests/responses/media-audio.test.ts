@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { SpeechError } from "../../src/speech/speech-engine.ts";
 import { startTestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { type BehindUpstream, says, serveBehind } from "./behind-upstream.ts";
@@ -190,6 +191,24 @@ describe("before a run starts, a recording", () => {
       await checkReply(await behind.create({ ...hearing(audio), stream: true }), refusal);
       expect(behind.upstream.calls).toEqual([]);
     }
+  });
+
+  test.each([
+    ["while the speech engine loads", "loading", "The speech engine is loading its model", "5"],
+    ["while too many others wait", "busy", "Too many recordings wait", "1"],
+  ] as const)("%s is asked for again later", async (_title, reason, message, seconds) => {
+    verifies("media.audio.not-ready-is-503");
+    const behind = await serveBehind(
+      says("Hi"),
+      {},
+      {
+        transcribeFile: () => Promise.reject(new SpeechError(reason, message)),
+      },
+    );
+    const reply = await behind.create(hearing({ data: WAV, format: "wav" }));
+    expect([reply.status, reply.headers.get("retry-after")]).toEqual([503, seconds]);
+    expect(await reply.json()).toMatchObject({ error: { code: "server_is_overloaded", message: `${message}.` } });
+    expect(behind.upstream.calls).toEqual([]);
   });
 
   verifies("media.audio.clear-refusal");

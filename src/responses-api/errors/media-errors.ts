@@ -1,10 +1,12 @@
 import { ApiError } from "../../base/api-error.ts";
 import type { MediaError } from "../ports.ts";
 import { invalidRequest } from "./invalid-request.ts";
+import { overloaded } from "./server-errors.ts";
 
 /** A picture, a file or a recording that cannot be shown to the model. `part` is its path; null where it came with an earlier request. */
 export function mediaRefused(error: MediaError, part: string | null): ApiError {
-  const { member, message, code } = error;
+  const { member, message, code, retryAfterSeconds } = error;
+  if (retryAfterSeconds !== null) return overloaded(message, error, retryAfterSeconds);
   if (error.isOurs) return new ApiError({ status: 502, type: "server_error", code, message, cause: error });
   const param = part === null || member === null ? "input" : `${part}.${member}`;
   return invalidRequest(400, code, param, message);

@@ -22,13 +22,13 @@ export function upgradeNotOffered(): ApiError {
 }
 
 /** Too busy, or about to stop: the request is welcome a moment later. */
-export function overloaded(message: string, cause?: unknown): ApiError {
+export function overloaded(message: string, cause?: unknown, retryAfterSeconds = 1): ApiError {
   return new ApiError({
     status: 503,
     type: "service_unavailable_error",
     code: "server_is_overloaded",
     message,
-    headers: { "Retry-After": "1" },
+    headers: { "Retry-After": String(retryAfterSeconds) },
     cause,
   });
 }

@@ -6,7 +6,7 @@ import {
   validateTopLevelInputText,
 } from "../../../generated/responses-api/validators.js";
 import { assertNever } from "../../base/assert.ts";
-import { missingParameter } from "../errors/parameter-errors.ts";
+import { missingParameter, mutuallyExclusive } from "../errors/parameter-errors.ts";
 
 type InputOf<T extends string> = Extract<InputItem, { type: T }>;
 type TopLevelPart = InputOf<"input_text" | "input_image" | "input_audio" | "input_file">;
@@ -90,16 +90,21 @@ function partOf(item: TopLevelPart, param: string): Part {
   }
 }
 
+/** What describes the sound may stand inside `input_audio` or beside it, but not in both places. */
 function audioOf(item: InputOf<"input_audio">, param: string): Extract<Part, { type: "input_audio" }>["input_audio"] {
-  if (item.input_audio != null) return item.input_audio;
-  if (item.data == null) throw missingParameter(`${param}.data`);
-  return {
-    data: item.data,
-    format: item.format ?? "wav",
+  const inside = item.input_audio ?? {};
+  const beside = {
+    ...(item.data == null ? {} : { data: item.data }),
+    ...(item.format == null ? {} : { format: item.format }),
     ...(item.sample_rate_hz == null ? {} : { sample_rate_hz: item.sample_rate_hz }),
     ...(item.channels == null ? {} : { channels: item.channels }),
     ...(item.language_hint == null ? {} : { language_hint: item.language_hint }),
   };
+  const twice = Object.keys(beside).find((name) => name in inside);
+  if (twice !== undefined) throw mutuallyExclusive(`${param}.${twice}`, `${param}.input_audio.${twice}`);
+  const { data, format = "wav", ...described } = { ...beside, ...inside };
+  if (data === undefined) throw missingParameter(`${param}.data`);
+  return { data, format, ...described };
 }
 
 function dataUrl(base64: string | null | undefined, mimeType: string): string | null {
