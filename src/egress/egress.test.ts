@@ -14,7 +14,7 @@ const TIMEOUTS = { connectMs: 2000, idleMs: 2000, totalMs: 5000 };
 async function fetchGuarded(url: string, options: Partial<EgressOptions> = {}, request: Partial<GuardedRequest> = {}) {
   const egress = createEgress({ policy: LOOPBACK, timeouts: TIMEOUTS, log: silentLogger, ...options });
   const { signal } = new AbortController();
-  return egress.fetchGuarded(url, { bytesMax: 1000, accept: null, signal, ...request });
+  return egress.fetchGuarded(url, { bytesMax: 1000, accept: null, signal, caller: "us", ...request });
 }
 
 async function checkRefused(
@@ -34,6 +34,30 @@ const hello: RequestListener = (_request, response) => {
   response.writeHead(200, { "content-type": "Text/Plain; charset=UTF-8" });
   response.end("hello");
 };
+
+test("a caller whose names are looked up slowly keeps nobody else waiting", async () => {
+  verifies("egress.lookups.fair");
+  const remote = await serveHttp(hello);
+  const resolve = (host: string) =>
+    host === "slow.test"
+      ? new Promise<never>(() => {})
+      : Promise.resolve([{ address: "127.0.0.1", family: 4 }] as const);
+  const egress = createEgress({
+    policy: { ...LOOPBACK, allow: ["localhost"] },
+    timeouts: TIMEOUTS,
+    log: silentLogger,
+    resolve,
+  });
+  const leaving = new AbortController();
+  const ask = (url: string, caller: string) =>
+    egress.fetchGuarded(url, { bytesMax: 1000, accept: null, signal: leaving.signal, caller });
+  const slow = Array.from({ length: 20 }, () => ask("http://slow.test/", "one").catch(() => "left"));
+  await new Promise(setImmediate);
+  const fetched = await ask(remote.url.replace("127.0.0.1", "localhost"), "other");
+  expect(fetched.bytes.toString()).toBe("hello");
+  leaving.abort(new Error("gone"));
+  expect(await Promise.all(slow)).toHaveLength(20);
+});
 
 describe("a guarded call", () => {
   test("gives the bytes of the reply and what it says of them", async () => {

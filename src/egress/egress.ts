@@ -1,3 +1,4 @@
+import { FairSlots } from "../base/fair-slots.ts";
 import type { Logger } from "../base/logger.ts";
 import { type AskTimeouts, askOnce, explainFailure, type OneReply } from "./ask-once.ts";
 import { EgressError } from "./egress-error.ts";
@@ -23,6 +24,8 @@ export interface GuardedRequest {
   /** Media types that are taken, such as `image/png` or `text/*`; null takes any. A reply that names none is taken. */
   readonly accept: readonly string[] | null;
   readonly signal: AbortSignal;
+  /** On whose behalf: what one of them asks for cannot keep all others waiting. */
+  readonly caller: string;
 }
 
 /** What was at a URL, whole. */
@@ -42,6 +45,12 @@ export interface Egress {
   fetchGuarded(url: string, request: GuardedRequest): Promise<Fetched>;
 }
 
+/**
+ * The system looks names up in its four threads that also read files. Names that take their time must not hold them all, and those of one caller not
+ * all that are for names.
+ */
+const LOOKUPS_MAX = 3;
+const LOOKUPS_PER_CALLER_MAX = 2;
 const REDIRECTS_MAX = 5;
 const URL_CHARACTERS_MAX = 8192;
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -49,12 +58,13 @@ const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]
 /** Throws `RangeError` for a policy with an entry that is neither a host nor a network. */
 export function createEgress(options: EgressOptions): Egress {
   const rules = new EgressRules(options.policy);
+  const lookups = new FairSlots(LOOKUPS_MAX, LOOKUPS_PER_CALLER_MAX);
   return {
     async fetchGuarded(url, request) {
       const outOfTime = AbortSignal.timeout(options.timeouts.totalMs);
       const signal = AbortSignal.any([request.signal, outOfTime]);
       try {
-        return await follow(url, { ...options, rules, request, signal });
+        return await follow(url, { ...options, rules, lookups, request, signal });
       } catch (error) {
         request.signal.throwIfAborted();
         const failure = outOfTime.aborted
@@ -69,6 +79,7 @@ export function createEgress(options: EgressOptions): Egress {
 
 interface Journey extends EgressOptions {
   readonly rules: EgressRules;
+  readonly lookups: FairSlots;
   readonly request: GuardedRequest;
   readonly signal: AbortSignal;
 }
@@ -76,9 +87,9 @@ interface Journey extends EgressOptions {
 async function follow(start: string, journey: Journey): Promise<Fetched> {
   let url = checkedUrl(start, journey.rules);
   for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
-    const { rules, resolve = resolveHost, timeouts, signal } = journey;
+    const { rules, timeouts, signal } = journey;
     const addresses = await unlessAborted(
-      findRoute(url, rules, (host) => resolve(host, signal)),
+      findRoute(url, rules, (host) => lookUp(host, journey)),
       signal,
     );
     const reply = await askOnce(url, addresses, timeouts, signal);
@@ -91,6 +102,12 @@ async function follow(start: string, journey: Journey): Promise<Fetched> {
     }
   }
   throw new EgressError("too_many_redirects", `The URL leads through more than ${REDIRECTS_MAX} redirects`);
+}
+
+/** The place is held for as long as the look-up takes, also when nobody waits for it any more. */
+async function lookUp(host: string, { lookups, request, resolve = resolveHost, signal }: Journey) {
+  const giveBack = await lookups.take(request.caller, signal);
+  return await resolve(host).finally(giveBack);
 }
 
 function checkedUrl(text: string, { mode }: EgressRules): URL {

@@ -1,6 +1,5 @@
 import { lookup as lookupAll } from "node:dns/promises";
 import { isIPv6 } from "node:net";
-import { Slots } from "../base/slots.ts";
 import { EgressError } from "./egress-error.ts";
 import type { EgressRules } from "./egress-rules.ts";
 import { parseAddress } from "./ip-address.ts";
@@ -12,25 +11,16 @@ export interface ResolvedAddress {
 }
 
 /** Looks a host name up, once. */
-export type ResolveHost = (host: string, signal: AbortSignal) => Promise<readonly ResolvedAddress[]>;
+export type ResolveHost = (host: string) => Promise<readonly ResolvedAddress[]>;
 
 const ADDRESSES_MAX = 16;
-/** The system looks names up in the few threads that also read files; names that take their time must not hold them all. */
-const LOOKUPS_MAX = 2;
 const NOT_PUBLIC =
   "The URL leads to an address that this server does not call: it is not public, or its port is not usual. The operator can allow it with EGRESS_ALLOW";
 
-const lookups = new Slots(LOOKUPS_MAX);
-
 /** Asks the resolver of the system. */
-export const resolveHost: ResolveHost = async (host, signal) => {
-  const giveBack = await lookups.take(signal);
-  try {
-    const found = await lookupAll(host, { all: true, verbatim: true });
-    return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
-  } finally {
-    giveBack();
-  }
+export const resolveHost: ResolveHost = async (host) => {
+  const found = await lookupAll(host, { all: true, verbatim: true });
+  return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
 };
 
 /**

@@ -38,9 +38,10 @@ export class LoadedParts {
 
   async download(url: string, { member, bytesMax, accept, codes }: DownloadPlan): Promise<Fetched> {
     const { egress } = this.#options;
+    const caller = `${this.#owner.organization}/${this.#owner.project}`;
     this.#count();
     try {
-      return await this.#load(() => egress.fetchGuarded(url, { bytesMax, accept, signal: this.signal }));
+      return await this.#load(() => egress.fetchGuarded(url, { bytesMax, accept, signal: this.signal, caller }));
     } catch (error) {
       throw error instanceof EgressError ? notDownloaded(error, codes, member) : error;
     }
