@@ -2,6 +2,8 @@ import type { RecordedEvent } from "./ports.ts";
 
 /** How many events a reader may lag behind before it is sent to the log instead. */
 export const READER_LAG_EVENTS_MAX = 1024;
+/** The same for their JSON text; the latest events may be as long as they are. */
+export const READER_LAG_CHARACTERS_MAX = 256 * 1024;
 
 /** One reader's place at a running response. */
 export interface Subscription {
@@ -56,6 +58,7 @@ class FeedReader implements Subscription {
   readonly #mayLag: boolean;
   readonly #onClose: () => void;
   #pending: RecordedEvent[] = [];
+  #pendingCharacters = 0;
   #lagged = false;
   #ended = false;
   #hurried = false;
@@ -68,11 +71,14 @@ class FeedReader implements Subscription {
   }
 
   push(events: readonly RecordedEvent[]): void {
-    if (this.#mayLag && this.#pending.length + events.length > READER_LAG_EVENTS_MAX) {
-      this.#pending = [];
+    const isBehind =
+      this.#pending.length + events.length > READER_LAG_EVENTS_MAX ||
+      this.#pendingCharacters > READER_LAG_CHARACTERS_MAX;
+    if (this.#mayLag && isBehind) {
+      this.#take();
       this.#lagged = true;
     } else {
-      for (const event of events) this.#pending.push(event);
+      for (const event of events) this.#add(event);
     }
     this.#wake();
   }
@@ -84,8 +90,7 @@ class FeedReader implements Subscription {
         this.#wakeReader = resolve;
       });
     }
-    const taken = this.#pending;
-    this.#pending = [];
+    const taken = this.#take();
     this.#wakeWriter?.();
     return taken;
   }
@@ -97,7 +102,7 @@ class FeedReader implements Subscription {
   }
 
   async room(): Promise<void> {
-    while (this.#pending.length >= READER_LAG_EVENTS_MAX && !this.#ended && !this.#hurried) {
+    while (!this.#hasRoom() && !this.#ended && !this.#hurried) {
       await new Promise<void>((resolve) => {
         this.#wakeWriter = resolve;
       });
@@ -111,7 +116,7 @@ class FeedReader implements Subscription {
 
   close(): void {
     this.end();
-    this.#pending = [];
+    this.#take();
     this.#onClose();
   }
 
@@ -119,6 +124,22 @@ class FeedReader implements Subscription {
     this.#ended = true;
     this.#wake();
     this.#wakeWriter?.();
+  }
+
+  #take(): readonly RecordedEvent[] {
+    const taken = this.#pending;
+    this.#pending = [];
+    this.#pendingCharacters = 0;
+    return taken;
+  }
+
+  #add(event: RecordedEvent): void {
+    this.#pending.push(event);
+    this.#pendingCharacters += event.json.length;
+  }
+
+  #hasRoom(): boolean {
+    return this.#pending.length < READER_LAG_EVENTS_MAX && this.#pendingCharacters <= READER_LAG_CHARACTERS_MAX;
   }
 
   #wake(): void {

@@ -1,3 +1,4 @@
+import { ReaderTooSlow } from "../base/reader-too-slow.ts";
 import type { Subscription } from "./live-feed.ts";
 import type { RecordedEvent } from "./ports.ts";
 import { type LiveRun, type QueuedRun, queueRun, type RunStart, resumeRun, startRun } from "./run-driver.ts";
@@ -77,14 +78,17 @@ export class RunHost {
     return this.#leaving;
   }
 
-  /** Starts a run of the foreground, which is cancelled when `client` aborts. Rejects with `RunsExhausted`, or as the model does. */
+  /** Starts a run of the foreground, which is cancelled when `client` aborts, unless it is stored and only its reader was too slow. Rejects with `RunsExhausted`, or as the model does. */
   async start(order: RunOrder, client: AbortSignal): Promise<LiveRun> {
     const { runsMax } = this.#options;
     if (this.#foreground + this.#background >= runsMax) throw new RunsExhausted("runs", runsMax);
     const hosted = this.#admit(order);
     const stopClock = this.#limitTime(hosted);
     this.#foreground += 1;
-    const leave = (): void => hosted.controller.abort(client.reason);
+    const leave = (): void => {
+      const isRead = order.log === null || !(client.reason instanceof ReaderTooSlow);
+      if (isRead) hosted.controller.abort(client.reason); // Else the log has the rest for a reader that was too slow.
+    };
     client.addEventListener("abort", leave, { once: true });
     if (client.aborted) leave();
     const finish = (): void => {

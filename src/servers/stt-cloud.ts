@@ -19,6 +19,7 @@ import { type Application, createApplication } from "../transport/application.ts
 import type { Handler, HandlerTable } from "../transport/handler.ts";
 import { listen, type RunningServer } from "../transport/server.ts";
 import type { Upgrade } from "../transport/websocket.ts";
+import { byteBudgetsOf } from "./byte-budgets.ts";
 import { contractOf, type GeneratedContract } from "./contract.ts";
 import { openConfiguredStore } from "./open-configured-store.ts";
 import { type ApiKeys, openApiKeys } from "./secrets-on-disk.ts";
@@ -77,7 +78,7 @@ function application(config: Config, log: Logger, speech: SpeechEngine, keys: Ap
     log,
     observer: observeRequests(meters, null),
     upgrades: [cloudStream(parts)],
-    options: { quietOperations: new Set(["getHealth", "getMetrics"]) },
+    options: { ...byteBudgetsOf(config), quietOperations: new Set(["getHealth", "getMetrics"]) },
   });
 }
 

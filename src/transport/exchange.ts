@@ -1,12 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { newRequestId } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
+import { ReaderTooSlow } from "../base/reader-too-slow.ts";
 import type { Caller } from "./caller.ts";
 import { crossOriginHeaders } from "./cross-origin.ts";
 import type { ReplyHeaders } from "./handler.ts";
 import type { InFlight } from "./in-flight.ts";
 import type { TransportOptions } from "./options.ts";
 import type { RequestObserver, RequestWatch } from "./request-observer.ts";
+import type { Unread } from "./unread-bytes.ts";
 
 /** Why a signal aborted, and why the reading of a body ended: there is nobody left to answer. */
 export class ClientLeft extends Error {
@@ -37,6 +39,8 @@ export interface Exchange {
   callerHeaders: ReplyHeaders;
   /** The headers of every reply as of now. */
   standingHeaders(): Record<string, string>;
+  /** Counts what waits for the reader of this reply, which is cut when it takes too little. */
+  openUnread(): Unread;
 }
 
 export interface ExchangeParts {
@@ -76,6 +80,15 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
       ...exchange.callerHeaders,
       ...(parts.inFlight.leaving ? { connection: "close" } : {}),
     }),
+    openUnread: () => parts.options.unread.open(cut),
+  };
+  const cut = (): void => {
+    parts.log.warn(
+      { requestId: exchange.requestId, operationId: exchange.operationId },
+      "a reply that was not read was cut",
+    );
+    flight.abort(new ReaderTooSlow("the reply was not read"));
+    response.destroy();
   };
   let open = true;
   const close = (): void => {

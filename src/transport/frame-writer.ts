@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import type { Unread } from "./unread-bytes.ts";
 
 /** A write of this size is worth its call; a larger one only holds memory longer. */
 const WRITE_CHARS_MAX = 65_536;
@@ -10,6 +11,7 @@ const WRITE_CHARS_MAX = 65_536;
 export class FrameWriter {
   readonly #response: ServerResponse;
   readonly #open: () => void;
+  readonly #unread: Unread;
   #text = "";
   #opened = false;
   #closed: boolean;
@@ -17,15 +19,17 @@ export class FrameWriter {
   #room: PromiseWithResolvers<void> | null = null;
   #writtenAt = performance.now();
 
-  /** `open` writes the head of the reply; it is called once, with the first frame. */
-  constructor(response: ServerResponse, open: () => void) {
+  /** `open` writes the head of the reply; it is called once, with the first frame. `unread` is told what the reader leaves waiting. */
+  constructor(response: ServerResponse, open: () => void, unread: Unread) {
     this.#response = response;
     this.#open = open;
+    this.#unread = unread;
     this.#closed = response.destroyed;
     response.on("drain", () => this.#makeRoom());
     response.once("close", () => {
       this.#closed = true;
       this.#makeRoom();
+      this.#unread.update(0);
     });
   }
 
@@ -75,6 +79,7 @@ export class FrameWriter {
     this.#openOnce();
     this.#response.end(this.#text);
     this.#text = "";
+    this.#countUnread();
   }
 
   readonly #flushAsPlanned = (): void => {
@@ -88,7 +93,13 @@ export class FrameWriter {
     const text = this.#text;
     this.#text = "";
     this.#writtenAt = performance.now();
-    if (!this.#response.write(text)) this.#room = Promise.withResolvers<void>();
+    if (this.#response.write(text)) return;
+    this.#room = Promise.withResolvers<void>();
+    this.#countUnread();
+  }
+
+  #countUnread(): void {
+    this.#unread.update(this.#response.writableLength);
   }
 
   /**
@@ -113,6 +124,7 @@ export class FrameWriter {
   #makeRoom(): void {
     const room = this.#room;
     this.#room = null;
+    if (room !== null) this.#unread.update(0);
     this.#flush(); // What was added while there was no room.
     room?.resolve();
   }

@@ -1,4 +1,5 @@
 import { ByteBudget } from "../base/byte-budget.ts";
+import { UnreadBytes } from "./unread-bytes.ts";
 
 const MIB = 1024 * 1024;
 
@@ -7,6 +8,8 @@ export interface TransportOptions {
   readonly bodyBytesMax: number;
   /** What bodies and messages may hold in memory while they are read, all together. Interfaces of one process share it. */
   readonly incoming: ByteBudget;
+  /** What waits for slow readers. Interfaces of one process share it. */
+  readonly unread: UnreadBytes;
   /** Bytes of one uploaded file. */
   readonly fileBytesMax: number;
   /** Where uploaded files wait while their request is served; null: in memory. */
@@ -34,7 +37,8 @@ export interface TransportOptions {
 
 export const TRANSPORT_DEFAULTS: TransportOptions = {
   bodyBytesMax: 64 * MIB,
-  incoming: new ByteBudget(256 * MIB), // Of the process, where nobody says otherwise.
+  incoming: new ByteBudget(256 * MIB), // These two are of the process, where nobody says otherwise.
+  unread: new UnreadBytes({ bytesMax: 256 * MIB, patienceMs: 300_000 }),
   fileBytesMax: 20 * MIB,
   uploadFolder: null,
   messageBytesMax: 2 * MIB,

@@ -2,12 +2,14 @@ import type { WebSocket } from "ws";
 import type { ApiError } from "../base/api-error.ts";
 import { jsonOf } from "../base/json-text.ts";
 import type { Logger } from "../base/logger.ts";
+import { ReaderTooSlow } from "../base/reader-too-slow.ts";
 import { ClientLeft } from "./exchange.ts";
 import type { Faults } from "./faults.ts";
 import type { Flight } from "./in-flight.ts";
 import { letGo } from "./let-go.ts";
 import { namedFault } from "./named-fault.ts";
 import type { TransportOptions } from "./options.ts";
+import type { Unread } from "./unread-bytes.ts";
 import { WebSocketInbox } from "./websocket-inbox.ts";
 
 export interface SessionParts {
@@ -19,7 +21,7 @@ export interface SessionParts {
   /** Whether the end of what is sent tells nothing of that. */
   readonly endsByItself: boolean;
   readonly faults: Faults;
-  readonly options: Pick<TransportOptions, "pingIntervalMs">;
+  readonly options: Pick<TransportOptions, "pingIntervalMs" | "unread">;
   readonly log: Logger;
 }
 
@@ -66,7 +68,13 @@ export function converse(
     letGo(source, parts.log, parts.requestId);
     parts.log.info({ code, requestId: parts.requestId }, "a WebSocket closed");
   });
-  sendAll(socket, source, { ...parts, signal: flight.signal }).then(
+  const unread = parts.options.unread.open(() => {
+    parts.log.warn({ requestId: parts.requestId }, "a WebSocket that was not read was cut");
+    flight.abort(new ReaderTooSlow("the WebSocket was not read"));
+    socket.terminate();
+  });
+  socket.once("close", () => unread.update(0));
+  sendAll(socket, source, { ...parts, signal: flight.signal, unread }).then(
     (code) => socket.close(flight.signal.aborted ? CLOSE_GOING_AWAY : code),
     (error: unknown) => parts.log.error({ err: error, requestId: parts.requestId }, "a WebSocket could not be written"),
   );
@@ -76,19 +84,19 @@ export function converse(
 async function sendAll(
   socket: WebSocket,
   source: AsyncIterator<object>,
-  parts: SessionParts & { readonly signal: AbortSignal },
+  parts: SessionParts & { readonly signal: AbortSignal; readonly unread: Unread },
 ): Promise<number> {
   let last: object | null = null;
   try {
     for await (const message of { [Symbol.asyncIterator]: () => source }) {
-      await send(socket, message);
+      await send(socket, message, parts.unread);
       last = message;
     }
     return parts.draining.aborted && !parts.endsByItself ? CLOSE_GOING_AWAY : CLOSE_NORMAL;
   } catch (error) {
     if (parts.signal.aborted) return CLOSE_GOING_AWAY; // The close says it all.
     const fault = sessionFault(error, parts);
-    for (const message of parts.lastWords(fault, last)) await send(socket, message);
+    for (const message of parts.lastWords(fault, last)) await send(socket, message, parts.unread);
     return fault.status >= 500 ? CLOSE_FAULT : (CLOSE_CODES.get(fault.status) ?? CLOSE_POLICY);
   }
 }
@@ -101,11 +109,13 @@ function sessionFault(error: unknown, { faults, log, requestId }: SessionParts):
 }
 
 /** Resolves when the next message may be sent. A message for a socket that has closed is dropped. */
-function send(socket: WebSocket, message: object): Promise<void> | void {
+function send(socket: WebSocket, message: object, unread: Unread): Promise<void> | void {
   if (socket.readyState !== socket.OPEN) return;
   const { promise, resolve } = Promise.withResolvers<void>();
   socket.send(jsonOf(message), () => resolve());
-  if (socket.bufferedAmount > BUFFERED_BYTES_MAX) return promise;
+  if (socket.bufferedAmount <= BUFFERED_BYTES_MAX) return;
+  unread.update(socket.bufferedAmount);
+  return promise.then(() => unread.update(0));
 }
 
 /** Ends a socket whose other side has not answered the ping before; one that we have stopped reading cannot have heard the answer. */

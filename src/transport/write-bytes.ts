@@ -3,10 +3,8 @@ import { discardBody } from "./body-chunks.ts";
 import type { Exchange } from "./exchange.ts";
 import type { ByteStream, ReplyHeaders } from "./handler.ts";
 import { letGo } from "./let-go.ts";
+import type { Unread } from "./unread-bytes.ts";
 import { writeHead } from "./write-whole.ts";
-
-/** How long a client may take for one piece before it is taken to have left. */
-const PIECE_TAKEN_MS_MAX = 5 * 60_000;
 
 /**
  * Writes bytes as their source gives them and the client takes them. The head goes out with the first of them, so that a source that fails
@@ -30,11 +28,10 @@ export async function writeBytes(
   const first = await source.next();
   if (response.destroyed) return letGo(source, log, requestId);
   open();
+  const unread = exchange.openUnread();
+  response.once("close", () => unread.update(0));
   try {
-    await pipeline(
-      beginningWith(first, source, () => response.destroy()),
-      response,
-    );
+    await pipeline(beginningWith(first, source, unread), response);
   } catch (error) {
     if (!exchange.signal.aborted) log.error({ err: error, requestId }, "a reply of bytes broke");
     return;
@@ -42,19 +39,16 @@ export async function writeBytes(
   if (!(await discardBody(request))) request.destroy();
 }
 
-async function* beginningWith<T>(
-  first: IteratorResult<T>,
-  rest: AsyncIterator<T>,
-  giveUp: () => void,
-): AsyncGenerator<T> {
+/** Each piece but the first is asked for when the client has taken most of what was there before. */
+async function* beginningWith(
+  first: IteratorResult<Uint8Array>,
+  rest: AsyncIterator<Uint8Array>,
+  unread: Unread,
+): AsyncGenerator<Uint8Array> {
   try {
     for (let step = first; step.done !== true; step = await rest.next()) {
-      const timer = setTimeout(giveUp, PIECE_TAKEN_MS_MAX);
-      try {
-        yield step.value;
-      } finally {
-        clearTimeout(timer);
-      }
+      unread.update(step.value.length);
+      yield step.value;
     }
   } finally {
     await rest.return?.();

@@ -34,7 +34,11 @@ export async function writeStream<T extends object>(
 ): Promise<void> {
   const { response } = exchange;
   exchange.watch?.streams();
-  const out = new FrameWriter(response, () => writeHead(exchange, stream.status, stream.headers));
+  const out = new FrameWriter(
+    response,
+    () => writeHead(exchange, stream.status, stream.headers),
+    exchange.openUnread(),
+  );
   const source = stream.values[Symbol.asyncIterator]();
   const left = Promise.withResolvers<void>();
   const leave = (): void => {

@@ -1,6 +1,12 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
 import { discardBody, isBodyPending } from "./body-chunks.ts";
 import type { Exchange } from "./exchange.ts";
 import type { ReplyHeaders } from "./handler.ts";
+import type { Unread } from "./unread-bytes.ts";
+
+/** What is written at once. Of a longer content it is seen piece by piece that its reader takes it. */
+const PIECE_BYTES = 256 * 1024;
 
 export function writeHead(exchange: Exchange, status: number, headers: ReplyHeaders): void {
   exchange.response.writeHead(status, { ...exchange.standingHeaders(), ...headers });
@@ -18,16 +24,37 @@ export async function writeWhole(
 ): Promise<void> {
   const { request, response } = exchange;
   if (response.destroyed) return;
-  const length = content === null ? {} : { "content-length": String(Buffer.byteLength(content)) };
+  const size = content === null ? 0 : Buffer.byteLength(content);
+  const length = content === null ? {} : { "content-length": String(size) };
   writeHead(exchange, status, { ...headers, ...length });
-  if (!isBodyPending(request)) {
+  const unread = exchange.openUnread();
+  response.once("close", () => unread.update(0));
+  if (!isBodyPending(request) && size <= PIECE_BYTES) {
     response.end(content ?? undefined);
+    if (size > 0) unread.update(size);
     return;
   }
   if (content === null) response.flushHeaders();
-  else response.write(content);
+  else await writePieces(response, content, unread);
   const isRead = await discardBody(request);
   response.end(() => {
     if (!isRead) request.destroy();
   });
+}
+
+async function writePieces(response: ServerResponse, content: string | Uint8Array, unread: Unread): Promise<void> {
+  const bytes = typeof content === "string" ? Buffer.from(content) : content;
+  for (let start = 0; start < bytes.length && !response.destroyed; start += PIECE_BYTES) {
+    unread.update(bytes.length - start);
+    if (!response.write(bytes.subarray(start, start + PIECE_BYTES))) await roomIn(response);
+  }
+}
+
+/** Resolves when more can be written, or nothing any more. */
+async function roomIn(response: ServerResponse): Promise<void> {
+  if (response.destroyed) return;
+  const done = new AbortController();
+  const { signal } = done;
+  await Promise.race([once(response, "drain", { signal }), once(response, "close", { signal })]).catch(() => null);
+  done.abort();
 }

@@ -1,0 +1,162 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { sse } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { type ChildServer, memoryOf, startChildServer } from "../child-server.ts";
+import { startTestServer, type TestServer } from "../test-server.ts";
+import { verifies } from "../verifies.ts";
+import { readSnapshot, responseIdOf } from "./event-stream.ts";
+import { chunk, serveBytes } from "./model-server.ts";
+import { chunkedBodyOf, createCall, RawConnection } from "./raw-connection.ts";
+
+const MEBIBYTE = 1024 * 1024;
+const MODEL = "antiphon-built-in";
+const HEAD = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+
+/** Opens a connection, reads the first bytes of what answers `call`, and reads no more. */
+async function openUnread(url: string, call: string): Promise<RawConnection> {
+  const connection = await RawConnection.open(url);
+  connection.send(call);
+  await once(connection.socket, "data");
+  connection.socket.pause();
+  return connection;
+}
+
+/** A client of whole replies that counts their bytes and keeps none. */
+class CountingClient {
+  readonly socket: Socket;
+  #head = "";
+  #bytes = 0;
+
+  constructor(url: string, call: string) {
+    const { hostname, port } = new URL(url);
+    this.socket = connect({ host: hostname, port: Number(port) });
+    onTestFinished(() => void this.socket.destroy());
+    this.socket.on("error", () => {});
+    this.socket.on("data", (chunk: Buffer) => {
+      if (this.#bytes === 0) this.#head = chunk.toString("latin1", 0, chunk.indexOf("\r\n\r\n") + 4);
+      this.#bytes += chunk.length;
+    });
+    this.socket.write(call);
+  }
+
+  static async openUnread(url: string, call: string): Promise<CountingClient> {
+    const client = new CountingClient(url, call);
+    await once(client.socket, "data");
+    client.socket.pause();
+    return client;
+  }
+
+  get isWhole(): boolean {
+    const length = /^content-length: (\d+)/im.exec(this.#head)?.[1];
+    return length !== undefined && this.#bytes >= this.#head.length + Number(length);
+  }
+
+  /** Reads what is left; tells whether all of it came. */
+  async readOn(): Promise<boolean> {
+    this.socket.resume();
+    while (!this.isWhole && !this.socket.destroyed && !this.socket.readableEnded)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    return this.isWhole;
+  }
+}
+
+describe.skipIf(process.platform !== "linux")("large replies that nobody reads", () => {
+  const REPLY_BYTES = 8 * MEBIBYTE;
+  const CLIENTS = 40;
+  const UNREAD_BYTES_MAX = 4 * REPLY_BYTES;
+  /** Many times the budget, for garbage and a busy machine. Without it they would hold twice as much. */
+  const GROWTH_BYTES_MAX = 400 * MEBIBYTE;
+
+  async function storeLarge(server: ChildServer): Promise<string> {
+    const reply = await server.post("/v1/responses", { model: MODEL, input: "x".repeat(REPLY_BYTES) });
+    const { id } = await reply.json();
+    return `GET /v1/responses/${id}/input_items HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${server.apiKey}\r\n\r\n`;
+  }
+
+  test("hold what the budget allows; the longest unread are cut, and others are served", async () => {
+    verifies("transport.replies.unread-budget");
+    const server = await startChildServer({ env: { UNREAD_BYTES_MAX: String(UNREAD_BYTES_MAX) } });
+    const call = await storeLarge(server);
+    expect(await new CountingClient(server.url, call).readOn()).toBe(true);
+    const { residentBytes: before } = await memoryOf(server.pid);
+    const unread: CountingClient[] = [];
+    for (let client = 0; client < CLIENTS; client += 1) unread.push(await CountingClient.openUnread(server.url, call));
+    expect((await memoryOf(server.pid)).residentBytes - before).toBeLessThan(GROWTH_BYTES_MAX);
+    expect(await new CountingClient(server.url, call).readOn()).toBe(true);
+    expect((await server.post("/v1/responses", { model: MODEL, input: "Hi" })).status).toBe(200);
+    for (const cut of unread.slice(0, CLIENTS / 2)) expect(await cut.readOn()).toBe(false);
+    expect(await unread.at(-1)?.readOn()).toBe(true);
+  });
+
+  test("are cut when their reader takes nothing for too long, and one that takes its time is served", async () => {
+    verifies("transport.replies.unread-timeout");
+    const server = await startChildServer({ env: { UNREAD_TIMEOUT_MS: "1500" } });
+    const call = await storeLarge(server);
+    const idle = await CountingClient.openUnread(server.url, call);
+    const slow = await CountingClient.openUnread(server.url, call);
+    const trickling = setInterval(() => readSome(slow.socket), 50);
+    onTestFinished(() => clearInterval(trickling));
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    clearInterval(trickling);
+    expect([await idle.readOn(), await slow.readOn()]).toEqual([false, true]);
+  });
+});
+
+/** Lets a paused socket read for a moment. */
+function readSome(socket: Socket): void {
+  socket.resume();
+  setTimeout(() => socket.pause(), 5);
+}
+
+describe("streams that nobody reads", () => {
+  const PIECES = sse(chunk("x".repeat(1000))).repeat(5_000);
+
+  /** A server whose model says much, and its last word when the test says so. */
+  async function serve(env: Readonly<Record<string, string>>): Promise<TestServer & { finish(): void }> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const model = await serveBytes((socket) => {
+      socket.write(HEAD + PIECES);
+      void promise.then(() => socket.end(sse(chunk("", "stop"), "[DONE]")));
+    });
+    const server = await startTestServer({ env: { MODEL_BASE_URL: model.url, ...env } });
+    onTestFinished(async () => {
+      await server.close();
+      await model.close();
+    });
+    return { ...server, finish: resolve };
+  }
+
+  const stream = (server: TestServer, members: object = {}): Promise<RawConnection> =>
+    openUnread(server.url, createCall(server.apiKey, { model: "m", input: "Go on", stream: true, ...members }));
+  const statusOf = async (server: TestServer, connection: RawConnection): Promise<string> => {
+    const id = responseIdOf(chunkedBodyOf(connection.received));
+    return readSnapshot(await (await server.fetch(`/v1/responses/${id}`)).json()).status;
+  };
+  const openStreams = async (server: TestServer): Promise<number> => {
+    const metrics = await (await server.fetch("/metrics")).text();
+    return Number(/^antiphon_streams_open (\d+)/m.exec(metrics)?.[1]);
+  };
+
+  test("are cut when their reader takes nothing for too long, also after their runs have ended", async () => {
+    verifies("transport.replies.unread-timeout");
+    const server = await serve({ UNREAD_TIMEOUT_MS: "1000" });
+    server.finish();
+    const unread = await Promise.all(Array.from({ length: 4 }, () => stream(server)));
+    await expect.poll(() => openStreams(server), { timeout: 10_000 }).toBe(0);
+    for (const connection of unread) expect(await statusOf(server, connection)).toBe("completed");
+  });
+
+  test("are cut where there are too many; what is stored goes on without its reader, and what is not ends", async () => {
+    verifies("transport.replies.unread-budget", "transport.replies.cut-runs-go-on");
+    const server = await serve({ UNREAD_BYTES_MAX: "150000" });
+    const stored = await stream(server);
+    await Promise.all(Array.from({ length: 5 }, () => stream(server, { store: false })));
+    await expect.poll(() => openStreams(server), { timeout: 10_000 }).toBeLessThan(4);
+    stored.socket.resume();
+    await stored.untilClosed();
+    expect(await statusOf(server, stored)).toBe("in_progress");
+    server.finish();
+    await expect.poll(() => statusOf(server, stored), { timeout: 10_000 }).toBe("completed");
+  });
+});
