@@ -25,6 +25,8 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
     "chat-engine.abort.client-leaves",
     "auth.key.missing-key-is-401",
     "errors.catalogue.string-too-long",
+    "create.history.repeated-call",
+    "create.history.repeated-output",
   ],
   "responses-api/openapi.yaml paths//v1/responses/post/responses/200": ["http.headers.ratelimit-on-every-create"],
   "responses-api/openapi.yaml paths//v1/responses/{response_id}/get": [
@@ -72,6 +74,7 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   "schemas/events.yaml KeepaliveEvent": ["transport.sse.keep-alive-comment"],
   "schemas/files.yaml FilePurpose": ["files.upload.object-of-the-reference"],
   "schemas/items.yaml AdditionalToolsInput": ["tools.joined.echoed-and-called-by-namespace"],
+  "schemas/items.yaml LocalShellCallOutputStored": ["create.history.local-shell-output"],
   "schemas/items.yaml Compaction": ["responses.compact.starts-at-latest"],
   "schemas/items.yaml ConfigurationUpdateInput": ["create.input.every-known-item-type"],
   "schemas/items.yaml AgentMessageInput": ["create.input.every-known-item-type"],

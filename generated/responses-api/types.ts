@@ -1883,7 +1883,7 @@ export interface components {
         };
         /** @description What a command of the older tool printed, in a list of items. */
         LocalShellCallOutputStored: {
-            /** @description The id of the call item, not its call_id. */
+            /** @description The id that was sent, with the prefix lsho. */
             id: string;
             /** @constant */
             type: "local_shell_call_output";
@@ -1893,7 +1893,7 @@ export interface components {
         };
         /** @description What a command of the older tool printed. */
         LocalShellCallOutputInput: {
-            /** @description The id of the call item, not its call_id. */
+            /** @description The id of the call item, or its call_id. */
             id: string;
             /** @constant */
             type: "local_shell_call_output";

@@ -36,23 +36,23 @@ const cases: Readonly<Record<string, readonly [tools: Tool[], context: StoredIte
 };
 
 test.each(Object.entries(cases))("%s", (_title, [tools, context, expected]) => {
-  expect(withJoinedTools(tools, { context, earlier: 0 })).toEqual(expected);
+  expect(withJoinedTools(tools, { context, places: [] })).toEqual(expected);
 });
 
 test.each([
-  [0, "input[1].tools[1]"],
-  [1, "input[0].tools[1]"],
-  [2, "input"],
-])("after %d earlier items, a tool that only a server could run is refused with param %s", (earlier, param) => {
+  [[0, 1], "input[1].tools[1]"],
+  [[null, 0], "input[0].tools[1]"],
+  [[null, null], "input"],
+])("of items at the places %j, a tool that only a server could run is refused with param %s", (places, param) => {
   const context = [added(f("a")), added(f("b"), { type: "local_shell" })];
-  expect(() => withJoinedTools([], { context, earlier })).toThrow(expect.objectContaining({ param }));
+  expect(() => withJoinedTools([], { context, places })).toThrow(expect.objectContaining({ param }));
 });
 
 test("the time grows with the number of tools, not with its square", async () => {
   const items = (length: number): StoredItem[] =>
     Array.from({ length }, (_, index) => added(f(`f${index}`), namespace("n", f(`m${index}`))));
   const msOf = async (context: readonly StoredItem[]): Promise<number> =>
-    (await cpuMsOf(() => withJoinedTools([], { context, earlier: 0 }))).ms;
+    (await cpuMsOf(() => withJoinedTools([], { context, places: [] }))).ms;
   await msOf(items(20_000));
   const [one, two] = [await msOf(items(20_000)), await msOf(items(40_000))];
   expect(two).toBeLessThan(one * 3 + 100);

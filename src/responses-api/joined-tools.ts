@@ -4,18 +4,18 @@ import { unsupportedParameter } from "./errors/parameter-errors.ts";
 
 type NamespaceTool = Extract<Tool, { type: "namespace" }>;
 
-/** The items of a turn; the first `earlier` of them came with earlier requests. */
+/** The items of a turn, and their places in the input of this request; null for items of earlier requests. */
 export interface JoiningContext {
   readonly context: readonly StoredItem[];
-  readonly earlier: number;
+  readonly places: readonly (number | null)[];
 }
 
 /**
  * The tools of a request, and behind them those that joined in mid-conversation. A function or custom tool joins as a
  * namespace of its own name. Of two tools with the same name and namespace the first one counts.
  */
-export function withJoinedTools(tools: readonly Tool[], { context, earlier }: JoiningContext): readonly Tool[] {
-  const joined = context.flatMap((item, index) => toolsOf(item, index - earlier));
+export function withJoinedTools(tools: readonly Tool[], { context, places }: JoiningContext): readonly Tool[] {
+  const joined = context.flatMap((item, index) => toolsOf(item, places[index] ?? null));
   if (joined.length === 0) return tools;
   const together = new ToolList();
   for (const tool of tools) together.add(tool);
@@ -23,12 +23,12 @@ export function withJoinedTools(tools: readonly Tool[], { context, earlier }: Jo
   return together.tools();
 }
 
-function toolsOf(item: StoredItem, position: number): readonly Tool[] {
+function toolsOf(item: StoredItem, place: number | null): readonly Tool[] {
   if (item.type !== "additional_tools" && item.type !== "tool_search_output") return [];
   return item.tools.map((tool, index) => {
     const echo = echoClientTool(tool);
     if (echo !== null) return echo;
-    const param = position < 0 ? "input" : `input[${position}].tools[${index}]`;
+    const param = place === null ? "input" : `input[${place}].tools[${index}]`;
     throw unsupportedParameter(param, `Tools of type '${tool.type}' are not available on this server.`);
   });
 }

@@ -74,13 +74,13 @@ async function prepareHeld(
   const accepted = acceptedTools(request);
   checkTextFormat(request);
   const speech = generate ? await settleSpeech(sources.spokenOutput, request, scope.signal) : null;
-  const { items, context, earlier } = await resolveInput(sources, owner, ids, request.input ?? [], history);
-  const tools = withJoinedTools(accepted, { context, earlier });
+  const { items, context, places } = await resolveInput(sources, owner, ids, request.input ?? [], history);
+  const tools = withJoinedTools(accepted, { context, places });
   checkToolChoice(request, tools);
   if (request.conversation != null) checkNotRepeated(history, items);
   if (generate) checkJsonWord(request, context);
   const response = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);
-  const shaped = modelRequest(request, response, await shapeContext(sources, scope, context, earlier));
+  const shaped = modelRequest(request, response, await shapeContext(sources, scope, context, places));
   const asked = await fitTurn(sources.engine, request, shaped, scope.signal).catch(refused);
   const task: RunTask = {
     ids,

@@ -32,10 +32,10 @@ export async function shapeTurn(
   const history = await loadHistory(sources, scope.owner, request);
   const accepted = acceptedTools(request);
   const { owner } = scope;
-  const { items, context, earlier } = await resolveInput(sources, owner, ids, request.input ?? [], history);
-  const tools = withJoinedTools(accepted, { context, earlier });
+  const { items, context, places } = await resolveInput(sources, owner, ids, request.input ?? [], history);
+  const tools = withJoinedTools(accepted, { context, places });
   checkToolChoice(request, tools);
   const snapshot = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);
-  const shown = await shapeContext(sources, scope, context, earlier);
+  const shown = await shapeContext(sources, scope, context, places);
   return { said: [...history, ...items], request: modelRequest(request, snapshot, shown) };
 }

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { assertNever } from "../../base/assert.ts";
 import type { ChatMessage, ChatPart, ChatToolCall } from "./chat-wire.ts";
-import type { CallOutput, HistoryStep } from "./history.ts";
+import type { Call, CallOutput, HistoryStep } from "./history.ts";
 import { invalidInput } from "./model-errors.ts";
+import { pairOutputs } from "./pair-outputs.ts";
 import type { BackendProfile } from "./profile.ts";
 
 /** The reference's own chat completions refuse longer ids of calls. */
@@ -40,15 +41,13 @@ interface AssistantTurn {
 class Arrangement {
   readonly messages: ChatMessage[] = [];
   readonly #profile: BackendProfile;
-  readonly #outputs = new Map<string, Iterator<CallOutput, undefined>>();
+  readonly #outputs: ReadonlyMap<Call, CallOutput>;
   readonly #placed = new Set<CallOutput>();
   #turn: AssistantTurn | null = null;
 
   constructor(steps: readonly HistoryStep[], profile: BackendProfile) {
     this.#profile = profile;
-    const outputs = steps.filter((step) => step.type === "call_output");
-    for (const [callId, sameId] of Map.groupBy(outputs, (output) => output.callId))
-      this.#outputs.set(callId, sameId.values());
+    this.#outputs = pairOutputs(steps);
   }
 
   add(step: HistoryStep): void {
@@ -103,8 +102,8 @@ class Arrangement {
     return this.#turn;
   }
 
-  #addCall(step: Extract<HistoryStep, { type: "call" }>): void {
-    const output = this.#outputs.get(step.callId)?.next().value;
+  #addCall(step: Call): void {
+    const output = this.#outputs.get(step);
     if (output === undefined) throw invalidInput(`No tool output found for function call ${step.callId}.`);
     this.#placed.add(output);
     const turn = this.#assistant();

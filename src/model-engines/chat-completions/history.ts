@@ -6,8 +6,17 @@ export type HistoryStep =
   | { readonly type: "user"; readonly content: string | readonly ChatPart[] }
   | { readonly type: "assistant_text"; readonly text: string }
   | { readonly type: "reasoning"; readonly text: string }
-  | { readonly type: "call"; readonly callId: string; readonly name: string; readonly arguments: string }
+  | Call
   | CallOutput;
+
+export interface Call {
+  readonly type: "call";
+  readonly callId: string;
+  readonly name: string;
+  readonly arguments: string;
+  /** What the output says if the history has none; absent: such a history is refused. */
+  readonly outputElse?: string;
+}
 
 /** Tool messages hold text only; pictures and files follow in a user message. */
 export interface CallOutput {

@@ -1,6 +1,6 @@
 import type { InputItem } from "../../../generated/responses-api/types.ts";
 import { assertNever } from "../../base/assert.ts";
-import { callOutput, type HistoryStep } from "./history.ts";
+import { type Call, callOutput, type HistoryStep } from "./history.ts";
 import { mapImage } from "./map-content.ts";
 import { invalidInput } from "./model-errors.ts";
 import { flatName } from "./tool-names.ts";
@@ -76,7 +76,7 @@ export function readHostedItem(item: HostedItem, path: string): readonly History
     case "apply_patch_call_output":
       return [callOutput(item.call_id, item.output ?? item.status)];
     case "tool_search_call":
-      return [call(item.call_id ?? TOOL_SEARCH_CALL_ID, "tool_search", item.arguments)];
+      return [readToolSearch(item)];
     case "tool_search_output":
       return [callOutput(item.call_id ?? TOOL_SEARCH_CALL_ID, JSON.stringify({ tools: namesOf(item.tools) }))];
     case "program":
@@ -92,6 +92,13 @@ export function readHostedItem(item: HostedItem, path: string): readonly History
     default:
       return assertNever(item);
   }
+}
+
+/** The server's own searches may come back without what they found. */
+function readToolSearch({ call_id: callId, arguments: args }: Item<"tool_search_call">): Call {
+  const isOwn = callId === null || callId === undefined;
+  const search = call(isOwn ? TOOL_SEARCH_CALL_ID : callId, "tool_search", args);
+  return isOwn ? { ...search, outputElse: "The tools that were found were not kept." } : search;
 }
 
 function readFileSearch(item: Item<"file_search_call">, path: string): readonly HistoryStep[] {
@@ -160,7 +167,7 @@ function pair(callId: string, name: string, args: unknown, output: unknown): rea
   return [call(callId, name, args), callOutput(callId, typeof output === "string" ? output : JSON.stringify(output))];
 }
 
-function call(callId: string, name: string, args: unknown): HistoryStep {
+function call(callId: string, name: string, args: unknown): Call {
   return { type: "call", callId, name, arguments: JSON.stringify(args) };
 }
 

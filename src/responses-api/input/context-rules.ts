@@ -1,11 +1,10 @@
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
-import { duplicateItem, reasoningWithoutFollower, toolCallMissing, toolOutputMissing } from "../errors/state-errors.ts";
+import { duplicateItem, reasoningWithoutFollower } from "../errors/state-errors.ts";
 
-/** Refuses what no model can make sense of: `input` comes from this request, `context` is all that the model is shown. */
-export function checkContext(input: readonly StoredItem[], context: readonly StoredItem[]): void {
+/** Refuses input that no model can make sense of. */
+export function checkInput(input: readonly StoredItem[]): void {
   checkIdsOnce(input);
   checkReasoning(input);
-  checkCalls(context);
 }
 
 /** `list` is the member the items came in. */
@@ -15,6 +14,13 @@ export function checkIdsOnce(items: readonly StoredItem[], list = "input"): void
     if (seen.has(id)) throw duplicateItem(id, list);
     seen.add(id);
   }
+}
+
+/** A call that is sent again with the id of an earlier one is refused, as by the reference; without an id it may be sent again (`settle-calls.ts`). */
+export function checkCallsOnce(history: readonly StoredItem[], input: readonly StoredItem[]): void {
+  const sent = new Set(input.flatMap(({ id, type }) => (type.endsWith("_call") ? [id] : [])));
+  const repeated = history.find(({ id }) => sent.has(id));
+  if (repeated !== undefined) throw duplicateItem(repeated.id);
 }
 
 /** A conversation holds an item once. */
@@ -34,27 +40,4 @@ function checkReasoning(input: readonly StoredItem[]): void {
 function isMadeByModel(item: StoredItem | undefined): boolean {
   if (item === undefined) return false;
   return item.type === "message" ? item.role === "assistant" : !item.type.endsWith("_output");
-}
-
-const OUTPUT_OF = {
-  function_call: "function_call_output",
-  custom_tool_call: "custom_tool_call_output",
-} as const;
-
-/** Each call has its output and each output its call. */
-function checkCalls(items: readonly StoredItem[]): void {
-  const called = new Set<string>();
-  const answered = new Set<string>();
-  for (const item of items) {
-    if (item.type === "function_call" || item.type === "custom_tool_call")
-      called.add(`${OUTPUT_OF[item.type]} ${item.call_id}`);
-    if (item.type === "function_call_output" || item.type === "custom_tool_call_output") {
-      const key = `${item.type} ${item.call_id}`;
-      if (!called.has(key)) throw toolCallMissing(item.call_id);
-      answered.add(key);
-    }
-  }
-  for (const key of called) {
-    if (!answered.has(key)) throw toolOutputMissing(key.slice(key.indexOf(" ") + 1));
-  }
 }

@@ -18,22 +18,23 @@ type Message = Extract<StoredItem, { type: "message" }>;
 type MessagePart = Message["content"][number];
 
 /**
- * The items with every picture, file and recording such that the model can take it; the others are the same objects as before. The
- * first `earlier` items came with earlier requests, so that no error can name their place in this one.
+ * The items with every picture, file and recording such that the model can take it; the others are the same objects as before.
+ * `places` are their places in the input of this request, which errors name; null for items of earlier requests.
  */
 export async function fitMedia(
   reader: MediaReader,
   scope: MediaScope,
   items: readonly StoredItem[],
-  earlier: number,
+  places: readonly (number | null)[],
 ): Promise<readonly StoredItem[]> {
   if (!items.some(holdsMedia)) return items;
   const stop = new AbortController();
   const media = reader.forRequest(scope.owner, AbortSignal.any([scope.signal, stop.signal]));
   try {
-    return await mapSomeAtOnce(items, ITEMS_AT_ONCE_MAX, (item, index) =>
-      fitItem(media, item, index < earlier ? null : `input[${index - earlier}]`),
-    );
+    return await mapSomeAtOnce(items, ITEMS_AT_ONCE_MAX, (item, index) => {
+      const place = places[index] ?? null;
+      return fitItem(media, item, place === null ? null : `input[${place}]`);
+    });
   } finally {
     stop.abort(); // Where one failed, nobody waits for the others.
   }

@@ -12,6 +12,7 @@ import {
 } from "../errors/parameter-errors.ts";
 import { completedItem } from "./complete-item.ts";
 import type { CanonicalItem } from "./expand-input.ts";
+import { localShellOutputId } from "./local-shell-output.ts";
 
 /** Makes the `counter`-th id of a prefix for this request. */
 export type MakeId = (prefix: string, counter: number) => string;
@@ -23,7 +24,9 @@ type Part = Exclude<MessageInput["content"], string>[number];
 export function placeItem(item: SentItem, index: number, makeId: MakeId, list = "input"): StoredItem {
   const param = `${list}[${index}]`;
   const type = item.type ?? "message";
-  const id = keptId(item.id, param) ?? makeId(PREFIXES[type] ?? "item", index);
+  const sentId = keptId(item.id, param);
+  const keptOrMade = sentId ?? makeId(PREFIXES[type] ?? "item", index);
+  const id = type === "local_shell_call_output" ? localShellOutputId(keptOrMade) : keptOrMade;
   const members: Record<string, unknown> = isMessage(item) ? messageMembers(item, param) : withoutNulls(item, param);
   if (item.type === "tool_search_call" && !isRecord(item.arguments))
     throw invalidType(`${param}.arguments`, "an object", gotWords(item.arguments));

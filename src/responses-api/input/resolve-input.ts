@@ -4,18 +4,19 @@ import type { Owner } from "../../runs/ports.ts";
 import { beginAtCompaction } from "../compaction/begin-at-compaction.ts";
 import { openCompaction } from "../compaction/compacted-context.ts";
 import type { Sealer } from "../seal.ts";
-import { checkContext } from "./context-rules.ts";
+import { checkCallsOnce, checkInput } from "./context-rules.ts";
 import { type InputSources, placeList } from "./place-list.ts";
 import { saidOnce } from "./said-once.ts";
+import { settleCalls } from "./settle-calls.ts";
 
 /** The input of a request, with what went before it. */
 export interface ResolvedInput {
   /** The items of this request as they are stored and listed. */
   readonly items: readonly StoredItem[];
-  /** Earlier turns, then these items; begun at the latest compaction, if there is one. */
+  /** Earlier turns, then these items, each once; begun at the latest compaction, if there is one. */
   readonly context: readonly StoredItem[];
-  /** How many of the context's first items have no place in this request's input. */
-  readonly earlier: number;
+  /** For each item of the context its place in this request's input; null: it came with an earlier request. */
+  readonly places: readonly (number | null)[];
 }
 
 /** Output items of one request are numbered from 0, its input items from here, so that their ids never meet. */
@@ -36,11 +37,13 @@ export async function resolveInput(
     { items: withoutTrigger(input), name: "input", after: history },
     makeId,
   );
+  checkInput(items);
+  checkCallsOnce(history, items);
   const said = saidOnce([...history, ...items]);
-  const context = beginAtCompaction(said, (sealed) => openCompaction(sealed, sources.sealer, ownerText(owner)));
-  checkContext(items, context);
-  const isCut = said.length < history.length + items.length || items.some(({ type }) => type === "compaction");
-  return { items, context, earlier: isCut ? context.length : context.length - items.length };
+  const begun = beginAtCompaction(said, (sealed) => openCompaction(sealed, sources.sealer, ownerText(owner)));
+  const context = settleCalls(begun);
+  const places = new Map(items.map((item, place) => [item, place]));
+  return { items, context, places: context.map((item) => places.get(item) ?? null) };
 }
 
 /** A `compaction_trigger` says what to do, and is no part of what was said. */

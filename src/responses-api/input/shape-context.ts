@@ -20,17 +20,17 @@ export interface ContextScope {
 
 /**
  * The items as the model is shown them: what was sealed is opened, and pictures, files and recordings are such that it can take them.
- * Stored items stay as they were sent. The first `earlier` items came with earlier requests.
+ * Stored items stay as they were sent. `places` are those that errors name.
  */
 export async function shapeContext(
   sources: ContextSources,
   scope: ContextScope,
   context: readonly StoredItem[],
-  earlier: number,
+  places: readonly (number | null)[],
 ): Promise<readonly StoredItem[]> {
   const reader = ownerText(scope.owner);
   const unsealed = context.map((item) => opened(item, sources.sealer, reader));
-  return fitMedia(sources.media, scope, unsealed, earlier);
+  return fitMedia(sources.media, scope, unsealed, places);
 }
 
 /** Sealed reasoning gets its text back, unless it is shown anyway. */
