@@ -1276,7 +1276,7 @@ export interface components {
             id: string;
             /** @constant */
             type: "reasoning";
-            /** @description Only from models that show their reasoning. */
+            /** @description Raw reasoning, from models that show it; otherwise empty. Only items stored by earlier versions lack it. */
             content?: components["schemas"]["ReasoningText"][];
             /** @description Only if `include` asked for it; another ciphertext each time. */
             encrypted_content?: string | null;
@@ -5582,7 +5582,7 @@ export interface operations {
                     "text/event-stream": components["schemas"]["AnyStreamEvent"];
                 };
             };
-            /** @description The request cannot be served. Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, unsupported_parameter, integer_below_min_value, integer_above_max_value, decimal_below_min_value, decimal_above_max_value, object_above_max_properties, string_above_max_length, string_below_min_length, array_above_max_length, array_below_min_length, model_not_found, unsupported_value, invalid_parameter, previous_response_not_found, mutually_exclusive_parameters, conversation_locked, invalid_encrypted_content, context_length_exceeded, invalid_json_schema, invalid_function_parameters, unsupported_file, invalid_request_error. Of images: invalid_image_url, failed_to_download_image, invalid_base64_image, invalid_image_format, unsupported_image_media_type, image_too_large, image_file_too_large, empty_image_file, image_file_not_found. Of files: invalid_file_url, failed_to_download_file, file_too_large, empty_file, file_not_found. */
+            /** @description The request cannot be served. Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, unsupported_parameter, integer_below_min_value, integer_above_max_value, decimal_below_min_value, decimal_above_max_value, object_above_max_properties, string_above_max_length, string_below_min_length, array_above_max_length, array_below_min_length, empty_array, model_not_found, unsupported_value, invalid_parameter, previous_response_not_found, mutually_exclusive_parameters, conversation_locked, invalid_encrypted_content, context_length_exceeded, invalid_json_schema, invalid_function_parameters, unsupported_file, invalid_request_error. Of images: invalid_image_url, failed_to_download_image, invalid_base64_image, invalid_image_format, unsupported_image_media_type, image_too_large, image_file_too_large, empty_image_file, image_file_not_found. Of files: invalid_file_url, failed_to_download_file, file_too_large, empty_file, file_not_found. */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6594,7 +6594,7 @@ export interface operations {
                     "application/json": components["schemas"]["ItemList"];
                 };
             };
-            /** @description Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, array_above_max_length, array_below_min_length, string_above_max_length, conversation_locked, invalid_request_error. */
+            /** @description Codes: invalid_json, unknown_parameter, missing_required_parameter, invalid_type, invalid_value, array_above_max_length, array_below_min_length, empty_array, string_above_max_length, conversation_locked, invalid_request_error. */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];

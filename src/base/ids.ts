@@ -27,6 +27,12 @@ export function stemFromId(id: string): IdStem {
   return { key, createdAt: Number.parseInt(createdAt, 16), seed };
 }
 
+/** The counter that an id of `idFromStem` was made with; null for any other id. */
+export function numberOfId(id: string): number | null {
+  const counter = /_[0-9a-f]{16}00[0-9a-f]{24}([0-9a-f]{8})$/.exec(id)?.[1];
+  return counter === undefined ? null : Number.parseInt(counter, 16);
+}
+
 /** A fresh id of no stem: `prefix_` and 48 hex digits, the first eight of them the second of creation, the last 16 the key it may share with others. */
 export function newId(prefix: string, createdAt: number, key: string = randomHex(16)): string {
   return `${prefix}_${hex(createdAt, 8)}${randomHex(24)}${key}`;

@@ -3,6 +3,7 @@ import { type IdStem, idFromStem, keyOfId, newIdStem } from "../base/ids.ts";
 import type { TraceContext } from "../base/trace-context.ts";
 import type { ModelEngine, ModelRequest, OpenedRun } from "../runs/ports.ts";
 import { checkAvailability, type EngineKind } from "./checks/check-availability.ts";
+import { checkModelName } from "./checks/check-model-name.ts";
 import { acceptedTools, checkTextFormat, checkToolChoice } from "./checks/check-tools.ts";
 import { asksForCompaction, checkCompaction, planCompaction } from "./compaction/plan-compaction.ts";
 import { summaryRequest } from "./compaction/summary-turn.ts";
@@ -79,6 +80,7 @@ async function prepareHeld(
   checkToolChoice(request, tools);
   if (request.conversation != null) checkNotRepeated(history, items);
   if (generate) checkJsonWord(request, context);
+  checkModelName(request.model);
   const response = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);
   const shaped = modelRequest(request, response, await shapeContext(sources, scope, context, places));
   const asked = await fitTurn(sources.engine, request, shaped, scope.signal).catch(refused);

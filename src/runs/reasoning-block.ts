@@ -71,7 +71,7 @@ function reasoningItem(block: ReasoningBlock): ReasoningItem {
   return {
     id: block.id,
     type: "reasoning",
-    ...(block.text === null ? {} : { content: [{ type: "reasoning_text", text: block.text }] }),
+    content: block.text === null ? [] : [{ type: "reasoning_text", text: block.text }],
     ...(block.sealed === null ? {} : { encrypted_content: block.sealed(thought(block), block.id) }),
     summary: block.summary.map((text) => ({ type: "summary_text", text })),
   };

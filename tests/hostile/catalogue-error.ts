@@ -19,6 +19,7 @@ const CODES: ReadonlySet<string> = new Set([
   "context_length_exceeded",
   "decimal_above_max_value",
   "decimal_below_min_value",
+  "empty_array",
   "empty_file",
   "empty_image_file",
   "failed_to_download_file",

@@ -104,6 +104,7 @@ describe("a stream carries", () => {
     expect(id).toMatch(/^rs_/);
     expect(reasoning).toEqual({
       type: "reasoning",
+      content: [],
       summary: ["First", "Second"].map((text) => ({ type: "summary_text", text })),
     });
   });

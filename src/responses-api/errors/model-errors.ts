@@ -6,6 +6,11 @@ export function modelUnknown(model: string): ApiError {
   return invalidRequest(404, "model_not_found", "model", `The model '${model}' does not exist.`);
 }
 
+/** What a call that needs a model gets; the name is a member of its body. */
+export function noSuchModel(model: string): ApiError {
+  return invalidRequest(400, "model_not_found", "model", `The requested model '${model}' does not exist.`);
+}
+
 /** Whatever was thrown, what a model said of it as HTTP. */
 export function refused(error: unknown): never {
   throw error instanceof ModelError ? modelRefused(error) : error;

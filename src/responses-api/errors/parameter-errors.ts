@@ -56,6 +56,15 @@ export function invalidValue(param: string, value: string, supported: readonly s
   );
 }
 
+/** Where at least one element is needed. */
+export function emptyArray(param: string): ApiError {
+  return outOfBounds(
+    "empty_array",
+    param,
+    "empty array. Expected an array with minimum length 1, but got an empty array instead.",
+  );
+}
+
 /** A limit of a number, a string, an array or an object; `code` names it, `what` describes the breach. */
 export function outOfBounds(code: string, param: string, what: string): ApiError {
   return invalidRequest(400, code, param, `Invalid '${param}': ${what}`);

@@ -1,5 +1,6 @@
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { duplicateItem, reasoningWithoutFollower } from "../errors/state-errors.ts";
+import { outputSeedOf } from "./item-numbers.ts";
 
 /** Refuses input that no model can make sense of. */
 export function checkInput(input: readonly StoredItem[]): void {
@@ -33,11 +34,15 @@ export function checkNotRepeated(conversation: readonly StoredItem[], input: rea
 /** A reasoning item belongs to what it led to: both are sent, or neither. */
 function checkReasoning(input: readonly StoredItem[]): void {
   for (const [index, item] of input.entries()) {
-    if (item.type === "reasoning" && !isMadeByModel(input[index + 1])) throw reasoningWithoutFollower(item.id);
+    if (item.type === "reasoning" && !mayFollow(item.id, input[index + 1])) throw reasoningWithoutFollower(item.id);
   }
 }
 
-function isMadeByModel(item: StoredItem | undefined): boolean {
+/** Of reasoning that this server made it is known which messages belong to it; ids of others tell nothing. */
+function mayFollow(reasoningId: string, item: StoredItem | undefined): boolean {
   if (item === undefined) return false;
-  return item.type === "message" ? item.role === "assistant" : !item.type.endsWith("_output");
+  if (item.type !== "message") return !item.type.endsWith("_output");
+  if (item.role !== "assistant") return false;
+  const seed = outputSeedOf(reasoningId);
+  return seed === null || outputSeedOf(item.id) === seed;
 }

@@ -3,6 +3,7 @@ import { isRecord } from "../../base/records.ts";
 import { checkFileData } from "../checks/check-file-data.ts";
 import { gotWords } from "../checks/validation-error.ts";
 import {
+  emptyArray,
   illFormedItemId,
   invalidType,
   invalidValue,
@@ -32,6 +33,7 @@ export function placeItem(item: SentItem, index: number, makeId: MakeId, list = 
     throw invalidType(`${param}.arguments`, "an object", gotWords(item.arguments));
   if (SEARCHES_TOOLS.has(type)) members["execution"] ??= members["call_id"] === undefined ? "server" : "client";
   if (ANSWERS_A_CALL.has(type) && members["call_id"] === undefined) throw missingParameter(`${param}.call_id`);
+  if (type === "reasoning") members["content"] ??= [];
   const status = type === "reasoning" ? {} : { status: "completed" };
   const placed = completedItem({ ...members, id, type, ...(STATUSLESS.has(type) ? {} : status) });
   if (placed === null) throw unusableItem(param, type);
@@ -61,6 +63,7 @@ function messageMembers(item: MessageInput, param: string): Record<string, unkno
   const { role, phase } = item;
   if (phase !== undefined && role !== "assistant") throw unknownParameter(`${param}.phase`, "");
   const sent = typeof item.content === "string" ? [textPart(role, item.content)] : item.content;
+  if (role === "user" && sent.length === 0) throw emptyArray(`${param}.content`);
   const content = sent.map((part, index) => storedPart(part, role, `${param}.content[${index}]`));
   return { content, role, ...(phase == null ? {} : { phase }) };
 }

@@ -5,6 +5,7 @@ import { beginAtCompaction } from "../compaction/begin-at-compaction.ts";
 import { openCompaction } from "../compaction/compacted-context.ts";
 import type { Sealer } from "../seal.ts";
 import { checkCallsOnce, checkInput } from "./context-rules.ts";
+import { INPUT_NUMBER_FIRST } from "./item-numbers.ts";
 import { type InputSources, placeList } from "./place-list.ts";
 import { saidOnce } from "./said-once.ts";
 import { settleCalls } from "./settle-calls.ts";
@@ -19,9 +20,6 @@ export interface ResolvedInput {
   readonly places: readonly (number | null)[];
 }
 
-/** Output items of one request are numbered from 0, its input items from here, so that their ids never meet. */
-const INPUT_COUNTER_FIRST = 0x10000000;
-
 /** Turns `input` into stored items and into the model's context. Throws the catalogue's errors for what no model can make sense of. */
 export async function resolveInput(
   sources: InputSources & { readonly sealer: Sealer },
@@ -30,7 +28,7 @@ export async function resolveInput(
   input: string | readonly InputItem[],
   history: readonly StoredItem[],
 ): Promise<ResolvedInput> {
-  const makeId = (prefix: string, counter: number): string => idFromStem(prefix, stem, INPUT_COUNTER_FIRST + counter);
+  const makeId = (prefix: string, counter: number): string => idFromStem(prefix, stem, INPUT_NUMBER_FIRST + counter);
   const items = await placeList(
     sources,
     owner,

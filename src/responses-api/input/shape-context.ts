@@ -39,6 +39,6 @@ function opened(item: StoredItem, sealer: Sealer, owner: string): StoredItem {
   const text = sealer.open(item.encrypted_content, owner);
   if (text === null) throw invalidEncryptedContent();
   const { encrypted_content: _sealed, ...shown } = item;
-  if (text === "" || shown.content !== undefined) return shown;
+  if (text === "" || (shown.content ?? []).length > 0) return shown;
   return { ...shown, content: [{ type: "reasoning_text", text }] };
 }

@@ -5,6 +5,7 @@ import { usageOf } from "../../runs/index.ts";
 import type { ModelEngine, ModelRequest, Owner } from "../../runs/ports.ts";
 import { Admission } from "../admission.ts";
 import { checkAvailability, type EngineKind } from "../checks/check-availability.ts";
+import { checkModelName } from "../checks/check-model-name.ts";
 import { isUserMessage, sinceCompaction } from "../compaction/begin-at-compaction.ts";
 import { sealCompaction } from "../compaction/compacted-context.ts";
 import { checkCompaction } from "../compaction/plan-compaction.ts";
@@ -52,6 +53,7 @@ async function compacted(parts: CompactParts, body: CompactRequest, { principal,
   const ids = newIdStem(Math.floor(Date.now() / 1000), keyOf(request));
   const { said, request: shaped } = await shapeTurn(parts, { owner, signal }, request, ids);
   if (shaped.items.length === 0) throw nothingToAnswer();
+  checkModelName(request.model);
   const { summary, usage } = await summed(parts, shaped, admission, signal);
   const id = idFromStem("resp", ids, 0);
   const place = { id: idFromStem("cmp", ids, 0), type: "compaction" as const };
