@@ -67,6 +67,19 @@ test("a reasoning item of this server is followed by a message of its own respon
     await checkReply(await follow(follower), codeless("input", words));
 });
 
+test("sealed reasoning may be followed by a message without its id, and not by one of another response", async () => {
+  verifies("errors.catalogue.reasoning-without-follower");
+  const { create } = await serveBehind(thinking);
+  const sealing = { include: ["reasoning.encrypted_content"], store: false };
+  const [reasoning] = (await readResponse(await create(sealing))).output;
+  const [, other] = (await readResponse(await create(sealing))).output;
+  const follow = (follower: unknown): Promise<Response> =>
+    create({ input: [user("Hi"), reasoning, follower, user("And?")], ...sealing });
+  expect((await follow({ role: "assistant", content: "Yes." })).status).toBe(200);
+  const words = `Item '${reasoning?.id}' of type 'reasoning' was provided without its required following item.`;
+  await checkReply(await follow(other), codeless("input", words));
+});
+
 test("a reasoning item of another server, or without an id, may be followed by any message of the assistant", async () => {
   verifies("errors.catalogue.reasoning-without-follower");
   const { create, server } = await serveBehind(thinking);

@@ -1,6 +1,6 @@
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { duplicateItem, reasoningWithoutFollower } from "../errors/state-errors.ts";
-import { outputSeedOf } from "./item-numbers.ts";
+import { isInputId, outputSeedOf } from "./item-numbers.ts";
 
 /** Refuses input that no model can make sense of. */
 export function checkInput(input: readonly StoredItem[]): void {
@@ -31,18 +31,24 @@ export function checkNotRepeated(conversation: readonly StoredItem[], input: rea
   if (repeated !== undefined) throw duplicateItem(repeated.id);
 }
 
+type Reasoning = Extract<StoredItem, { type: "reasoning" }>;
+
 /** A reasoning item belongs to what it led to: both are sent, or neither. */
 function checkReasoning(input: readonly StoredItem[]): void {
   for (const [index, item] of input.entries()) {
-    if (item.type === "reasoning" && !mayFollow(item.id, input[index + 1])) throw reasoningWithoutFollower(item.id);
+    if (item.type === "reasoning" && !mayFollow(item, input[index + 1])) throw reasoningWithoutFollower(item.id);
   }
 }
 
-/** Of reasoning that this server made it is known which messages belong to it; ids of others tell nothing. */
-function mayFollow(reasoningId: string, item: StoredItem | undefined): boolean {
+/**
+ * Ids that this server made tell which messages belong to its reasoning; other ids tell nothing. Clients that carry sealed reasoning,
+ * such as the AI SDK, send the message after it without its id.
+ */
+function mayFollow({ id, encrypted_content: sealed }: Reasoning, item: StoredItem | undefined): boolean {
   if (item === undefined) return false;
   if (item.type !== "message") return !item.type.endsWith("_output");
   if (item.role !== "assistant") return false;
-  const seed = outputSeedOf(reasoningId);
-  return seed === null || outputSeedOf(item.id) === seed;
+  const seed = outputSeedOf(id);
+  if (seed === null || outputSeedOf(item.id) === seed) return true;
+  return sealed != null && isInputId(item.id);
 }
