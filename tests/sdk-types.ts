@@ -42,7 +42,8 @@ type UnfitOutputItems =
   | "image_generation_call" // `result` is absent in output_item.added, as recorded.
   | "computer_call" // `pending_safety_checks` is absent for the GA tool.
   | "additional_tools" // holds tools, see UnfitTools
-  | "tool_search_output";
+  | "tool_search_output"
+  | "web_search_call"; // sources of type api, which the reference sends, are in no published schema
 
 type UnfitStoredItems =
   | UnfitOutputItems

@@ -29,6 +29,9 @@ export const EXCEPTIONS: readonly Exception[] = [
   { kind: "only-ours", path: "response.presence_penalty", reason: LATER },
   { kind: "only-ours", path: "response.reasoning.context", reason: LATER },
   { kind: "only-ours", path: "response.tool_usage", reason: LATER },
+  { kind: "only-ours", path: "response.output_item.added:item.content", reason: LATER },
+  { kind: "only-ours", path: "response.output_item.done:item.content", reason: LATER },
+  { kind: "only-ours", path: "response.output[].content", reason: LATER },
   { kind: "only-ours", path: "response.tools[].output_schema", reason: LATER },
   { kind: "only-ours", path: "usage.input_tokens_details.cache_write_tokens", reason: LATER },
   {

@@ -59,6 +59,15 @@ const BOUNDS: RefusedCreates = {
       message: string("Invalid 'metadata.topic': string too long."),
     },
   },
+  "with a message without content": {
+    given: ["our own server"],
+    asked: { input: [{ role: "user", content: [] }] },
+    refusal: {
+      code: "empty_array",
+      param: "input[0].content",
+      message: string("Invalid 'input[0].content': empty array."),
+    },
+  },
   "with a tool whose name is empty": {
     given: ["our own server"],
     asked: { input, tools: [{ ...FUNCTION, name: "", parameters: OPEN_OBJECT }] },

@@ -93,6 +93,8 @@ export declare const readCustomToolCallInput: Validate<Schema.CustomToolCallInpu
 export declare const readCustomToolCallOutputStored: Validate<Schema.CustomToolCallOutputStored>;
 export declare const readCustomToolCallOutputInput: Validate<Schema.CustomToolCallOutputInput>;
 export declare const readWebSearchSource: Validate<Schema.WebSearchSource>;
+export declare const readWebSearchApiSource: Validate<Schema.WebSearchApiSource>;
+export declare const readWebSearchUrlSource: Validate<Schema.WebSearchUrlSource>;
 export declare const readWebSearchActionSearch: Validate<Schema.WebSearchActionSearch>;
 export declare const readWebSearchActionOpenPage: Validate<Schema.WebSearchActionOpenPage>;
 export declare const readWebSearchActionFind: Validate<Schema.WebSearchActionFind>;

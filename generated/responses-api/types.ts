@@ -1396,8 +1396,16 @@ export interface components {
             created_by?: string | null;
             output: string | components["schemas"]["ToolOutputContentPart"][];
         };
+        /** @description Where a search found what it tells. */
+        WebSearchSource: components["schemas"]["WebSearchUrlSource"] | components["schemas"]["WebSearchApiSource"];
+        /** @description A service that was asked, such as one for the weather. */
+        WebSearchApiSource: {
+            /** @constant */
+            type: "api";
+            name: string;
+        };
         /** @description A page that a search looked at. */
-        WebSearchSource: {
+        WebSearchUrlSource: {
             /** @constant */
             type: "url";
             url: string;
@@ -2486,13 +2494,13 @@ export interface components {
         /** @description A selection of a server's tools. */
         McpToolFilter: {
             /** @description Only tools that declare to change nothing. */
-            read_only?: boolean;
-            tool_names?: string[];
+            read_only?: boolean | null;
+            tool_names?: string[] | null;
         };
         /** @description Which tools need a person's approval and which do not. */
         McpApprovalFilter: {
-            always?: components["schemas"]["McpToolFilter"];
-            never?: components["schemas"]["McpToolFilter"];
+            always?: components["schemas"]["McpToolFilter"] | null;
+            never?: components["schemas"]["McpToolFilter"] | null;
         };
         /** @description The part of a picture that may be changed. */
         ImageMask: {
@@ -5131,6 +5139,8 @@ export type CustomToolCallInput = components['schemas']['CustomToolCallInput'];
 export type CustomToolCallOutputStored = components['schemas']['CustomToolCallOutputStored'];
 export type CustomToolCallOutputInput = components['schemas']['CustomToolCallOutputInput'];
 export type WebSearchSource = components['schemas']['WebSearchSource'];
+export type WebSearchApiSource = components['schemas']['WebSearchApiSource'];
+export type WebSearchUrlSource = components['schemas']['WebSearchUrlSource'];
 export type WebSearchActionSearch = components['schemas']['WebSearchActionSearch'];
 export type WebSearchActionOpenPage = components['schemas']['WebSearchActionOpenPage'];
 export type WebSearchActionFind = components['schemas']['WebSearchActionFind'];

@@ -87,6 +87,8 @@ export declare const validateCustomToolCallInput: Validate<Schema.CustomToolCall
 export declare const validateCustomToolCallOutputStored: Validate<Schema.CustomToolCallOutputStored>;
 export declare const validateCustomToolCallOutputInput: Validate<Schema.CustomToolCallOutputInput>;
 export declare const validateWebSearchSource: Validate<Schema.WebSearchSource>;
+export declare const validateWebSearchApiSource: Validate<Schema.WebSearchApiSource>;
+export declare const validateWebSearchUrlSource: Validate<Schema.WebSearchUrlSource>;
 export declare const validateWebSearchActionSearch: Validate<Schema.WebSearchActionSearch>;
 export declare const validateWebSearchActionOpenPage: Validate<Schema.WebSearchActionOpenPage>;
 export declare const validateWebSearchActionFind: Validate<Schema.WebSearchActionFind>;
