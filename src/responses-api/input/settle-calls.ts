@@ -92,19 +92,14 @@ class Settling {
 
   #addOutput(id: string, item: StoredItem, place: number): void {
     const known = this.#byId.get(id);
-    if (known === undefined) {
-      if (STRICT_OUTPUTS.has(item.type) && "call_id" in item) throw toolCallMissing(item.call_id ?? "");
-      return;
-    }
-    if (known.answered < known.calls.length) known.answered++;
-    else if (known.answeredRepeats < known.repeats.length) known.answeredRepeats++;
-    else if (known.latestOutput !== null) {
-      this.#items[known.latestOutput] = this.#namingItsCall(item);
+    const output = this.#namingItsCall(item);
+    if (known !== undefined && takeAnswer(known)) {
+      known.latestOutput = place;
+      this.#items[place] = output;
+    } else if (known?.latestOutput != null && this.#items[known.latestOutput]?.type === item.type) {
+      this.#items[known.latestOutput] = output;
       this.#items[place] = null;
-      return;
-    }
-    this.#items[place] = this.#namingItsCall(item);
-    known.latestOutput = place;
+    } else if (STRICT_OUTPUTS.has(item.type) && "call_id" in item) throw toolCallMissing(item.call_id ?? "");
   }
 
   #leaveOut(calls: readonly Call[]): void {
@@ -141,6 +136,14 @@ class Settling {
     if (item.type !== "local_shell_call_output") return item;
     return { ...item, id: this.#localShellCalls.get(item.id) ?? item.id };
   }
+}
+
+/** Whether a call still waited for an output, which now has one. */
+function takeAnswer(known: CallsOfId): boolean {
+  if (known.answered < known.calls.length) known.answered++;
+  else if (known.answeredRepeats < known.repeats.length) known.answeredRepeats++;
+  else return false;
+  return true;
 }
 
 function nameOf(item: StoredItem): string {
