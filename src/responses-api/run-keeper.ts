@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../base/logger.ts";
 import { mapSomeAtOnce } from "../base/map-some-at-once.ts";
 import type { RunHost, RunOrder } from "../runs/index.ts";
@@ -19,6 +20,8 @@ const LOOKS_PER_RENEWAL = 5;
 const CLAIMS_MAX = 20;
 /** How many of them are brought into memory, with all of their events, and ended together. */
 const RESUMED_TOGETHER_MAX = 5;
+/** How long a start waits for what earlier processes left; the rest is taken up while requests are served. */
+const START_WAIT_MS = 2_000;
 /** How often a run is begun again. One that was so often is perhaps what ends the process each time. */
 const RESTARTS_MAX = 3;
 
@@ -29,15 +32,30 @@ export class RunKeeper {
   #look: Promise<void> = Promise.resolve();
   #looks = 0;
   #takesUp = true;
+  #hasLeft = false;
 
   constructor(parts: KeeperParts) {
     this.#parts = parts;
   }
 
-  /** Takes up what earlier processes left, then goes on looking. Resolves once every run that was left is ended or waits for its turn. */
-  async start(): Promise<void> {
-    await this.#takeUp();
-    this.#schedule();
+  /** Takes up what earlier processes left, then goes on looking. Resolves once every run that was left is ended or waits for its turn, or after `waitMs`. */
+  async start(waitMs = START_WAIT_MS): Promise<void> {
+    const done = this.#takeUpLeft();
+    let isStarting = true;
+    this.#look = done.then(
+      () => this.#schedule(),
+      (fault: unknown) => {
+        if (isStarting) return; // Whoever starts this server is told.
+        this.#tellFault(fault);
+        this.#schedule();
+      },
+    );
+    const outOfTime = new AbortController();
+    const late = sleep(waitMs, true, { signal: outOfTime.signal }).catch(() => false);
+    const isLate = await Promise.race([done.then(() => false), late]).finally(() => outOfTime.abort());
+    isStarting = false;
+    if (isLate)
+      this.#parts.logger.info({ waitedMs: waitMs }, "runs that were left are taken up while requests are served");
   }
 
   /** Takes up nothing more, and leaves the background runs that wait to other processes. What is running stays this process's. */
@@ -55,16 +73,27 @@ export class RunKeeper {
       await runs.releaseAll(runs.list());
       await this.#release(left);
     }
+    this.#hasLeft = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     await this.#look;
   }
 
+  async #takeUpLeft(): Promise<void> {
+    const startedAt = performance.now();
+    const runs = await this.#takeUp();
+    const ms = Math.round(performance.now() - startedAt);
+    if (runs > 0) this.#parts.logger.info({ runs, ms }, "all runs that were left are taken up");
+  }
+
+  #tellFault(fault: unknown): void {
+    this.#parts.logger.error({ err: fault }, "the runs of this server could not be looked after");
+  }
+
   #schedule(): void {
+    if (this.#hasLeft) return;
     this.#timer = setTimeout(() => {
-      this.#look = this.#lookOnce().catch((fault: unknown) => {
-        this.#parts.logger.error({ err: fault }, "the runs of this server could not be looked after");
-      });
+      this.#look = this.#lookOnce().catch((fault: unknown) => this.#tellFault(fault));
       void this.#look.then(() => {
         if (this.#timer !== null) this.#schedule();
       });
@@ -91,7 +120,8 @@ export class RunKeeper {
     void runs.releaseAll(here.filter((responseId) => !held.has(responseId)));
   }
 
-  async #takeUp(): Promise<void> {
+  /** Gives back how many runs were claimed. */
+  async #takeUp(): Promise<number> {
     const { runs, ledger, logger } = this.#parts;
     const tried = new Set<string>();
     const isHere = (responseId: string): boolean => runs.has(responseId) || tried.has(responseId);
@@ -104,7 +134,7 @@ export class RunKeeper {
           logger.error({ err: fault, responseId }, "a run that was left could not be taken up");
         });
       });
-      if (claimed.length < CLAIMS_MAX) return;
+      if (claimed.length < CLAIMS_MAX || !this.#takesUp) return tried.size;
     }
   }
 

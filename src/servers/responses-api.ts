@@ -45,7 +45,9 @@ export async function startResponsesApi(
   speech: FileTranscriber | null = null,
 ): Promise<ResponsesApiServer> {
   const telemetry = await chooseTelemetry(config, log);
+  const openedAt = performance.now();
   const store = await openConfiguredStore(config, telemetry.onCommit);
+  log.debug({ ms: Math.round(performance.now() - openedAt) }, "the database is open");
   const stopping = new AbortController();
   try {
     const keys = await openApiKeys(

@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { type Logger, silentLogger } from "../../src/base/logger.ts";
+import { loadConfig } from "../../src/config/load-config.ts";
+import { createBuiltInEngine } from "../../src/model-engines/built-in/engine.ts";
+import { RunKeeper } from "../../src/responses-api/run-keeper.ts";
+import { createSealer } from "../../src/responses-api/seal.ts";
+import { RunHost } from "../../src/runs/index.ts";
+import type { RunLedger, RunWatch } from "../../src/runs/ports.ts";
+import { chooseVoice } from "../../src/servers/choose-voice.ts";
+import { openTestStore } from "../../src/store/store.fixture.ts";
+import { verifies } from "../verifies.ts";
+import { dataFolder, query, serveModel, start, until } from "./lives.ts";
+
+const WATCH: RunWatch = {
+  trace: null,
+  began: () => {},
+  said: () => {},
+  failed: () => {},
+  ended: () => {},
+  refused: () => {},
+  left: () => {},
+};
+
+/** A keeper of a store, whose claims wait until they are let go. */
+async function keeperThatWaits() {
+  const { events, ledger } = await openTestStore();
+  const gate = Promise.withResolvers<readonly never[]>();
+  const waiting: RunLedger = {
+    claimAbandoned: () => gate.promise,
+    listHeld: () => ledger.listHeld(),
+    countRestart: (id) => ledger.countRestart(id),
+    release: (id) => ledger.release(id),
+    renewLease: () => ledger.renewLease(),
+    askToStop: (id) => ledger.askToStop(id),
+    listStopsAsked: () => ledger.listStopsAsked(),
+  };
+  const said: string[] = [];
+  const note = (_fields: object, message: string): void => void said.push(message);
+  const logger: Logger = { ...silentLogger, info: note, error: note };
+  const keeper = new RunKeeper({
+    engine: createBuiltInEngine(),
+    spokenOutput: chooseVoice(loadConfig({}, []), logger),
+    sealer: createSealer(() => [new Uint8Array(32)]),
+    observer: { watch: () => WATCH },
+    runs: new RunHost({ runsMax: 1, backgroundRunsMax: 1, queueMax: 1, runMs: 1_000 }),
+    log: events,
+    ledger: waiting,
+    logger,
+  });
+  onTestFinished(() => keeper.leave(0));
+  return { keeper, gate, said };
+}
+
+test("a start does not wait long for what earlier processes left, and says so", async () => {
+  verifies("state.crash.start-is-bounded");
+  const { keeper, gate, said } = await keeperThatWaits();
+  await keeper.start(20);
+  expect(said).toEqual(["runs that were left are taken up while requests are served"]);
+  gate.resolve([]);
+});
+
+test("a start that cannot read what was left fails; one that fails later says so and tries again", async () => {
+  verifies("state.crash.start-is-bounded");
+  const early = await keeperThatWaits();
+  early.gate.reject(new Error("unreadable"));
+  await expect(early.keeper.start()).rejects.toThrow("unreadable");
+  const late = await keeperThatWaits();
+  await late.keeper.start(20);
+  late.gate.reject(new Error("unreadable"));
+  await sleep(50);
+  expect(late.said).toContain("the runs of this server could not be looked after");
+});
+
+test("runs that were left in numbers are all ended, and the log says how many and how long it took", async () => {
+  verifies("state.crash.start-is-bounded");
+  const [folder, model] = [await dataFolder(), await serveModel()];
+  const first = await start(folder, model.url);
+  const made = await first.post("/v1/responses", { model: "m", input: "Hi" });
+  const { id } = await made.json();
+  await first.stop();
+  query(
+    folder,
+    `with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 300)
+      insert into responses (id, organization, project, status, model, created_at, body, version, worker, streamed, stop_asked)
+      select 'resp_left_' || n, organization, project, 'in_progress', model, created_at,
+        json_set(body, '$.id', 'resp_left_' || n, '$.status', 'in_progress'), 1, null, 0, 0
+      from numbers, responses where id = '${id}'`,
+  );
+  const second = await start(folder, model.url, { LOG_LEVEL: "info" });
+  await until(second, "resp_left_300", "failed");
+  const said = () => second.lines().find(({ msg }) => msg === "all runs that were left are taken up");
+  while (said() === undefined) await sleep(50);
+  expect(said()).toMatchObject({ runs: 300 });
+  expect(query(folder, "select distinct status from responses where id like 'resp_left%'")).toEqual([
+    { status: "failed" },
+  ]);
+}, 60_000);
