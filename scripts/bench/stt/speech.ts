@@ -1,12 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { threadCount } from "../../../src/speech/whisper/thread-count.ts";
-import { startProgram } from "../processes.ts";
 import { median } from "../stream-client.ts";
 import { streamSound } from "./live-stream.ts";
 import { cpuOfTree, type Measured } from "./measured.ts";
+import { startOurServer } from "./our-server.ts";
 import { LAST_UTTERANCE_SECONDS, lastUtterance, spokenSound, wavOf } from "./spoken-sound.ts";
 import { writeTimedModel } from "./timed-model.ts";
 import { askCli, buildPrograms, startStockServer } from "./whisper-programs.ts";
@@ -56,7 +55,7 @@ export async function measureSpeech(): Promise<void> {
   await writeTimedModel(model);
   const folder = mkdtempSync(join(tmpdir(), "antiphon-bench-stt-"));
   const stock = await startStockServer(programs.server, { model, threads: THREADS, port: STOCK_PORT });
-  const server = await startServer({ folder, model, program: programs.server });
+  const server = await startOurServer({ folder, model, threads: THREADS, program: programs.server });
   try {
     await measureWays({
       oursUrl: server.url,
@@ -65,7 +64,7 @@ export async function measureSpeech(): Promise<void> {
         writeFileSync(path, wavOf(samples));
         return askCli(programs.cli, model, THREADS, path);
       },
-      stock: (samples) => withCpu(stock.pid, () => stock.ask(wavOf(samples))),
+      stock: (samples) => withCpu(stock.pid, async () => (await stock.ask(wavOf(samples))).waitMs),
       ours: (samples, pace) => withCpu(server.pid, async () => (await streamSound(server.url, samples, pace)).waitMs),
     });
   } finally {
@@ -136,30 +135,4 @@ async function withCpu(pid: number, once: () => Promise<number>): Promise<Measur
   const before = cpuOfTree(pid);
   const waitMs = await once();
   return { waitMs, cpuMs: cpuOfTree(pid) - before };
-}
-
-/** Ours, with its engine ready. */
-async function startServer(options: { readonly folder: string; readonly model: string; readonly program: string }) {
-  const script = join(import.meta.dirname, "../../../src/main.ts");
-  const env = {
-    NODE_ENV: "production",
-    PORT: "0",
-    STT_PORT: "0",
-    DATA_DIR: join(options.folder, "data"),
-    LOG_LEVEL: "warn",
-    SPEECH_ENGINE: "whisper",
-    WHISPER_SERVER_PATH: options.program,
-    WHISPER_MODEL_PATH: options.model,
-    WHISPER_THREADS: String(THREADS),
-    FIND_LOCAL_DAEMON: "false",
-  };
-  const { child, match } = await startProgram(script, env, /Speech to text\s+(http:\S+)/);
-  const url = match[1] ?? "";
-  const isReady = async (): Promise<boolean> => (await (await fetch(`${url}/healthz`)).text()).includes('"ok":true');
-  while (!(await isReady())) await sleep(100);
-  const stop = async (): Promise<void> => {
-    child.kill("SIGTERM"); // It ends its engine, too.
-    while (child.exitCode === null && child.signalCode === null) await sleep(50);
-  };
-  return { url, pid: child.pid ?? 0, stop };
 }

@@ -4,6 +4,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { isRecord } from "../../../src/base/records.ts";
 import { startGuarded } from "../../../src/programs/guarded-child.ts";
 import { engineSource } from "../../../src/speech/whisper/build-server.ts";
 import type { Measured } from "./measured.ts";
@@ -28,15 +29,19 @@ export async function buildPrograms(folder: string): Promise<WhisperPrograms> {
 }
 
 /** One search, as our server does it; all else as the programs have it by themselves. */
+const ONE_SEARCH = ["--beam-size", "1", "--best-of", "1"];
+
 function options(model: string, threads: number): string[] {
-  return ["--model", model, "--threads", String(threads), "--beam-size", "1", "--best-of", "1"];
+  return ["--model", model, "--threads", String(threads)];
 }
 
 /** A process for one recording: from its start to its words. */
 export async function askCli(cli: string, model: string, threads: number, wavPath: string): Promise<Measured> {
   const cpuBefore = childrenCpuMs();
   const startedMs = performance.now();
-  const { stdout } = await run(cli, [...options(model, threads), "--file", wavPath], { maxBuffer: 1 << 26 });
+  const { stdout } = await run(cli, [...options(model, threads), ...ONE_SEARCH, "--file", wavPath], {
+    maxBuffer: 1 << 26,
+  });
   const waitMs = performance.now() - startedMs;
   if (!stdout.includes("-->")) throw new Error(`whisper-cli gave no text: ${stdout}`);
   return { waitMs, cpuMs: childrenCpuMs() - cpuBefore };
@@ -52,18 +57,26 @@ function childrenCpuMs(): number {
 /** The stock server with the model loaded. */
 export interface StockServer {
   readonly pid: number;
-  /** From sending a whole recording to its words. */
-  ask(wav: Uint8Array): Promise<number>;
+  /** The wait is from sending a whole recording to its words. */
+  ask(wav: Uint8Array): Promise<{ readonly waitMs: number; readonly text: string }>;
   stop(): void;
+}
+
+export interface StockOptions {
+  readonly model: string;
+  readonly threads: number;
+  readonly port: number;
+  /** How words are searched for; left out: as our server does it. */
+  readonly search?: readonly string[];
 }
 
 const START_MS_MAX = 60_000;
 
 export async function startStockServer(
   program: string,
-  { model, threads, port }: { readonly model: string; readonly threads: number; readonly port: number },
+  { model, threads, port, search = ONE_SEARCH }: StockOptions,
 ): Promise<StockServer> {
-  const args = [...options(model, threads), "--host", "127.0.0.1", "--port", String(port)];
+  const args = [...options(model, threads), ...search, "--host", "127.0.0.1", "--port", String(port)];
   const child = await startGuarded({ program, args, folder: "/" });
   let hasEnded = false;
   void child.ended.then(() => {
@@ -90,8 +103,10 @@ export async function startStockServer(
       const startedMs = performance.now();
       const reply = await fetch(`${url}/inference`, { method: "POST", body: form });
       const text = await reply.text();
-      if (!reply.ok || text.length < 20) throw new Error(`whisper-server answered ${reply.status}: ${text}`);
-      return performance.now() - startedMs;
+      const waitMs = performance.now() - startedMs;
+      const body: unknown = reply.ok ? JSON.parse(text) : null;
+      if (!isRecord(body)) throw new Error(`whisper-server answered ${reply.status}: ${text}`);
+      return { waitMs, text: String(body["text"]) };
     },
   };
 }

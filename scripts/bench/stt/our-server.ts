@@ -1,0 +1,47 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { startProgram } from "../processes.ts";
+
+export interface OurServerOptions {
+  /** Its data lies here. */
+  readonly folder: string;
+  readonly model: string;
+  readonly threads: number;
+  /** The `whisper-server` to run. */
+  readonly program: string;
+  readonly window?: "fitted" | "full";
+}
+
+export interface OurServer {
+  /** Of the speech-to-text server. */
+  readonly url: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** Our server as users run it, with its engine ready. */
+export async function startOurServer(options: OurServerOptions): Promise<OurServer> {
+  const script = join(import.meta.dirname, "../../../src/main.ts");
+  const env = {
+    NODE_ENV: "production",
+    PORT: "0",
+    STT_PORT: "0",
+    DATA_DIR: join(options.folder, "data"),
+    LOG_LEVEL: "warn",
+    SPEECH_ENGINE: "whisper",
+    WHISPER_SERVER_PATH: options.program,
+    WHISPER_MODEL_PATH: options.model,
+    WHISPER_THREADS: String(options.threads),
+    WHISPER_WINDOW: options.window ?? "fitted",
+    FIND_LOCAL_DAEMON: "false",
+  };
+  const { child, match } = await startProgram(script, env, /Speech to text\s+(http:\S+)/);
+  const url = match[1] ?? "";
+  const isReady = async (): Promise<boolean> => (await (await fetch(`${url}/healthz`)).text()).includes('"ok":true');
+  while (!(await isReady())) await sleep(100);
+  const stop = async (): Promise<void> => {
+    child.kill("SIGTERM"); // It ends its engine, too.
+    while (child.exitCode === null && child.signalCode === null) await sleep(50);
+  };
+  return { url, pid: child.pid ?? 0, stop };
+}

@@ -1,0 +1,106 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { loadConfig } from "../../src/config/load-config.ts";
+import { engineFolder } from "../../src/servers/choose-speech.ts";
+import { builtServer } from "../../src/speech/whisper/build-server.ts";
+import { threadCount } from "../../src/speech/whisper/thread-count.ts";
+import { median } from "../bench/stream-client.ts";
+import { fetchSources } from "./sources.ts";
+import { readUtterances, type Utterance } from "./utterances.ts";
+import { startWays, type Way } from "./ways.ts";
+import { spokenWords, wordErrors } from "./word-errors.ts";
+
+/**
+ * How many words of people's voices are heard wrong, and how long that takes: by whisper.cpp's own server and by ours, with the same model and the same
+ * recordings in one run. Fetches 82 MB at the first run.
+ */
+const CACHE = join(import.meta.dirname, "../../.cache/real-speech");
+
+/** Recordings that are sent once more at the end, to see whether the words are the same. */
+const REPEATED_SHARE = 4;
+
+interface Result {
+  readonly said: Utterance;
+  readonly text: string;
+  readonly ms: number;
+  readonly words: number;
+  readonly errors: number;
+}
+
+const { values } = parseArgs({
+  options: { every: { type: "string", default: "1" }, errors: { type: "boolean", default: false } },
+});
+
+const sources = fetchSources(CACHE);
+const program = await engineProgram();
+const every = Math.max(1, Number(values.every));
+const utterances = readUtterances(sources.speech).filter((_, index) => index % every === 0);
+const words = utterances.reduce((sum, { transcript }) => sum + spokenWords(transcript).length, 0);
+const seconds = utterances.reduce((sum, { samples }) => sum + samples.length / 16_000, 0);
+const threads = threadCount(availableParallelism());
+console.log(
+  `${utterances.length} recordings of ${seconds.toFixed(0)} s, ${words} words; tiny.en, ${threads} threads. Ten minutes on two cores.`,
+);
+
+const folder = mkdtempSync(join(tmpdir(), "antiphon-real-speech-"));
+const ways = await startWays({ folder, model: sources.model, threads, program });
+try {
+  await measure(ways.all);
+} finally {
+  await ways.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function measure(all: readonly [Way, ...Way[]]): Promise<void> {
+  const results = new Map<Way, Result[]>(all.map((way) => [way, []]));
+  const [first] = utterances;
+  for (const way of all) if (first !== undefined) await way.ask(first.samples); // The first answer of each is slower.
+  for (const said of utterances)
+    for (const [way, heard] of results) {
+      const { text, ms } = await way.ask(said.samples);
+      const wordsSaid = spokenWords(said.transcript);
+      heard.push({ said, text, ms, words: wordsSaid.length, errors: wordErrors(wordsSaid, spokenWords(text)) });
+    }
+  const stock = results.get(all[0]) ?? [];
+  console.log(
+    "\nwords wrong, and the time of a recording as a share of whisper.cpp's own server: of all together, and the median",
+  );
+  for (const [way, heard] of results) report(way, heard, stock);
+  for (const [way, heard] of results) if (way.isOurs) await repeat(way, heard);
+}
+
+function report({ name }: Way, heard: readonly Result[], stock: readonly Result[]): void {
+  const errors = heard.reduce((sum, result) => sum + result.errors, 0);
+  const wrong = ((100 * errors) / words).toFixed(2);
+  const ratios = heard.map(({ ms }, index) => (stock[index]?.ms ?? Number.NaN) / ms);
+  const total = (of: readonly Result[]): number => of.reduce((sum, { ms }) => sum + ms, 0);
+  const faster = `${(total(stock) / total(heard)).toFixed(2)} and ${median(ratios).toFixed(2)} times as fast`;
+  const each = `${(total(heard) / heard.length).toFixed(0)} ms each`;
+  console.log(`  ${name.padEnd(26)} ${wrong} % (${errors} of ${words})   ${each}, ${faster}`);
+  if (!values.errors) return;
+  for (const { said, text, errors: count } of heard)
+    if (count > 0) console.log(`    ${count} in ${said.name}: "${said.transcript}" was heard as "${text.trim()}"`);
+}
+
+/** The same recordings in another order, so that what came before is other than the first time. */
+async function repeat(way: Way, heard: readonly Result[]): Promise<void> {
+  const again = heard.filter((_, index) => index % REPEATED_SHARE === 0).toReversed();
+  const different: string[] = [];
+  for (const { said, text } of again) {
+    const { text: second } = await way.ask(said.samples);
+    if (second !== text) different.push(`"${text.trim()}" and then "${second.trim()}"`);
+  }
+  const all = `${again.length - different.length} of ${again.length} repeated recordings gave the same words`;
+  console.log(`  ${way.name.padEnd(26)} ${all}${different.map((pair) => `\n    ${pair}`).join("")}`);
+}
+
+/** The one that the server builds. */
+async function engineProgram(): Promise<string> {
+  const onProgress = (percent: number | null): void => {
+    console.log(`The speech engine is built, once: ${percent === null ? "it begins" : `${percent} %`}`);
+  };
+  const build = { folder: engineFolder(loadConfig(process.env, [])), onProgress };
+  return (await builtServer(build, new AbortController().signal)).program;
+}

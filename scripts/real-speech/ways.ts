@@ -1,0 +1,87 @@
+import { AT_ONCE, streamSound } from "../bench/stt/live-stream.ts";
+import { startOurServer } from "../bench/stt/our-server.ts";
+import { wavOf } from "../bench/stt/spoken-sound.ts";
+import { startStockServer } from "../bench/stt/whisper-programs.ts";
+
+/** One way from a recording to its words. */
+export interface Way {
+  readonly name: string;
+  readonly isOurs: boolean;
+  ask(samples: Int16Array): Promise<{ readonly text: string; readonly ms: number }>;
+}
+
+export interface WaysOptions {
+  readonly folder: string;
+  readonly model: string;
+  readonly threads: number;
+  /** The `whisper-server` that both run. */
+  readonly program: string;
+}
+
+export interface Ways {
+  readonly all: readonly [stock: Way, ...ours: Way[]];
+  stop(): Promise<void>;
+}
+
+const STOCK_PORT = 18_238;
+
+/** whisper.cpp's own server as it is started without options, and ours twice, with fitted and with full windows. All run at once, and one works at a time. */
+export async function startWays({ folder, ...options }: WaysOptions): Promise<Ways> {
+  const stock = await startStockServer(options.program, { ...options, port: STOCK_PORT, search: [] });
+  const fitted = await startOurServer({ ...options, folder: `${folder}/fitted`, window: "fitted" });
+  const full = await startOurServer({ ...options, folder: `${folder}/full`, window: "full" });
+  const stop = async (): Promise<void> => {
+    stock.stop();
+    await Promise.all([fitted.stop(), full.stop()]);
+  };
+  return {
+    all: [
+      {
+        name: "whisper.cpp's own server",
+        isOurs: false,
+        ask: async (samples) => {
+          const { text, waitMs } = await stock.ask(wavOf(samples));
+          return { text, ms: waitMs };
+        },
+      },
+      upload("upload, fitted window", fitted.url),
+      live("live, fitted window", fitted.url),
+      upload("upload, full window", full.url),
+      live("live, full window", full.url),
+    ],
+    stop,
+  };
+}
+
+function upload(name: string, url: string): Way {
+  return {
+    name,
+    isOurs: true,
+    ask: async (samples) => {
+      const form = new FormData();
+      form.set("audio", new Blob([Uint8Array.from(wavOf(samples))]), "sound.wav");
+      const startedMs = performance.now();
+      const reply = await fetch(`${url}/transcribe`, { method: "POST", body: form });
+      const body: unknown = await reply.json();
+      const ms = performance.now() - startedMs;
+      if (!reply.ok) throw new Error(`the upload failed: ${JSON.stringify(body)}`);
+      return { text: textOf(body), ms };
+    },
+  };
+}
+
+/** All of the sound at once, so that the time is that of all the work, and not only of what is left when the speaker stops. */
+function live(name: string, url: string): Way {
+  return {
+    name,
+    isOurs: true,
+    ask: async (samples) => {
+      const { text, wholeMs } = await streamSound(url, samples, AT_ONCE);
+      return { text, ms: wholeMs };
+    },
+  };
+}
+
+function textOf(body: unknown): string {
+  return typeof body === "object" && body !== null && "text" in body ? String(body.text) : "";
+}
