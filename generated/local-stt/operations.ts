@@ -51,7 +51,7 @@ export interface GetHealthCall {
 }
 export type GetHealthReply =
   | BodyReply<200, Schema.Health>
-  | BodyReply<403, Schema.SttErrorBody>
+  | BodyReply<400 | 403 | 500 | 503, Schema.SttErrorBody>
   ;
 
 export interface GetMetricsCall {
@@ -62,7 +62,7 @@ export interface GetMetricsCall {
 }
 export type GetMetricsReply =
   | TextReply<200>
-  | BodyReply<403 | 404, Schema.SttErrorBody>
+  | BodyReply<400 | 403 | 404 | 500 | 503, Schema.SttErrorBody>
   ;
 
 export interface StreamTranscriptionCall {
@@ -73,7 +73,7 @@ export interface StreamTranscriptionCall {
 }
 export type StreamTranscriptionReply =
   | LinesReply<200, Schema.SttServerMessage>
-  | BodyReply<400 | 403 | 415 | 501 | 503, Schema.SttErrorBody>
+  | BodyReply<400 | 403 | 415 | 500 | 501 | 503, Schema.SttErrorBody>
   ;
 
 export interface TranscribeAndFormatCall {
@@ -84,7 +84,7 @@ export interface TranscribeAndFormatCall {
 }
 export type TranscribeAndFormatReply =
   | BodyReply<200, Schema.FormatReply>
-  | BodyReply<400 | 403 | 408 | 413 | 415 | 500 | 501 | 503, Schema.SttErrorBody>
+  | BodyReply<400 | 403 | 408 | 413 | 415 | 500 | 501 | 503 | 507, Schema.SttErrorBody>
   ;
 
 export interface TranscribeCall {
@@ -95,7 +95,7 @@ export interface TranscribeCall {
 }
 export type TranscribeReply =
   | BodyReply<200, Schema.Transcription>
-  | BodyReply<400 | 403 | 408 | 413 | 415 | 500 | 501 | 503, Schema.SttErrorBody>
+  | BodyReply<400 | 403 | 408 | 413 | 415 | 500 | 501 | 503 | 507, Schema.SttErrorBody>
   ;
 
 export interface GetVersionCall {
@@ -106,7 +106,7 @@ export interface GetVersionCall {
 }
 export type GetVersionReply =
   | BodyReply<200, Schema.Version>
-  | BodyReply<403, Schema.SttErrorBody>
+  | BodyReply<400 | 403 | 500 | 503, Schema.SttErrorBody>
   ;
 
 /** Every operation of the contract, in an order in which a router may try them. */
@@ -157,7 +157,7 @@ export const localSttRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "403": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "403": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "Health",
     eventSchema: null,
     lineSchema: null,
@@ -174,7 +174,7 @@ export const localSttRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["text/plain"], "403": ["application/json"], "404": ["application/json"] },
+    replies: { "200": ["text/plain"], "400": ["application/json"], "403": ["application/json"], "404": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: null,
     eventSchema: null,
     lineSchema: null,
@@ -191,7 +191,7 @@ export const localSttRoutes: readonly OperationRoute[] = [
     request: ["application/x-ndjson"],
     bodyRequired: true,
     bodySchema: "SttClientMessage",
-    replies: { "200": ["application/x-ndjson"], "400": ["application/json"], "403": ["application/json"], "415": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/x-ndjson"], "400": ["application/json"], "403": ["application/json"], "415": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: null,
     eventSchema: null,
     lineSchema: "SttServerMessage",
@@ -208,7 +208,7 @@ export const localSttRoutes: readonly OperationRoute[] = [
     request: ["multipart/form-data"],
     bodyRequired: true,
     bodySchema: "SttAndFormatForm",
-    replies: { "200": ["application/json"], "400": ["application/json"], "403": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "403": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "FormatReply",
     eventSchema: null,
     lineSchema: null,
@@ -225,7 +225,7 @@ export const localSttRoutes: readonly OperationRoute[] = [
     request: ["multipart/form-data"],
     bodyRequired: true,
     bodySchema: "TranscribeForm",
-    replies: { "200": ["application/json"], "400": ["application/json"], "403": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "403": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "Transcription",
     eventSchema: null,
     lineSchema: null,
@@ -242,7 +242,7 @@ export const localSttRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "403": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "403": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "Version",
     eventSchema: null,
     lineSchema: null,

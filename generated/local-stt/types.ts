@@ -171,7 +171,7 @@ export interface components {
          * @description What went wrong, for programs to match on. New codes may be added; a client treats one it does not know by its HTTP status or as a failed stream.
          * @enum {string}
          */
-        SttErrorCode: "audio_too_long" | "busy" | "chunk_too_large" | "client_too_slow" | "empty_audio" | "host_not_allowed" | "idle_timeout" | "internal_error" | "invalid_audio" | "invalid_json" | "invalid_message" | "invalid_request" | "method_not_allowed" | "missing_audio" | "model_failed" | "model_loading" | "not_found" | "not_implemented" | "origin_not_allowed" | "provider_failed" | "provider_not_configured" | "provider_unauthorized" | "provider_unreachable" | "shutting_down" | "too_many_streams" | "transcription_failed" | "unsupported_format" | "unsupported_media_type" | "upgrade_required" | "upload_too_large";
+        SttErrorCode: "audio_too_long" | "busy" | "chunk_too_large" | "client_too_slow" | "empty_audio" | "host_not_allowed" | "idle_timeout" | "internal_error" | "invalid_audio" | "invalid_json" | "invalid_message" | "invalid_request" | "method_not_allowed" | "missing_audio" | "model_failed" | "model_loading" | "not_found" | "not_implemented" | "origin_not_allowed" | "provider_failed" | "provider_not_configured" | "provider_unauthorized" | "provider_unreachable" | "shutting_down" | "storage_full" | "too_many_streams" | "transcription_failed" | "unsupported_format" | "unsupported_media_type" | "upgrade_required" | "upload_too_large";
         /** @description The inside of an error body. */
         SttError: {
             code: components["schemas"]["SttErrorCode"];
@@ -532,7 +532,63 @@ export interface components {
         /** @description Whatever the cloud stream may send. */
         CloudServerMessage: components["schemas"]["CloudInterimMessage"] | components["schemas"]["CloudFinalMessage"] | components["schemas"]["CloudErrorMessage"];
     };
-    responses: never;
+    responses: {
+        /** @description The request has an X-Client-Request-Id of more than 512 characters or other than ASCII, or is no HTTP. Codes: invalid_request. */
+        BadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SttErrorBody"];
+            };
+        };
+        /** @description The body took longer to arrive than STT_UPLOAD_TIMEOUT_MS allows. Code: idle_timeout. */
+        TimedOut: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SttErrorBody"];
+            };
+        };
+        /** @description The body is larger than any allowed text. Code: upload_too_large. */
+        TooLarge: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SttErrorBody"];
+            };
+        };
+        /** @description The server has a fault; details are in its log only. Code: internal_error. */
+        ServerFault: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SttErrorBody"];
+            };
+        };
+        /** @description The server is stopping. Code: shutting_down. */
+        Stopping: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SttErrorBody"];
+            };
+        };
+        /** @description There is no room for the recording while it is decoded. It carries x-should-retry false. Code: storage_full. */
+        StorageFull: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SttErrorBody"];
+            };
+        };
+    };
     parameters: never;
     requestBodies: never;
     headers: {
@@ -583,6 +639,12 @@ export type CloudInterimMessage = components['schemas']['CloudInterimMessage'];
 export type CloudFinalMessage = components['schemas']['CloudFinalMessage'];
 export type CloudErrorMessage = components['schemas']['CloudErrorMessage'];
 export type CloudServerMessage = components['schemas']['CloudServerMessage'];
+export type ResponseBadRequest = components['responses']['BadRequest'];
+export type ResponseTimedOut = components['responses']['TimedOut'];
+export type ResponseTooLarge = components['responses']['TooLarge'];
+export type ResponseServerFault = components['responses']['ServerFault'];
+export type ResponseStopping = components['responses']['Stopping'];
+export type ResponseStorageFull = components['responses']['StorageFull'];
 export type HeaderRetryAfter = components['headers']['RetryAfter'];
 export type $defs = Record<string, never>;
 export interface operations {
@@ -604,6 +666,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             /** @description The request came from another machine's name or from a foreign web page. Codes: host_not_allowed, origin_not_allowed. */
             403: {
                 headers: {
@@ -613,6 +676,8 @@ export interface operations {
                     "application/json": components["schemas"]["SttErrorBody"];
                 };
             };
+            500: components["responses"]["ServerFault"];
+            503: components["responses"]["Stopping"];
         };
     };
     getVersion: {
@@ -633,6 +698,7 @@ export interface operations {
                     "application/json": components["schemas"]["Version"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             /** @description The request came from another machine's name or from a foreign web page. Codes: host_not_allowed, origin_not_allowed. */
             403: {
                 headers: {
@@ -642,6 +708,8 @@ export interface operations {
                     "application/json": components["schemas"]["SttErrorBody"];
                 };
             };
+            500: components["responses"]["ServerFault"];
+            503: components["responses"]["Stopping"];
         };
     };
     getMetrics: {
@@ -662,6 +730,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
+            400: components["responses"]["BadRequest"];
             /** @description The request came from another machine's name or from a foreign web page. Codes: host_not_allowed, origin_not_allowed. */
             403: {
                 headers: {
@@ -680,6 +749,8 @@ export interface operations {
                     "application/json": components["schemas"]["SttErrorBody"];
                 };
             };
+            500: components["responses"]["ServerFault"];
+            503: components["responses"]["Stopping"];
         };
     };
     transcribe: {
@@ -777,6 +848,7 @@ export interface operations {
                     "application/json": components["schemas"]["SttErrorBody"];
                 };
             };
+            507: components["responses"]["StorageFull"];
         };
     };
     streamTranscription: {
@@ -832,6 +904,7 @@ export interface operations {
                     "application/json": components["schemas"]["SttErrorBody"];
                 };
             };
+            500: components["responses"]["ServerFault"];
             /** @description This build or configuration leaves the operation out. Code: not_implemented. */
             501: {
                 headers: {
@@ -862,6 +935,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "text": "hello there how are you"
+                 *     }
+                 */
                 "application/json": components["schemas"]["FormatRequest"];
             };
         };
@@ -1045,6 +1123,7 @@ export interface operations {
                     "application/json": components["schemas"]["SttErrorBody"];
                 };
             };
+            507: components["responses"]["StorageFull"];
         };
     };
     demoChat: {

@@ -86,6 +86,7 @@ export interface GetHealthCall {
 }
 export type GetHealthReply =
   | BodyReply<200, Schema.HealthStatus>
+  | BodyReply<400 | 500 | 503, Schema.ErrorBody>
   ;
 
 export interface GetMetricsCall {
@@ -96,7 +97,7 @@ export interface GetMetricsCall {
 }
 export type GetMetricsReply =
   | TextReply<200>
-  | BodyReply<401 | 403 | 404, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 403 | 404 | 500 | 503, Schema.ErrorBody>
   ;
 
 export interface GetReadinessCall {
@@ -107,6 +108,7 @@ export interface GetReadinessCall {
 }
 export type GetReadinessReply =
   | BodyReply<200 | 503, Schema.HealthStatus>
+  | BodyReply<400 | 500, Schema.ErrorBody>
   ;
 
 export interface CreateConversationCall {
@@ -117,7 +119,7 @@ export interface CreateConversationCall {
 }
 export type CreateConversationReply =
   | BodyReply<200, Schema.Conversation>
-  | BodyReply<400 | 401 | 404 | 413 | 429 | 500 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface DeleteConversationCall {
@@ -128,7 +130,7 @@ export interface DeleteConversationCall {
 }
 export type DeleteConversationReply =
   | BodyReply<200, Schema.DeletedConversation>
-  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface GetConversationCall {
@@ -139,7 +141,7 @@ export interface GetConversationCall {
 }
 export type GetConversationReply =
   | BodyReply<200, Schema.Conversation>
-  | BodyReply<401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
 export interface UpdateConversationCall {
@@ -150,7 +152,7 @@ export interface UpdateConversationCall {
 }
 export type UpdateConversationReply =
   | BodyReply<200, Schema.Conversation>
-  | BodyReply<400 | 401 | 404 | 413 | 429 | 500 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface ListConversationItemsCall {
@@ -172,7 +174,7 @@ export interface CreateConversationItemsCall {
 }
 export type CreateConversationItemsReply =
   | BodyReply<200, Schema.ItemList>
-  | BodyReply<400 | 401 | 404 | 413 | 429 | 500 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface DeleteConversationItemCall {
@@ -183,7 +185,7 @@ export interface DeleteConversationItemCall {
 }
 export type DeleteConversationItemReply =
   | BodyReply<200, Schema.Conversation>
-  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface GetConversationItemCall {
@@ -216,7 +218,7 @@ export interface CreateFileCall {
 }
 export type CreateFileReply =
   | BodyReply<200, Schema.FileObject>
-  | BodyReply<400 | 401 | 413 | 429 | 500 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 408 | 413 | 415 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface DeleteFileCall {
@@ -227,7 +229,7 @@ export interface DeleteFileCall {
 }
 export type DeleteFileReply =
   | BodyReply<200, Schema.DeletedFile>
-  | BodyReply<401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface GetFileCall {
@@ -238,7 +240,7 @@ export interface GetFileCall {
 }
 export type GetFileReply =
   | BodyReply<200, Schema.FileObject>
-  | BodyReply<401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
 export interface DownloadFileCall {
@@ -249,7 +251,7 @@ export interface DownloadFileCall {
 }
 export type DownloadFileReply =
   | BytesReply<200>
-  | BodyReply<401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
 export interface ListModelsCall {
@@ -260,7 +262,7 @@ export interface ListModelsCall {
 }
 export type ListModelsReply =
   | BodyReply<200, Schema.ModelList>
-  | BodyReply<401 | 429 | 500 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 429 | 500 | 502 | 503 | 504, Schema.ErrorBody>
   ;
 
 export interface GetModelCall {
@@ -271,7 +273,7 @@ export interface GetModelCall {
 }
 export type GetModelReply =
   | BodyReply<200, Schema.Model>
-  | BodyReply<401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 502 | 503 | 504, Schema.ErrorBody>
   ;
 
 export interface CreateResponseCall {
@@ -283,7 +285,7 @@ export interface CreateResponseCall {
 export type CreateResponseReply =
   | BodyReply<200, Schema.Response>
   | EventsReply<200, Schema.AnyStreamEvent>
-  | BodyReply<400 | 401 | 404 | 413 | 424 | 429 | 500 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 424 | 429 | 500 | 502 | 503 | 504 | 507, Schema.ErrorBody>
   ;
 
 export interface CompactResponseCall {
@@ -294,7 +296,7 @@ export interface CompactResponseCall {
 }
 export type CompactResponseReply =
   | BodyReply<200, Schema.CompactedResponse>
-  | BodyReply<400 | 401 | 404 | 413 | 429 | 500 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 502 | 503 | 504 | 507, Schema.ErrorBody>
   ;
 
 export interface CountInputTokensCall {
@@ -305,7 +307,7 @@ export interface CountInputTokensCall {
 }
 export type CountInputTokensReply =
   | BodyReply<200, Schema.InputTokens>
-  | BodyReply<400 | 401 | 404 | 413 | 429 | 500 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 502 | 503 | 504 | 507, Schema.ErrorBody>
   ;
 
 export interface DeleteResponseCall {
@@ -316,7 +318,7 @@ export interface DeleteResponseCall {
 }
 export type DeleteResponseReply =
   | BodyReply<200, Schema.DeletedResponse>
-  | BodyReply<401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface GetResponseCall {
@@ -328,7 +330,7 @@ export interface GetResponseCall {
 export type GetResponseReply =
   | BodyReply<200, Schema.Response>
   | EventsReply<200, Schema.ResponseStreamEvent>
-  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 503, Schema.ErrorBody>
   ;
 
 export interface CancelResponseCall {
@@ -339,7 +341,7 @@ export interface CancelResponseCall {
 }
 export type CancelResponseReply =
   | BodyReply<200, Schema.Response>
-  | BodyReply<400 | 401 | 404 | 429 | 500 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface StreamResponseEventsCall {
@@ -383,7 +385,7 @@ export interface CreateVectorStoreCall {
 }
 export type CreateVectorStoreReply =
   | BodyReply<200, Schema.VectorStore>
-  | BodyReply<400 | 401 | 404 | 413 | 429 | 500 | 501 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 501 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface DeleteVectorStoreCall {
@@ -394,7 +396,7 @@ export interface DeleteVectorStoreCall {
 }
 export type DeleteVectorStoreReply =
   | BodyReply<200, Schema.DeletedVectorStore>
-  | BodyReply<401 | 404 | 429 | 500 | 501 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 501 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface GetVectorStoreCall {
@@ -405,7 +407,7 @@ export interface GetVectorStoreCall {
 }
 export type GetVectorStoreReply =
   | BodyReply<200, Schema.VectorStore>
-  | BodyReply<401 | 404 | 429 | 500 | 501 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 501 | 503, Schema.ErrorBody>
   ;
 
 export interface CreateVectorStoreFileBatchCall {
@@ -416,7 +418,7 @@ export interface CreateVectorStoreFileBatchCall {
 }
 export type CreateVectorStoreFileBatchReply =
   | BodyReply<200, Schema.VectorStoreFileBatch>
-  | BodyReply<400 | 401 | 404 | 413 | 429 | 500 | 501 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 501 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface GetVectorStoreFileBatchCall {
@@ -427,7 +429,7 @@ export interface GetVectorStoreFileBatchCall {
 }
 export type GetVectorStoreFileBatchReply =
   | BodyReply<200, Schema.VectorStoreFileBatch>
-  | BodyReply<401 | 404 | 429 | 500 | 501 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 501 | 503, Schema.ErrorBody>
   ;
 
 export interface ListVectorStoreFilesCall {
@@ -449,7 +451,7 @@ export interface CreateVectorStoreFileCall {
 }
 export type CreateVectorStoreFileReply =
   | BodyReply<200, Schema.VectorStoreFile>
-  | BodyReply<400 | 401 | 404 | 413 | 429 | 500 | 501 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 501 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface DeleteVectorStoreFileCall {
@@ -460,7 +462,7 @@ export interface DeleteVectorStoreFileCall {
 }
 export type DeleteVectorStoreFileReply =
   | BodyReply<200, Schema.DeletedVectorStoreFile>
-  | BodyReply<401 | 404 | 429 | 500 | 501 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 501 | 503 | 507, Schema.ErrorBody>
   ;
 
 export interface GetVectorStoreFileCall {
@@ -471,7 +473,7 @@ export interface GetVectorStoreFileCall {
 }
 export type GetVectorStoreFileReply =
   | BodyReply<200, Schema.VectorStoreFile>
-  | BodyReply<401 | 404 | 429 | 500 | 501 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 429 | 500 | 501 | 503, Schema.ErrorBody>
   ;
 
 export interface SearchVectorStoreCall {
@@ -482,7 +484,7 @@ export interface SearchVectorStoreCall {
 }
 export type SearchVectorStoreReply =
   | BodyReply<200, Schema.VectorStoreSearchResults>
-  | BodyReply<400 | 401 | 404 | 413 | 429 | 500 | 501 | 503, Schema.ErrorBody>
+  | BodyReply<400 | 401 | 404 | 408 | 413 | 415 | 429 | 500 | 501 | 503 | 507, Schema.ErrorBody>
   ;
 
 /** Every operation of the contract, in an order in which a router may try them. */
@@ -499,7 +501,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "HealthStatus",
     eventSchema: null,
     lineSchema: null,
@@ -516,7 +518,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["text/plain"], "401": ["application/json"], "403": ["application/json"], "404": ["application/json"] },
+    replies: { "200": ["text/plain"], "400": ["application/json"], "401": ["application/json"], "403": ["application/json"], "404": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: null,
     eventSchema: null,
     lineSchema: null,
@@ -533,7 +535,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "HealthStatus",
     eventSchema: null,
     lineSchema: null,
@@ -550,7 +552,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["application/json"],
     bodyRequired: false,
     bodySchema: "CreateConversationRequest",
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "413": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "Conversation",
     eventSchema: null,
     lineSchema: null,
@@ -567,7 +569,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "DeletedConversation",
     eventSchema: null,
     lineSchema: null,
@@ -584,7 +586,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "Conversation",
     eventSchema: null,
     lineSchema: null,
@@ -601,7 +603,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["application/json"],
     bodyRequired: true,
     bodySchema: "UpdateConversationRequest",
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "413": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "Conversation",
     eventSchema: null,
     lineSchema: null,
@@ -635,7 +637,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["application/json"],
     bodyRequired: true,
     bodySchema: "CreateConversationItemsRequest",
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "413": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "ItemList",
     eventSchema: null,
     lineSchema: null,
@@ -652,7 +654,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "Conversation",
     eventSchema: null,
     lineSchema: null,
@@ -703,7 +705,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["multipart/form-data"],
     bodyRequired: true,
     bodySchema: "FileUpload",
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "413": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "FileObject",
     eventSchema: null,
     lineSchema: null,
@@ -720,7 +722,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "DeletedFile",
     eventSchema: null,
     lineSchema: null,
@@ -737,7 +739,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "FileObject",
     eventSchema: null,
     lineSchema: null,
@@ -754,7 +756,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/octet-stream"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/octet-stream"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: null,
     eventSchema: null,
     lineSchema: null,
@@ -771,7 +773,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "401": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "429": ["application/json"], "500": ["application/json"], "502": ["application/json"], "503": ["application/json"], "504": ["application/json"] },
     replySchema: "ModelList",
     eventSchema: null,
     lineSchema: null,
@@ -788,7 +790,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "502": ["application/json"], "503": ["application/json"], "504": ["application/json"] },
     replySchema: "Model",
     eventSchema: null,
     lineSchema: null,
@@ -805,7 +807,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["application/json"],
     bodyRequired: true,
     bodySchema: "CreateResponseRequest",
-    replies: { "200": ["application/json", "text/event-stream"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "413": ["application/json"], "424": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json", "text/event-stream"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "424": ["application/json"], "429": ["application/json"], "500": ["application/json"], "502": ["application/json"], "503": ["application/json"], "504": ["application/json"], "507": ["application/json"] },
     replySchema: "Response",
     eventSchema: "AnyStreamEvent",
     lineSchema: null,
@@ -822,7 +824,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["application/json"],
     bodyRequired: true,
     bodySchema: "CompactRequest",
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "413": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "502": ["application/json"], "503": ["application/json"], "504": ["application/json"], "507": ["application/json"] },
     replySchema: "CompactedResponse",
     eventSchema: null,
     lineSchema: null,
@@ -839,7 +841,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["application/json"],
     bodyRequired: false,
     bodySchema: "InputTokensRequest",
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "413": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "502": ["application/json"], "503": ["application/json"], "504": ["application/json"], "507": ["application/json"] },
     replySchema: "InputTokens",
     eventSchema: null,
     lineSchema: null,
@@ -856,7 +858,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "DeletedResponse",
     eventSchema: null,
     lineSchema: null,
@@ -874,7 +876,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     bodyRequired: false,
     queryInBody: true,
     bodySchema: null,
-    replies: { "200": ["application/json", "text/event-stream"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json", "text/event-stream"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
     replySchema: "Response",
     eventSchema: "ResponseStreamEvent",
     lineSchema: null,
@@ -891,7 +893,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "Response",
     eventSchema: null,
     lineSchema: null,
@@ -959,7 +961,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["application/json"],
     bodyRequired: false,
     bodySchema: "CreateVectorStoreRequest",
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "413": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "VectorStore",
     eventSchema: null,
     lineSchema: null,
@@ -976,7 +978,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "DeletedVectorStore",
     eventSchema: null,
     lineSchema: null,
@@ -993,7 +995,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "VectorStore",
     eventSchema: null,
     lineSchema: null,
@@ -1010,7 +1012,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["application/json"],
     bodyRequired: true,
     bodySchema: "CreateVectorStoreFileBatchRequest",
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "413": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "VectorStoreFileBatch",
     eventSchema: null,
     lineSchema: null,
@@ -1027,7 +1029,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "VectorStoreFileBatch",
     eventSchema: null,
     lineSchema: null,
@@ -1061,7 +1063,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["application/json"],
     bodyRequired: true,
     bodySchema: "CreateVectorStoreFileRequest",
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "413": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "VectorStoreFile",
     eventSchema: null,
     lineSchema: null,
@@ -1078,7 +1080,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "DeletedVectorStoreFile",
     eventSchema: null,
     lineSchema: null,
@@ -1095,7 +1097,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: [],
     bodyRequired: false,
     bodySchema: null,
-    replies: { "200": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
     replySchema: "VectorStoreFile",
     eventSchema: null,
     lineSchema: null,
@@ -1112,7 +1114,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     request: ["application/json"],
     bodyRequired: true,
     bodySchema: "VectorStoreSearchRequest",
-    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "413": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"] },
+    replies: { "200": ["application/json"], "400": ["application/json"], "401": ["application/json"], "404": ["application/json"], "408": ["application/json"], "413": ["application/json"], "415": ["application/json"], "429": ["application/json"], "500": ["application/json"], "501": ["application/json"], "503": ["application/json"], "507": ["application/json"] },
     replySchema: "VectorStoreSearchResults",
     eventSchema: null,
     lineSchema: null,
