@@ -37,6 +37,8 @@ export interface ChildServerOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The text of a scenario file for the built-in engine. */
   readonly scenario?: string;
+  /** A program that runs it, with its arguments; the command line of the server follows them. */
+  readonly under?: readonly string[];
   /** Options of Node itself. */
   readonly flags?: readonly string[];
 }
@@ -47,7 +49,8 @@ export async function startChildServer(options: ChildServerOptions = {}): Promis
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const scenario = join(folder, "scenario.yaml");
   if (options.scenario !== undefined) await writeFile(scenario, options.scenario);
-  const child = spawn(process.execPath, [...(options.flags ?? []), MAIN], {
+  const [program = "", ...rest] = [...(options.under ?? []), process.execPath, ...(options.flags ?? []), MAIN];
+  const child = spawn(program, rest, {
     cwd: folder,
     env: {
       PATH: process.env["PATH"],

@@ -34,6 +34,11 @@ export function bodyPackedTooTightly(ratioMax: number): ApiError {
   return fault(413, "upload_too_large", message);
 }
 
+/** No setting enlarges it. */
+export function bodyTooLarge(bytesMax: number): ApiError {
+  return fault(413, "upload_too_large", `The body is larger than ${bytesMax} bytes.`);
+}
+
 export function bodyTimedOut(): ApiError {
   return fault(408, "idle_timeout", "The body did not arrive in time.");
 }
@@ -161,6 +166,11 @@ export function notImplemented(operationId: string): ApiError {
 
 export function shuttingDown(): ApiError {
   return fault(503, "shutting_down", "The server is shutting down. Please retry in a moment.", { "Retry-After": "1" });
+}
+
+export function storageFull(): ApiError {
+  const message = "The server has no room left to store this.";
+  return fault(507, "storage_full", message, { "x-should-retry": "false" });
 }
 
 export function internalError(requestId: string): ApiError {

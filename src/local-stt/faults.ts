@@ -2,10 +2,12 @@ import type { OperationId } from "../../generated/local-stt/operations.ts";
 import type { ApiError } from "../base/api-error.ts";
 import type { Logger } from "../base/logger.ts";
 import type { SchemaRefusal } from "../base/schema-refusal.ts";
+import { isStorageFull } from "../base/storage-full.ts";
 import {
   binaryMessage,
   bodyPackedTooTightly,
   bodyTimedOut,
+  bodyTooLarge,
   busy,
   internalError,
   invalidJson,
@@ -13,6 +15,7 @@ import {
   methodNotAllowed,
   renderError,
   shuttingDown,
+  storageFull,
   unknownRoute,
   unsupportedMediaType,
   upgradeRequired,
@@ -36,9 +39,10 @@ const FAULTS = {
   renderError,
   streamError: (error: ApiError) => [{ type: "error", ...renderError(error).error }],
   invalidJson,
-  bodyTooLarge: uploadTooLarge,
   bodyPackedTooTightly,
   noRoomForBody: () => busy("The server is reading as much as it can hold. Please retry in a moment."),
+  bodyTooLarge,
+  fileTooLarge: uploadTooLarge,
   bodyTimedOut,
   unsupportedEncoding: (given: string) => invalidRequest(`Unsupported content encoding: '${given}'.`),
   invalidForm: (reason: string) => invalidRequest(`The form cannot be read: ${reason}`),
@@ -53,6 +57,7 @@ const FAULTS = {
   methodNotAllowed,
   upgradeRequired,
   binaryMessage,
+  ofError: (error: unknown) => (isStorageFull(error) ? storageFull() : null),
   shuttingDown,
   internalError,
 };

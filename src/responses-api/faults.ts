@@ -1,6 +1,7 @@
 import type { ApiError } from "../base/api-error.ts";
 import { assertNever } from "../base/assert.ts";
 import type { SchemaRefusal } from "../base/schema-refusal.ts";
+import { isStorageFull } from "../base/storage-full.ts";
 import { patternError, rangeError, sizeError } from "./checks/limit-error.ts";
 import { validationError } from "./checks/validation-error.ts";
 import { renderError } from "./errors/invalid-request.ts";
@@ -19,7 +20,7 @@ import {
   unsupportedEncoding,
   unsupportedMediaType,
 } from "./errors/request-errors.ts";
-import { internalError, noRoomForBody, shuttingDown, storeBusy } from "./errors/server-errors.ts";
+import { internalError, noRoomForBody, shuttingDown, storageFull, storeBusy } from "./errors/server-errors.ts";
 import { StoreBusy } from "./ports.ts";
 
 /** Why a query parameter was refused; `limit` belongs to the rule that is named. */
@@ -40,6 +41,7 @@ export const responsesApiFaults = {
   bodyTooLarge,
   bodyPackedTooTightly,
   noRoomForBody,
+  fileTooLarge: bodyTooLarge,
   bodyTimedOut,
   unsupportedMediaType,
   unsupportedEncoding,
@@ -52,10 +54,15 @@ export const responsesApiFaults = {
   unknownRoute,
   methodNotAllowed,
   binaryMessage,
-  ofError: (error: unknown): ApiError | null => (error instanceof StoreBusy ? storeBusy(error) : null),
+  ofError,
   shuttingDown,
   internalError,
 };
+
+function ofError(error: unknown): ApiError | null {
+  if (error instanceof StoreBusy) return storeBusy(error);
+  return isStorageFull(error) ? storageFull(error) : null;
+}
 
 /** A run always ends its own stream; this is for a stream that cannot be read to that end. `last` is the latest event that was sent. */
 function streamError(error: ApiError, last: object | null): readonly { readonly type: string }[] {

@@ -30,6 +30,7 @@ export function operationsHandlers({ store, model, telemetry, operating }: Opera
     getHealth: getHealth(),
     getReadiness: getReadiness({
       isStoreReady: () => store.isReady(),
+      hasRoom: () => store.hasRoom(),
       isLeaving,
       model: new ModelHealth(model.engine),
     }),

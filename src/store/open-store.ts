@@ -54,6 +54,8 @@ export interface Store {
   readonly erasure: Erasure;
   /** Whether the database answers. */
   isReady(): Promise<boolean>;
+  /** Whether there is room to store something. */
+  hasRoom(): Promise<boolean>;
   /** Stores what waits, then leaves the database. */
   close(): Promise<void>;
 }
@@ -77,6 +79,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const keys = new StoredKeys(db);
   const folder = new FileFolder(filesFolder(options));
   const files = new StoredFiles(db, lease, folder);
+  await folder.removeAbandoned();
   await files.removeLeftovers().catch(() => {}); // Every look for expired files tries it again, and tells what is wrong.
   return {
     responses: new StoredResponses(db, queue, contextBytesMax),
@@ -87,11 +90,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     keys,
     expiry: new StoredExpiry(db),
     erasure: new StoredErasure(db),
-    isReady: () =>
-      keys.count().then(
-        () => true,
-        () => false,
-      ),
+    isReady: () => succeeds(keys.count()),
+    hasRoom: () => succeeds(folder.probe()),
     close: async () => {
       await queue.close();
       try {
@@ -102,6 +102,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       if (isInMemory(options)) await folder.removeAll();
     },
   };
+}
+
+function succeeds(work: Promise<unknown>): Promise<boolean> {
+  return work.then(
+    () => true,
+    () => false,
+  );
 }
 
 function dialectOf({ file, lockWaitMs = LOCK_WAIT_MS, sync = "normal" }: StoreOptions) {

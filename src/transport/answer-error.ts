@@ -1,4 +1,5 @@
 import type { ApiError } from "../base/api-error.ts";
+import { isStorageFull } from "../base/storage-full.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Faults } from "./faults.ts";
 import { namedFault } from "./named-fault.ts";
@@ -24,7 +25,8 @@ export async function answerError(exchange: Exchange, error: unknown, faults: Fa
 function apiError(exchange: Exchange, error: unknown, faults: Faults): ApiError {
   const named = namedFault(error, faults);
   if (named !== null) {
-    if (named.status >= 500) exchange.log.warn(faultFields(exchange, error), "a request was refused");
+    if (isStorageFull(error)) exchange.log.error(faultFields(exchange, error), "nothing more can be stored");
+    else if (named.status >= 500) exchange.log.warn(faultFields(exchange, error), "a request was refused");
     return named;
   }
   if (exchange.signal.aborted) return faults.shuttingDown();

@@ -24,6 +24,8 @@ export interface Faults {
   bodyPackedTooTightly(ratioMax: number): ApiError;
   /** The bodies and messages that are being read hold all the memory that they may. */
   noRoomForBody(): ApiError;
+  /** A file of a form is larger than this, or the form is with all its parts. */
+  fileTooLarge(bytesMax: number): ApiError;
   bodyTimedOut(): ApiError;
   unsupportedMediaType(given: string, operationId: string): ApiError;
   unsupportedEncoding(given: string): ApiError;

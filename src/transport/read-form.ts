@@ -7,13 +7,13 @@ import type { BodyPatience } from "./body-chunks.ts";
 import { type BodyFaults, decodeBody } from "./decode-body.ts";
 import type { Faults } from "./faults.ts";
 import type { UploadedFile } from "./handler.ts";
-import type { SpooledUpload, UploadSpool } from "./upload-spool.ts";
+import { type SpooledUpload, SpoolFault, type UploadSpool } from "./upload-spool.ts";
 
 export interface FormLimits extends BodyPatience {
   readonly fileBytesMax: number;
 }
 
-type FormFaults = BodyFaults & Pick<Faults, "invalidForm">;
+type FormFaults = BodyFaults & Pick<Faults, "fileTooLarge" | "invalidForm">;
 
 const PARTS_MAX = 64;
 const FILES_MAX = 8;
@@ -39,7 +39,7 @@ export async function readForm(
   faults: FormFaults,
 ): Promise<Record<string, unknown>> {
   const bytesMax = limits.fileBytesMax + FORM_OVERHEAD_BYTES;
-  const bodyFaults = { ...faults, bodyTooLarge: () => faults.bodyTooLarge(limits.fileBytesMax) }; // The overhead is nobody's business.
+  const bodyFaults = { ...faults, bodyTooLarge: () => faults.fileTooLarge(limits.fileBytesMax) }; // The overhead is nobody's business.
   const body = admitted(decodeBody(request, { ...limits, bytesMax }, bodyFaults), spool, faults);
   const source: Source = Object.assign(Readable.from(body, { objectMode: false }), {
     headers: { "content-type": request.headers["content-type"], "transfer-encoding": "chunked" },
@@ -47,7 +47,7 @@ export async function readForm(
   try {
     await parse(source, storageOf(spool), limits.fileBytesMax);
   } catch (error) {
-    throw formFault(error, limits, faults);
+    throw formFault(spool.fault ?? error, limits, faults);
   }
   return partsOf(source);
 }
@@ -91,11 +91,11 @@ function storageOf(spool: UploadSpool): Storage<SpooledUpload> {
   };
 }
 
-function formFault(error: unknown, limits: FormLimits, faults: FormFaults): ApiError {
-  if (error instanceof ApiError) return error;
+function formFault(error: unknown, limits: FormLimits, faults: FormFaults): Error {
+  if (error instanceof ApiError || error instanceof SpoolFault) return error; // The second is ours, and for the log.
   if (!(error instanceof MulterError))
     return faults.invalidForm(error instanceof Error ? error.message : "broken", null);
-  if (error.code === "LIMIT_FILE_SIZE") return faults.bodyTooLarge(limits.fileBytesMax);
+  if (error.code === "LIMIT_FILE_SIZE") return faults.fileTooLarge(limits.fileBytesMax);
   return faults.invalidForm(error.message, error.field ?? null);
 }
 

@@ -78,6 +78,7 @@ export const sampleFaults: Faults = {
   bodyTooLarge: (bytesMax) => fault(413, "body_too_large", `at most ${bytesMax} bytes`),
   bodyPackedTooTightly: (ratioMax) => fault(413, "packed_too_tightly", `at most ${ratioMax} times its size`),
   noRoomForBody: () => fault(503, "no_room_for_body"),
+  fileTooLarge: (bytesMax) => fault(413, "body_too_large", `at most ${bytesMax} bytes`),
   bodyTimedOut: () => fault(408, "body_timed_out"),
   unsupportedMediaType: (given) => fault(415, "unsupported_media_type", given),
   unsupportedEncoding: (given) => fault(415, "unsupported_encoding", given),

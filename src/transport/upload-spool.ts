@@ -1,7 +1,6 @@
-import { type FileHandle, mkdir, open, unlink } from "node:fs/promises";
-import { join } from "node:path";
+import { type FileHandle, mkdir } from "node:fs/promises";
 import type { HeldBytes } from "../base/byte-budget.ts";
-import { randomHex } from "../base/ids.ts";
+import { openNamelessFile, writeAll } from "../base/nameless-file.ts";
 
 /** What arrived, and the way to have it again. */
 export interface SpooledUpload {
@@ -17,6 +16,7 @@ export class UploadSpool {
   readonly #held: HeldBytes;
   readonly #handles: FileHandle[] = [];
   #isReleased = false;
+  #fault: SpoolFault | null = null;
 
   /** `folder` null: in memory. It is made when it is needed. `held`: what the form holds in memory, which is less by what lies on the disk. */
   constructor(folder: string | null, held: HeldBytes) {
@@ -27,6 +27,11 @@ export class UploadSpool {
   /** Notes that bytes of the form came. False: there is no room for them. */
   admit(bytes: number): boolean {
     return this.#held.add(bytes);
+  }
+
+  /** Why an upload could not be kept; streams that end because of it say no more than that they were aborted. */
+  get fault(): SpoolFault | null {
+    return this.#fault;
   }
 
   async keep(content: AsyncIterable<Uint8Array>): Promise<SpooledUpload> {
@@ -41,24 +46,38 @@ export class UploadSpool {
   }
 
   async #keepOnDisk(folder: string, content: AsyncIterable<Uint8Array>): Promise<SpooledUpload> {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const path = join(folder, `upload-${randomHex(32)}`);
-    const handle = await open(path, "wx+", 0o600);
+    const handle = await this.#stored(openIn(folder));
     this.#handles.push(handle);
-    await unlink(path);
     if (this.#isReleased) await this.release(); // It was before this file was open.
-    await handle.writeFile(this.#untilReleased(content));
-    const { size } = await handle.stat();
+    let size = 0;
+    for await (const piece of content) {
+      if (this.#isReleased) throw new Error("nobody waits for this upload any more");
+      await this.#stored(writeAll(handle, piece));
+      this.#held.remove(piece.length);
+      size += piece.length;
+    }
     return { size, read: () => readHandle(handle) };
   }
 
-  async *#untilReleased(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    for await (const piece of content) {
-      if (this.#isReleased) throw new Error("nobody waits for this upload any more");
-      yield piece;
-      this.#held.remove(piece.length);
+  async #stored<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (cause) {
+      if (this.#isReleased) throw new Error("nobody waits for this upload any more", { cause });
+      this.#fault = new SpoolFault("an upload could not be kept", { cause });
+      throw this.#fault;
     }
   }
+}
+
+/** An upload could not be kept for a reason that is not its sender's; the cause says which. */
+export class SpoolFault extends Error {
+  override readonly name = "SpoolFault";
+}
+
+async function openIn(folder: string): Promise<FileHandle> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  return openNamelessFile(folder);
 }
 
 async function keepInMemory(content: AsyncIterable<Uint8Array>): Promise<SpooledUpload> {

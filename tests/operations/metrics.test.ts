@@ -217,6 +217,8 @@ test("a model server that is down shows in /readyz, and does not decide it", asy
     const reply = await fetch(`${server.url}/readyz`);
     return { status: reply.status, checks: (await reply.json()).checks };
   };
-  expect(await look()).toEqual({ status: 200, checks: { store: "ok", server: "ok", model: "unknown" } });
-  await expect.poll(look).toEqual({ status: 200, checks: { store: "ok", server: "ok", model: "unavailable" } });
+  expect(await look()).toEqual({ status: 200, checks: { store: "ok", disk: "ok", server: "ok", model: "unknown" } });
+  await expect
+    .poll(look)
+    .toEqual({ status: 200, checks: { store: "ok", disk: "ok", server: "ok", model: "unavailable" } });
 });

@@ -60,6 +60,18 @@ export function shuttingDown(): ApiError {
   return overloaded("The server is shutting down. Please retry in a moment.");
 }
 
+/** Official clients repeat every 5xx, and the room that is missing now is missing a moment later too. */
+export function storageFull(cause: unknown): ApiError {
+  return new ApiError({
+    status: 507,
+    type: "server_error",
+    code: "storage_full",
+    message: "The server has no room left to store this.",
+    headers: { "x-should-retry": "false" },
+    cause,
+  });
+}
+
 export function internalError(requestId: string): ApiError {
   return new ApiError({
     status: 500,

@@ -1,0 +1,110 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import OpenAI from "openai";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type ChildServer, startChildServer } from "../child-server.ts";
+import { verifies } from "../verifies.ts";
+
+const MEBIBYTE = 1024 * 1024;
+const canLimit = spawnSync("prlimit", ["--version"]).status === 0;
+/** Gives the program a file system of its own in the folder that comes first. */
+const SMALL_DISK = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=16m none "$0" && exec "$@"'];
+const canMount = spawnSync(SMALL_DISK[0] ?? "", [...SMALL_DISK.slice(1), tmpdir(), "true"]).status === 0;
+
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "antiphon-full-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+function upload(server: ChildServer, bytes: number): Promise<Response> {
+  const form = new FormData();
+  form.set("purpose", "user_data");
+  form.set("file", new Blob([new Uint8Array(bytes).fill(7)]), "large.bin");
+  return server.fetch("/v1/files", { method: "POST", body: form });
+}
+
+async function checkFull(reply: Response, dataDir: string): Promise<void> {
+  const text = await reply.text();
+  expect([reply.status, reply.headers.get("x-should-retry")], text).toEqual([507, "false"]);
+  expect(JSON.parse(text)).toMatchObject({ error: { type: "server_error", code: "storage_full", param: null } });
+  expect(text).not.toContain(dataDir);
+  expect(text).not.toMatch(/ENOSPC|EFBIG|upload-/);
+}
+
+async function readiness(server: ChildServer): Promise<readonly [number, unknown]> {
+  const reply = await server.fetch("/readyz");
+  const { checks } = JSON.parse(await reply.text());
+  return [reply.status, checks.disk];
+}
+
+const complaints = (server: ChildServer): number =>
+  server.lines().filter(({ level, msg }) => level === 50 && msg === "nothing more can be stored").length;
+
+describe.skipIf(!canLimit)("an upload over the largest file that the system allows (needs prlimit)", () => {
+  const limit = ({ pid }: ChildServer, bytes: number): void =>
+    void execFileSync("prlimit", ["--pid", String(pid), `--fsize=${bytes}:`]);
+
+  test("is the server's fault by its name, is logged, and leaves nothing", async () => {
+    verifies("files.upload.full-disk-is-507");
+    const dataDir = await newFolder();
+    const server = await startChildServer({ env: { DATA_DIR: dataDir, LOG_LEVEL: "error" } });
+    limit(server, 4 * MEBIBYTE);
+    await checkFull(await upload(server, 8 * MEBIBYTE), dataDir);
+    expect(complaints(server)).toBe(1);
+    expect(await (await server.fetch("/v1/files")).json()).toMatchObject({ data: [] });
+    expect(await readdir(join(dataDir, "files"))).toEqual([]);
+    expect((await upload(server, 1000)).status).toBe(200);
+  });
+
+  test("is not sent again by the official client", async () => {
+    verifies("files.upload.full-disk-is-507");
+    const server = await startChildServer({ env: { LOG_LEVEL: "error" } });
+    limit(server, 4 * MEBIBYTE);
+    const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.apiKey, maxRetries: 3 });
+    const file = new File([new Uint8Array(6 * MEBIBYTE)], "large.bin");
+    await expect(client.files.create({ file, purpose: "user_data" })).rejects.toMatchObject({ status: 507 });
+    expect(complaints(server)).toBe(1);
+  });
+
+  test("is told by /readyz for as long as nothing can be written", async () => {
+    verifies("files.upload.full-disk-is-507");
+    const server = await startChildServer();
+    expect(await readiness(server)).toEqual([200, "ok"]);
+    limit(server, 0);
+    expect(await readiness(server)).toEqual([503, "unavailable"]);
+    limit(server, 64 * MEBIBYTE);
+    expect(await readiness(server)).toEqual([200, "ok"]);
+  });
+});
+
+describe.skipIf(!canMount)("a disk that is really full (needs unshare with a file system of its own)", () => {
+  test("refuses uploads by name, says that it is not ready, and is ready once there is room", async () => {
+    verifies("files.upload.full-disk-is-507");
+    const dataDir = await newFolder();
+    const under = [...SMALL_DISK, dataDir];
+    const server = await startChildServer({ env: { DATA_DIR: dataDir, LOG_LEVEL: "error" }, under });
+    await checkFull(await upload(server, 20 * MEBIBYTE), dataDir);
+    expect(await readiness(server)).toEqual([200, "ok"]); // What was refused takes no room.
+    const kept = await fill(server);
+    await checkFull(await upload(server, 100_000), dataDir);
+    expect(await readiness(server)).toEqual([503, "unavailable"]);
+    expect((await server.fetch("/healthz")).status).toBe(200);
+    for (const id of kept) await server.fetch(`/v1/files/${id}`, { method: "DELETE" });
+    await expect.poll(() => readiness(server)).toEqual([200, "ok"]);
+  });
+});
+
+/** Uploads larger files, then smaller ones, until not even a small one fits. */
+async function fill(server: ChildServer): Promise<readonly string[]> {
+  const kept: string[] = [];
+  for (let bytes = 2 * MEBIBYTE; bytes >= 4096; ) {
+    const reply = await upload(server, bytes);
+    const { id } = JSON.parse(await reply.text());
+    if (reply.status === 200) kept.push(id);
+    else bytes /= 2;
+  }
+  return kept;
+}
