@@ -67,7 +67,7 @@ async function serveOperation<P>(
   try {
     const answer = async (): Promise<Reply> => {
       const sent = await readBody(route, { request: exchange.request, spool }, options, faults);
-      const body = checkBody(route, sent, contract, faults);
+      const body = await checkBody(route, sent, contract, faults);
       const request: OperationRequest = { path: params, query, headers: namedHeaders(route, exchange), body };
       return handler(request, requestContext(route, exchange, principal));
     };

@@ -58,6 +58,32 @@ test("an upload is answered with the file object, which can be fetched", async (
   expect(await (await server.fetch(`/v1/files/${id}`)).json()).toEqual(file);
 });
 
+const TWO_HOURS = JSON.stringify({ anchor: "created_at", seconds: 7200 });
+
+test.each([
+  ["a text", TWO_HOURS],
+  ["a part of JSON", new File([TWO_HOURS], "blob", { type: "application/json" })],
+  ["a text with the number in quotes", JSON.stringify({ anchor: "created_at", seconds: "7200" })],
+])("expires_after may be %s", async (_what, part) => {
+  verifies("files.upload.expiry-as-json-part");
+  const reply = await upload(server, { expires_after: part });
+  const { created_at: createdAt, expires_at: expiresAt } = Object(await reply.json());
+  expect(expiresAt - createdAt).toBe(7200);
+});
+
+test.each([
+  ["no JSON", "{anchor"],
+  ["another kind of value", "[7200]"],
+  ["an empty text", ""],
+  ["a large file", new File(["x".repeat(5000)], "blob", { type: "application/json" })],
+  ["a member too many", JSON.stringify({ anchor: "created_at", seconds: 7200, minutes: 3 })],
+])("expires_after that is %s is refused by its name", async (_what, part) => {
+  verifies("files.upload.expiry-as-json-part");
+  const reply = await upload(server, { expires_after: part });
+  const { error } = Object(await reply.json());
+  expect([reply.status, error.param]).toEqual([400, expect.stringMatching(/^expires_after/)]);
+});
+
 test.each([3600, 2_592_000])("a file with expires_after of %i seconds says when it expires", async (seconds) => {
   verifies("files.upload.object-of-the-reference");
   const reply = await upload(server, { "expires_after[anchor]": "created_at", "expires_after[seconds]": `${seconds}` });

@@ -1,3 +1,4 @@
+import { text } from "node:stream/consumers";
 import type { CreateFileCall, UploadedFile } from "../../../generated/responses-api/operations.ts";
 import { validateFileExpiresAfter, validateFilePurpose } from "../../../generated/responses-api/validators.js";
 import { isRecord } from "../../base/records.ts";
@@ -9,14 +10,16 @@ import { gotWords, validationError } from "./validation-error.ts";
 type FileUpload = CreateFileCall["body"];
 
 const FILENAME_CHARACTERS_MAX = 1024;
+const JSON_PART_BYTES_MAX = 4096;
 
 /** Checks the parts of an upload. Throws the reference's refusal of the first that is wrong. */
-export function checkFileUpload(parts: unknown): FileUpload {
+export async function checkFileUpload(parts: unknown): Promise<FileUpload> {
   const { file, purpose, expires_after: expiresAfter, ...others } = isRecord(parts) ? parts : {};
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw unknownParameter(unknown, "");
   const checked = { file: checkedFile(file), purpose: checkedPurpose(purpose) };
-  return expiresAfter === undefined ? checked : { ...checked, expires_after: checkedExpiry(expiresAfter) };
+  if (expiresAfter === undefined) return checked;
+  return { ...checked, expires_after: checkedExpiry(await membersOf(expiresAfter)) };
 }
 
 function checkedFile(file: unknown): UploadedFile {
@@ -32,6 +35,20 @@ function checkedPurpose(purpose: unknown): FileUpload["purpose"] {
   if (purpose === undefined) throw missingParameter("purpose");
   if (validateFilePurpose(purpose)) return purpose;
   throw validationError(validateFilePurpose.errors ?? [], "purpose");
+}
+
+/** Fields in brackets, which transport has put together, or one part of JSON: as a text, or, as browsers send what has a type, as a small file. */
+async function membersOf(part: unknown): Promise<unknown> {
+  if (!isUploadedFile(part)) return typeof part === "string" ? parsed(part) : part;
+  return part.size > JSON_PART_BYTES_MAX ? null : parsed(await text(part.read()));
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return json;
+  }
 }
 
 /** A form carries texts only, so the number is read from one. */
