@@ -14,6 +14,7 @@ import type { Upgrade } from "../transport/websocket.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
 import { contractOf, refusals } from "./contract.ts";
 import { demoPage } from "./demo-page.ts";
+import { docsAssets } from "./docs-assets.ts";
 import { listenOnLoopback } from "./listen-on-loopback.ts";
 import { type Hearing, type LocalSttParts, localSttHandlers, localSttParts } from "./local-stt-handlers.ts";
 
@@ -51,7 +52,7 @@ function application(parts: LocalSttParts, config: Config, log: Logger): Applica
     faults: localSttFaults(log),
     log,
     observer: parts.requests,
-    assets: demoPage(config, log),
+    assets: { ...docsAssets("local-stt"), ...demoPage(config, log) },
     upgrades: [speechOverWebSocket(parts)],
     options: {
       ...byteBudgetsOf(config),

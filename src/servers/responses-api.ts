@@ -15,7 +15,6 @@ import { createSealer } from "../responses-api/seal.ts";
 import { RunHost } from "../runs/index.ts";
 import type { FileTranscriber } from "../speech/speech-engine.ts";
 import { createApplication } from "../transport/application.ts";
-import type { Assets } from "../transport/assets.ts";
 import { listen, type RunningServer } from "../transport/server.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
 import { chooseMedia } from "./choose-media.ts";
@@ -25,6 +24,7 @@ import { chooseVoice } from "./choose-voice.ts";
 import { contextBodyChecks } from "./context-handlers.ts";
 import { contractOf, refusals } from "./contract.ts";
 import { conversationBodyChecks } from "./conversation-handlers.ts";
+import { docsAssets } from "./docs-assets.ts";
 import { filesFolder, openConfiguredStore } from "./open-configured-store.ts";
 import { beginParts, type InterfaceParts, NOT_YET, responsesApiHandlers } from "./responses-api-handlers.ts";
 import { openSealKeys } from "./seal-keys.ts";
@@ -142,7 +142,7 @@ function application(parts: InterfaceParts, keys: ApiKeys, config: Config, log: 
     faults: responsesApiFaults,
     log,
     observer: parts.telemetry.requests,
-    assets: assets(),
+    assets: docsAssets("responses-api"),
     upgrades: [websocketMode(beginParts(parts), config)],
     options: {
       ...byteBudgetsOf(config),
@@ -164,15 +164,3 @@ const ANYONE: Principal = {
   owner: { organization: "", project: "" },
   limits: { requests: null, tokens: null },
 };
-
-function assets(): Assets {
-  const generated = new URL("../../generated/", import.meta.url);
-  return {
-    "/docs": { contentType: "text/html; charset=utf-8", file: new URL("docs/index.html", generated) },
-    "/docs/redoc.standalone.js": {
-      contentType: "text/javascript; charset=utf-8",
-      file: new URL("docs/redoc.standalone.js", generated),
-    },
-    "/openapi.json": { contentType: "application/json", file: new URL("responses-api/openapi.json", generated) },
-  };
-}
