@@ -1,12 +1,9 @@
-import { type ModelEngine, ModelError } from "../runs/ports.ts";
+import { type ModelEngine, ModelError, NO_MODEL_LIST } from "../runs/ports.ts";
 
 export type ModelState = "ok" | "unavailable" | "unknown";
 
 const FRESH_MS = 15_000;
 const LOOK_TIMEOUT_MS = 5_000;
-
-/** Statuses by which a server that is there says that it has no list of models. */
-const NO_LIST: ReadonlySet<number> = new Set([404, 405, 501]);
 
 /** Whether the model server answers, as it was seen last. Looking never waits for it. */
 export class ModelHealth {
@@ -31,7 +28,7 @@ export class ModelHealth {
       await this.#engine.listModels(AbortSignal.timeout(LOOK_TIMEOUT_MS));
       this.#state = "ok";
     } catch (error) {
-      this.#state = error instanceof ModelError && NO_LIST.has(error.status) ? "ok" : "unavailable";
+      this.#state = error instanceof ModelError && error.code === NO_MODEL_LIST ? "ok" : "unavailable";
     }
     this.#lookedAt = performance.now();
     this.#isLooking = false;

@@ -136,6 +136,9 @@ export class ModelError extends Error {
   }
 }
 
+/** The code of a `ModelError` that says that the model server answers, and that it does not tell its models. */
+export const NO_MODEL_LIST = "no_model_list";
+
 export interface ModelDescription {
   readonly id: string;
   /** Unix seconds; 0 where the model server does not tell. */

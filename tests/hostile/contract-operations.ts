@@ -11,6 +11,10 @@ export interface ContractOperation {
   readonly query: readonly Parameter[];
   /** The schema of its JSON body; null where it takes none. */
   readonly body: Schema | null;
+  /** Media types of its body; none where it takes none. */
+  readonly bodyTypes: readonly string[];
+  /** What the documentation shows as its JSON body; undefined where it shows none. */
+  readonly example: unknown;
   /** By status: the name of the schema of its JSON reply, or null where it has none of its own. */
   readonly replies: ReadonlyMap<number, string | null>;
 }
@@ -22,36 +26,45 @@ export interface Parameter {
 
 const METHODS = ["get", "post", "put", "patch", "delete"];
 
-export function contractOperations(): readonly ContractOperation[] {
-  const { paths } = contractDocument;
+export function contractOperations(document: Schema = contractDocument): readonly ContractOperation[] {
+  const { paths } = document;
   if (!isRecord(paths)) return [];
+  const follow = followerOf(document);
   return Object.entries(paths).flatMap(([path, item]) =>
-    isRecord(item) ? METHODS.filter((method) => method in item).map((method) => operationOf(path, item, method)) : [],
+    isRecord(item)
+      ? METHODS.filter((method) => method in item).map((method) => operationOf(path, item, method, follow))
+      : [],
   );
 }
 
-function operationOf(path: string, item: Schema, method: string): ContractOperation {
-  const operation = resolved(item[method]);
-  const parameters = [...listAt(item, "parameters"), ...listAt(operation, "parameters")].map(resolved);
+/** What a reference points to, or the value itself; schemas keep their names, so only what lies outside of them is followed. */
+type Follow = (value: unknown) => Schema;
+
+function operationOf(path: string, item: Schema, method: string, follow: Follow): ContractOperation {
+  const operation = follow(item[method]);
+  const parameters = [...listAt(item, "parameters"), ...listAt(operation, "parameters")].map(follow);
+  const bodies = follow(follow(operation["requestBody"])["content"]);
   return {
     operationId: String(operation["operationId"]),
     method: method.toUpperCase(),
     path,
     query: parameters
       .filter((parameter) => parameter["in"] === "query")
-      .map((parameter) => ({ name: String(parameter["name"]), schema: resolved(parameter["schema"]) })),
-    body: jsonSchemaOf(resolved(operation["requestBody"])),
+      .map((parameter) => ({ name: String(parameter["name"]), schema: follow(parameter["schema"]) })),
+    body: jsonSchemaOf(follow(operation["requestBody"]), follow),
+    bodyTypes: Object.keys(bodies),
+    example: follow(bodies["application/json"])["example"],
     replies: new Map(
-      Object.entries(resolved(operation["responses"])).map(([status, reply]) => {
-        const schema = jsonSchemaOf(resolved(reply));
+      Object.entries(follow(operation["responses"])).map(([status, reply]) => {
+        const schema = jsonSchemaOf(follow(reply), follow);
         return [Number(status), schema === null ? null : nameOf(schema)];
       }),
     ),
   };
 }
 
-function jsonSchemaOf(holder: Schema): Schema | null {
-  const schema = resolved(resolved(holder["content"])["application/json"])["schema"];
+function jsonSchemaOf(holder: Schema, follow: Follow): Schema | null {
+  const schema = follow(follow(holder["content"])["application/json"])["schema"];
   return isRecord(schema) ? schema : null;
 }
 
@@ -60,13 +73,15 @@ function listAt(holder: Schema, name: string): readonly unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
-/** What a reference points to, or the value itself; schemas keep their names, so only what lies outside of them is followed. */
-function resolved(value: unknown): Schema {
-  if (!isRecord(value)) return {};
-  const reference = value["$ref"];
-  if (typeof reference !== "string" || reference.startsWith("#/components/schemas/")) return value;
-  let target: unknown = contractDocument;
-  for (const part of reference.slice(2).split("/"))
-    target = isRecord(target) ? target[part.replaceAll("~1", "/")] : undefined;
-  return resolved(target);
+function followerOf(document: Schema): Follow {
+  const follow = (value: unknown): Schema => {
+    if (!isRecord(value)) return {};
+    const reference = value["$ref"];
+    if (typeof reference !== "string" || reference.startsWith("#/components/schemas/")) return value;
+    let target: unknown = document;
+    for (const part of reference.slice(2).split("/"))
+      target = isRecord(target) ? target[part.replaceAll("~1", "/")] : undefined;
+    return follow(target);
+  };
+  return follow;
 }

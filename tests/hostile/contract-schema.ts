@@ -5,11 +5,15 @@ import { isRecord } from "../../src/base/records.ts";
 /** A JSON Schema as the published contract writes it. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-const file = new URL("../../generated/responses-api/openapi.json", import.meta.url);
 const REFERENCE = "#/components/schemas/";
 
-/** The published contract, as it is. */
-export const contractDocument: Schema = JSON.parse(readFileSync(file, "utf8"));
+/** The published contracts, as they are. */
+export const contractDocument: Schema = documentOf("responses-api");
+export const localSttDocument: Schema = documentOf("local-stt");
+
+function documentOf(folder: string): Schema {
+  return JSON.parse(readFileSync(new URL(`../../generated/${folder}/openapi.json`, import.meta.url), "utf8"));
+}
 
 const schemas: Schema = memberOf(memberOf(contractDocument, "components"), "schemas");
 

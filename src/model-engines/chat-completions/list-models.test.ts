@@ -37,6 +37,18 @@ test("a failure is told and not remembered", async () => {
   expect(await engine.listModels(unaborted())).toEqual([{ id: "m", created: 0, ownedBy: "unknown" }]);
 });
 
+test.each([
+  [400, 502, "server_error"],
+  [404, 502, "no_model_list"],
+  [405, 502, "no_model_list"],
+  [422, 502, "server_error"],
+  [429, 429, "rate_limit_exceeded"],
+  [501, 502, "no_model_list"],
+])("a list that is refused with %i is not the caller's fault", async (given, status, code) => {
+  const server = await serveChat((response) => response.writeHead(given).end('{"error":{"message":"No."}}'));
+  await expect(engineFor(server).listModels(unaborted())).rejects.toMatchObject({ status, code });
+});
+
 test("a daemon on this machine is found by its version", async () => {
   const server = await serveChat((response, call) =>
     response.end(call.path === "/api/version" ? '{"version":"0.12.0"}' : ""),

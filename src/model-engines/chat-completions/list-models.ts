@@ -1,11 +1,14 @@
 import type { Dispatcher } from "undici";
 import { isRecord } from "../../base/records.ts";
-import { type ModelDescription, ModelError } from "../../runs/ports.ts";
+import { type ModelDescription, ModelError, NO_MODEL_LIST } from "../../runs/ports.ts";
 import { countOrZero, isList, parseJson, textOrNull } from "./json-values.ts";
 import { brokenAnswer, tooSlow } from "./model-errors.ts";
 import { readBody } from "./read-body.ts";
 import { explainTransportError } from "./transport-error.ts";
 import { explainRefusal } from "./upstream-error.ts";
+
+/** Statuses by which a server that is there says that it has no list. */
+const NO_LIST: ReadonlySet<number> = new Set([404, 405, 501]);
 
 const FRESH_MS = 30_000;
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
@@ -50,10 +53,10 @@ export class ModelList {
       });
       const body = await readBody(reply.body, BODY_BYTES_MAX);
       if (reply.statusCode === 200) return readModels(body);
-      throw explainRefusal(
-        { status: reply.statusCode, headers: reply.headers, body },
-        { model: "", host: new URL(origin).host, apiKey },
-        Date.now(),
+      const context = { model: "", host: new URL(origin).host, apiKey };
+      throw listRefused(
+        explainRefusal({ status: reply.statusCode, headers: reply.headers, body }, context, Date.now()),
+        reply.statusCode,
       );
     } catch (error) {
       if (error instanceof ModelError || signal.aborted) throw error;
@@ -61,6 +64,17 @@ export class ModelList {
       throw explainTransportError(error, timeoutMs);
     }
   }
+}
+
+/** Whoever asks for the list sends nothing that could be wrong: a refusal is between the model server and this one. */
+function listRefused(refusal: ModelError, status: number): ModelError {
+  if (NO_LIST.has(status)) {
+    const fields = { status: 502, type: "server_error", code: NO_MODEL_LIST } as const;
+    return new ModelError("The model server has no list of its models.", fields);
+  }
+  return refusal.type === "invalid_request_error"
+    ? brokenAnswer(`refused to list its models, with status ${status}`)
+    : refusal;
 }
 
 /** Takes `{data: […]}`, `{models: […]}` and a bare list; entries may be objects or names. */

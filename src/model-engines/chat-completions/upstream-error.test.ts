@@ -94,7 +94,7 @@ describe("whose fault it is", () => {
       check(500, JSON.stringify({ error: message }), expected);
     });
   }
-  test("other refusals keep status, words and parameter, in our names", () => {
+  test("other refusals are bad requests, and keep words and parameter, in our names", () => {
     check(400, said("Bad value", { code: "invalid_value", param: "messages[1].content" }), {
       status: 400,
       type: "invalid_request_error",
@@ -103,11 +103,13 @@ describe("whose fault it is", () => {
       message: "Bad value",
     });
     check(422, '{"detail":[{"loc":["body","x"],"msg":"Field required"}]}', {
-      status: 422,
+      status: 400,
       code: null,
       param: null,
       message: "Field required",
     });
+    for (const status of [405, 409, 415, 418, 422, 424, 451]) check(status, said("No"), { status: 400 });
+    for (const status of [404, 413]) check(status, said("No"), { status });
     check(400, said("Bad schema", { param: "response_format.json_schema.schema" }), { param: "text.format.schema" });
     check(400, said("Bad", { param: "tools[0].function.parameters" }), { param: "tools[0].parameters" });
     check(400, said("Bad", { param: "max_tokens" }), { param: "max_output_tokens" });
@@ -166,6 +168,7 @@ describe("faults of the server", () => {
     });
     check(503, said("Loading model"), { status: 503, retryAfterSeconds: 4 }, { "retry-after": "4" });
     check(529, said("Overloaded"), { status: 503 });
+    for (const status of [501, 502, 505, 511]) check(status, said("No"), { status: 502 });
     check(408, "", { status: 504 });
     for (const status of [204, 302, 307])
       check(status, "", {

@@ -108,11 +108,19 @@ function failed({ status, headers }: Refusal, reported: ReportedError, shown: st
   return new ModelError(withDetail(`The model server ${what}`, shown), {
     ...FAULT,
     code: OVERLOADED.has(reported.code ?? reported.type ?? "") ? "server_is_overloaded" : FAULT.code,
-    status: isOdd ? 503 : (status ?? 500),
+    status: isOdd ? 503 : statusOfFailure(status ?? 500),
     retryAfterSeconds: readRetryAfter(headers, "", nowMs),
     quoted: shown,
   });
 }
+
+/** What a model server lacks or misreads, such as 501 and 505, is between it and us. */
+function statusOfFailure(status: number): number {
+  return [500, 503, 504].includes(status) ? status : 502;
+}
+
+/** Refusals that clients are told with the status of the model server; every other one is a bad request to them. */
+const PASSED_ON: ReadonlySet<number> = new Set([404, 413]);
 
 function refusedRequest(status: number, reported: ReportedError, shown: string, context: ErrorContext): ModelError {
   if (
@@ -129,7 +137,7 @@ function refusedRequest(status: number, reported: ReportedError, shown: string, 
     });
   }
   return new ModelError(shown === "" ? `The model server refused the request with status ${status}.` : shown, {
-    status,
+    status: PASSED_ON.has(status) ? status : 400,
     type: "invalid_request_error",
     code: reported.code,
     param: reported.param === null ? null : requestPathOf(reported.param),
