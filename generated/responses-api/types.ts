@@ -870,7 +870,7 @@ export interface components {
         HealthStatus: {
             /** @enum {string} */
             status: "ok" | "unavailable";
-            /** @description The parts that were looked at, each with its own state; empty for /healthz. `store` and `server`, which is unavailable once it was told to stop, decide; `model`, the model server as it was seen last, does not. Holds no addresses and no secrets. */
+            /** @description The parts that were looked at, each with its own state; empty for /healthz. `store`, `disk` (there is room to store something) and `server`, which is unavailable once it was told to stop, decide; `model`, the model server as it was seen last, does not. Holds no addresses and no secrets. */
             checks: {
                 [key: string]: "ok" | "unavailable" | "unknown";
             };
@@ -4896,6 +4896,90 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"];
             };
         };
+        /** @description The request has an X-Client-Request-Id of more than 512 characters or other than ASCII, or is no HTTP. Codes: invalid_value, malformed_request. */
+        BadRequest: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                "openai-processing-ms": components["headers"]["ProcessingMs"];
+                "openai-version": components["headers"]["Version"];
+                "openai-organization": components["headers"]["Organization"];
+                "openai-project": components["headers"]["Project"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description The body did not arrive in time. Codes: request_timeout. */
+        TimedOut: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                "openai-processing-ms": components["headers"]["ProcessingMs"];
+                "openai-version": components["headers"]["Version"];
+                "openai-organization": components["headers"]["Organization"];
+                "openai-project": components["headers"]["Project"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description The body is of another type, or in a coding that is not read. Codes: unsupported_media_type, unsupported_content_encoding. */
+        UnsupportedMediaType: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                "openai-processing-ms": components["headers"]["ProcessingMs"];
+                "openai-version": components["headers"]["Version"];
+                "openai-organization": components["headers"]["Organization"];
+                "openai-project": components["headers"]["Project"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description The model server behind this one cannot be reached, does not accept this server's key, or answers with what is no answer. Codes: server_error, model_authentication_failed, no_model_list. What it says with another 4xx than 404, 408, 413 and 429 comes as 400, in its words. */
+        ModelServerFailed: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                "openai-processing-ms": components["headers"]["ProcessingMs"];
+                "openai-version": components["headers"]["Version"];
+                "openai-organization": components["headers"]["Organization"];
+                "openai-project": components["headers"]["Project"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description The model server behind this one did not answer in time. Codes: server_error. */
+        ModelServerTimedOut: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                "openai-processing-ms": components["headers"]["ProcessingMs"];
+                "openai-version": components["headers"]["Version"];
+                "openai-organization": components["headers"]["Organization"];
+                "openai-project": components["headers"]["Project"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description There is no room to store anything: the disk is full, or a quota is reached. It carries x-should-retry false. Codes: storage_full (type server_error). */
+        StorageFull: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                "openai-processing-ms": components["headers"]["ProcessingMs"];
+                "openai-version": components["headers"]["Version"];
+                "openai-organization": components["headers"]["Organization"];
+                "openai-project": components["headers"]["Project"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
         /** @description The body, once decoded, is larger than the server takes, or has more than 1 MiB and is more than 100 times as large as what was sent. Codes: request_too_large. */
         TooLarge: {
             headers: {
@@ -5494,6 +5578,12 @@ export type VectorStoreSearchResults = components['schemas']['VectorStoreSearchR
 export type Model = components['schemas']['Model'];
 export type ModelList = components['schemas']['ModelList'];
 export type ResponseUnauthorized = components['responses']['Unauthorized'];
+export type ResponseBadRequest = components['responses']['BadRequest'];
+export type ResponseTimedOut = components['responses']['TimedOut'];
+export type ResponseUnsupportedMediaType = components['responses']['UnsupportedMediaType'];
+export type ResponseModelServerFailed = components['responses']['ModelServerFailed'];
+export type ResponseModelServerTimedOut = components['responses']['ModelServerTimedOut'];
+export type ResponseStorageFull = components['responses']['StorageFull'];
 export type ResponseTooLarge = components['responses']['TooLarge'];
 export type ResponseTooMany = components['responses']['TooMany'];
 export type ResponseServerError = components['responses']['ServerError'];
@@ -5567,6 +5657,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "model": "antiphon-built-in",
+                 *       "instructions": "Answer in one sentence.",
+                 *       "input": "What is the capital of France?"
+                 *     }
+                 */
                 "application/json": components["schemas"]["CreateResponseRequest"];
             };
         };
@@ -5621,7 +5718,9 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            408: components["responses"]["TimedOut"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             /** @description A tool server could not be reached. Codes: http_error (type external_connector_error). */
             424: {
                 headers: {
@@ -5638,7 +5737,10 @@ export interface operations {
             };
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
+            502: components["responses"]["ModelServerFailed"];
             503: components["responses"]["Overloaded"];
+            504: components["responses"]["ModelServerTimedOut"];
+            507: components["responses"]["StorageFull"];
         };
     };
     countInputTokens: {
@@ -5665,6 +5767,12 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "model": "antiphon-built-in",
+                 *       "input": "What is the capital of France?"
+                 *     }
+                 */
                 "application/json": components["schemas"]["InputTokensRequest"];
             };
         };
@@ -5713,10 +5821,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            408: components["responses"]["TimedOut"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
+            502: components["responses"]["ModelServerFailed"];
             503: components["responses"]["Overloaded"];
+            504: components["responses"]["ModelServerTimedOut"];
+            507: components["responses"]["StorageFull"];
         };
     };
     compactResponse: {
@@ -5743,6 +5856,21 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "model": "antiphon-built-in",
+                 *       "input": [
+                 *         {
+                 *           "role": "user",
+                 *           "content": "My name is Ada."
+                 *         },
+                 *         {
+                 *           "role": "assistant",
+                 *           "content": "Hello Ada."
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["CompactRequest"];
             };
         };
@@ -5796,10 +5924,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            408: components["responses"]["TimedOut"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
+            502: components["responses"]["ModelServerFailed"];
             503: components["responses"]["Overloaded"];
+            504: components["responses"]["ModelServerTimedOut"];
+            507: components["responses"]["StorageFull"];
         };
     };
     getResponse: {
@@ -5880,6 +6013,9 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            408: components["responses"]["TimedOut"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Overloaded"];
@@ -5924,6 +6060,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedResponse"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             /** @description No such response. Also for a response made with `store` false. Codes: invalid_request_error. */
             404: {
@@ -5942,6 +6079,7 @@ export interface operations {
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
         };
     };
     cancelResponse: {
@@ -6017,6 +6155,7 @@ export interface operations {
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
         };
     };
     streamResponseEvents: {
@@ -6209,6 +6348,20 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "metadata": {
+                 *         "topic": "geography"
+                 *       },
+                 *       "items": [
+                 *         {
+                 *           "type": "message",
+                 *           "role": "user",
+                 *           "content": "Hello."
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["CreateConversationRequest"];
             };
         };
@@ -6256,10 +6409,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            408: components["responses"]["TimedOut"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
         };
     };
     getConversation: {
@@ -6301,6 +6457,7 @@ export interface operations {
                     "application/json": components["schemas"]["Conversation"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             /** @description No such conversation. Codes: invalid_request_error. */
             404: {
@@ -6348,6 +6505,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "metadata": {
+                 *         "topic": "history"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["UpdateConversationRequest"];
             };
         };
@@ -6395,10 +6559,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            408: components["responses"]["TimedOut"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
         };
     };
     deleteConversation: {
@@ -6472,6 +6639,7 @@ export interface operations {
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
         };
     };
     listConversationItems: {
@@ -6586,6 +6754,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "items": [
+                 *         {
+                 *           "type": "message",
+                 *           "role": "user",
+                 *           "content": "How are you?"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["CreateConversationItemsRequest"];
             };
         };
@@ -6633,10 +6812,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            408: components["responses"]["TimedOut"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
         };
     };
     getConversationItem: {
@@ -6790,6 +6972,7 @@ export interface operations {
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
         };
     };
     listModels: {
@@ -6828,10 +7011,13 @@ export interface operations {
                     "application/json": components["schemas"]["ModelList"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
+            502: components["responses"]["ModelServerFailed"];
             503: components["responses"]["Overloaded"];
+            504: components["responses"]["ModelServerTimedOut"];
         };
     };
     getModel: {
@@ -6873,6 +7059,7 @@ export interface operations {
                     "application/json": components["schemas"]["Model"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             /** @description No such model. Codes: model_not_found. */
             404: {
@@ -6890,7 +7077,9 @@ export interface operations {
             };
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
+            502: components["responses"]["ModelServerFailed"];
             503: components["responses"]["Overloaded"];
+            504: components["responses"]["ModelServerTimedOut"];
         };
     };
     listFiles: {
@@ -7015,10 +7204,13 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            408: components["responses"]["TimedOut"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
         };
     };
     getFile: {
@@ -7060,6 +7252,7 @@ export interface operations {
                     "application/json": components["schemas"]["FileObject"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             /** @description No such file. Codes: invalid_request_error. */
             404: {
@@ -7119,6 +7312,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedFile"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             /** @description No such file. Codes: invalid_request_error. */
             404: {
@@ -7137,6 +7331,7 @@ export interface operations {
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
         };
     };
     downloadFile: {
@@ -7178,6 +7373,7 @@ export interface operations {
                     "application/octet-stream": string;
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             /** @description No such file. Codes: invalid_request_error. */
             404: {
@@ -7335,11 +7531,14 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            408: components["responses"]["TimedOut"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
         };
     };
     getVectorStore: {
@@ -7381,6 +7580,7 @@ export interface operations {
                     "application/json": components["schemas"]["VectorStore"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             /** @description No such vector store. Codes: invalid_request_error. */
             404: {
@@ -7441,6 +7641,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedVectorStore"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             /** @description No such vector store. Codes: invalid_request_error. */
             404: {
@@ -7460,6 +7661,7 @@ export interface operations {
             500: components["responses"]["ServerError"];
             501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
         };
     };
     listVectorStoreFiles: {
@@ -7621,11 +7823,14 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            408: components["responses"]["TimedOut"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
         };
     };
     getVectorStoreFile: {
@@ -7669,6 +7874,7 @@ export interface operations {
                     "application/json": components["schemas"]["VectorStoreFile"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             /** @description No such vector store, or no such file in it. Codes: invalid_request_error. */
             404: {
@@ -7731,6 +7937,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedVectorStoreFile"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             /** @description No such vector store, or no such file in it. Codes: invalid_request_error. */
             404: {
@@ -7750,6 +7957,7 @@ export interface operations {
             500: components["responses"]["ServerError"];
             501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
         };
     };
     createVectorStoreFileBatch: {
@@ -7826,11 +8034,14 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            408: components["responses"]["TimedOut"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
         };
     };
     getVectorStoreFileBatch: {
@@ -7874,6 +8085,7 @@ export interface operations {
                     "application/json": components["schemas"]["VectorStoreFileBatch"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             /** @description No such vector store or batch. Codes: invalid_request_error. */
             404: {
@@ -7969,11 +8181,14 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            408: components["responses"]["TimedOut"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["ServerError"];
             501: components["responses"]["NotImplemented"];
             503: components["responses"]["Overloaded"];
+            507: components["responses"]["StorageFull"];
         };
     };
     getHealth: {
@@ -7994,6 +8209,9 @@ export interface operations {
                     "application/json": components["schemas"]["HealthStatus"];
                 };
             };
+            400: components["responses"]["BadRequest"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
         };
     };
     getReadiness: {
@@ -8014,6 +8232,8 @@ export interface operations {
                     "application/json": components["schemas"]["HealthStatus"];
                 };
             };
+            400: components["responses"]["BadRequest"];
+            500: components["responses"]["ServerError"];
             /** @description They cannot, because a part is missing or the server is shutting down. */
             503: {
                 headers: {
@@ -8043,6 +8263,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             /** @description The caller is on another machine, or comes through a proxy. Codes: metrics_not_shown. */
             403: {
@@ -8072,6 +8293,8 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Overloaded"];
         };
     };
 }

@@ -23,8 +23,8 @@ test.each([
   const page = await fetch(`${url()}/docs`);
   expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
   const html = await page.text();
-  expect(html).toContain(`<html lang="en" data-interface="${name}">`);
-  expect(html).toContain(`<script type="application/json" id="${name}">`);
+  for (const part of [`<html lang="en" data-interface="${name}">`, `<script type="application/json" id="${name}">`])
+    expect(html.includes(part), part).toBe(true);
   const loaded = [...html.matchAll(/<(?:script|link|img)[^>]*(?:src|href)="([^"]+)"/g)].map(([, from]) => from);
   expect(loaded).toEqual(["/docs/redoc.standalone.js"]);
   expect((await fetch(`${url()}${loaded[0]}`)).status).toBe(200);

@@ -101,10 +101,10 @@ const FAILURES: Readonly<Record<string, Failure>> = {
     body: { error: { message: "the request exceeds the available context size" } },
     refusal: { code: "context_length_exceeded", param: "input", message: TOO_LONG },
   },
-  "a request that does not fit stays 422": {
+  "a request that does not fit is a bad one, whatever status says so": {
     status: 422,
     body: { detail: [{ msg: "temperature is too high" }] },
-    refusal: { status: 422, code: "invalid_request_error", param: null, message: "temperature is too high" },
+    refusal: { code: "invalid_request_error", param: null, message: "temperature is too high" },
   },
   "a parameter that the model does not have is named as the caller calls it": {
     status: 400,
