@@ -1,3 +1,4 @@
+import { ANSWER_SETTINGS } from "./answer-settings.ts";
 import { CLOUD_SETTINGS } from "./cloud-settings.ts";
 import { FORMATTING_SETTINGS } from "./formatting-settings.ts";
 import { INPUT_SETTINGS } from "./input-settings.ts";
@@ -205,6 +206,8 @@ export const SETTINGS = {
     max: 1_000_000,
     text: "Background responses that wait for their turn. Further requests are asked to come back later.",
   },
+  ...ANSWER_SETTINGS,
+
   runTimeoutMs: {
     name: "RUN_TIMEOUT_MS",
     section: "Limits",

@@ -1,4 +1,5 @@
 import type { CustomToolCall, FunctionCall } from "../../generated/responses-api/types.ts";
+import { type GrowingText, grow, NO_TEXT, textOf } from "../base/growing-text.ts";
 import type { BlockEnd } from "./block-end.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
 
@@ -11,12 +12,16 @@ export interface CallBlock {
   readonly callId: string;
   readonly name: string;
   readonly namespace: string | null;
-  readonly text: string;
+  readonly text: GrowingText;
 }
 
 export function openCall(call: Omit<CallBlock, "kind" | "text">, events: UnnumberedEvent[]): CallBlock {
-  const block: CallBlock = { kind: "call", ...call, text: "" };
-  events.push({ type: "response.output_item.added", output_index: block.index, item: callItem(block, "in_progress") });
+  const block: CallBlock = { kind: "call", ...call, text: NO_TEXT };
+  events.push({
+    type: "response.output_item.added",
+    output_index: block.index,
+    item: callItem(block, "", "in_progress"),
+  });
   return block;
 }
 
@@ -28,32 +33,33 @@ export function addCallText(block: CallBlock, delta: string, events: UnnumberedE
       ? { type: "response.function_call_arguments.delta", ...place }
       : { type: "response.custom_tool_call_input.delta", ...place },
   );
-  return { ...block, text: block.text + delta };
+  return { ...block, text: grow(block.text, delta) };
 }
 
 export function closeCall(block: CallBlock, end: BlockEnd, events: UnnumberedEvent[]): FunctionCall | CustomToolCall {
   // Some model servers write nothing for a function without parameters; clients parse the arguments as JSON.
-  const empty = block.tool === "function" && block.text.trim() === "" && end === "completed";
+  const empty = block.tool === "function" && end === "completed" && textOf(block.text).trim() === "";
   const closed = empty ? addCallText(block, "{}", events) : block;
+  const text = textOf(closed.text);
   const place = { item_id: closed.id, output_index: closed.index };
   events.push(
     closed.tool === "function"
-      ? { type: "response.function_call_arguments.done", ...place, arguments: closed.text, name: closed.name }
-      : { type: "response.custom_tool_call_input.done", ...place, input: closed.text },
+      ? { type: "response.function_call_arguments.done", ...place, arguments: text, name: closed.name }
+      : { type: "response.custom_tool_call_input.done", ...place, input: text },
   );
-  const item = callItem(closed, end);
+  const item = callItem(closed, text, end);
   events.push({ type: "response.output_item.done", output_index: closed.index, item });
   return item;
 }
 
-function callItem(block: CallBlock, status: "in_progress" | BlockEnd): FunctionCall | CustomToolCall {
+function callItem(block: CallBlock, text: string, status: "in_progress" | BlockEnd): FunctionCall | CustomToolCall {
   const namespace = block.namespace === null ? {} : { namespace: block.namespace };
   return block.tool === "function"
     ? {
         id: block.id,
         type: "function_call",
         status,
-        arguments: block.text,
+        arguments: text,
         call_id: block.callId,
         name: block.name,
         ...namespace,
@@ -63,7 +69,7 @@ function callItem(block: CallBlock, status: "in_progress" | BlockEnd): FunctionC
         type: "custom_tool_call",
         status,
         call_id: block.callId,
-        input: block.text,
+        input: text,
         name: block.name,
         ...namespace,
       };

@@ -1,4 +1,5 @@
 import type { Annotation, AssistantContentPart, LogProb, OutputMessage } from "../../generated/responses-api/types.ts";
+import { type GrowingText, grow, NO_TEXT, textOf } from "../base/growing-text.ts";
 import type { BlockEnd } from "./block-end.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
 
@@ -17,11 +18,11 @@ export type Phase = "commentary" | "final_answer";
 type OpenPart =
   | {
       readonly kind: "text";
-      readonly text: string;
+      readonly text: GrowingText;
       readonly annotations: readonly Annotation[];
       readonly logprobs: LogProbChain;
     }
-  | { readonly kind: "refusal"; readonly refusal: string };
+  | { readonly kind: "refusal"; readonly refusal: GrowingText };
 
 /** Newest first, so that adding to it copies nothing. */
 type LogProbChain = { readonly entries: readonly LogProb[]; readonly before: LogProbChain } | null;
@@ -50,7 +51,7 @@ export function addText(
     output_index: ready.index,
   });
   const chain = logprobs.length === 0 ? ready.part.logprobs : { entries: logprobs, before: ready.part.logprobs };
-  return { ...ready, part: { ...ready.part, text: ready.part.text + text, logprobs: chain } };
+  return { ...ready, part: { ...ready.part, text: grow(ready.part.text, text), logprobs: chain } };
 }
 
 export function addAnnotation(block: MessageBlock, annotation: Annotation, events: UnnumberedEvent[]): MessageBlock {
@@ -77,7 +78,7 @@ export function addRefusal(block: MessageBlock, text: string, events: Unnumbered
     item_id: ready.id,
     output_index: ready.index,
   });
-  return { ...ready, part: { kind: "refusal", refusal: ready.part.refusal + text } };
+  return { ...ready, part: { kind: "refusal", refusal: grow(ready.part.refusal, text) } };
 }
 
 export function closeMessage(block: MessageBlock, end: BlockEnd, events: UnnumberedEvent[]): OutputMessage {
@@ -92,19 +93,19 @@ function openTextPart(block: MessageBlock, events: UnnumberedEvent[]): MessageBl
   events.push(
     partEvent("response.content_part.added", block, { type: "output_text", annotations: [], logprobs: [], text: "" }),
   );
-  return { ...block, part: { kind: "text", text: "", annotations: [], logprobs: null } };
+  return { ...block, part: { kind: "text", text: NO_TEXT, annotations: [], logprobs: null } };
 }
 
 function openRefusalPart(block: MessageBlock, events: UnnumberedEvent[]): MessageBlock {
   events.push(partEvent("response.content_part.added", block, { type: "refusal", refusal: "" }));
-  return { ...block, part: { kind: "refusal", refusal: "" } };
+  return { ...block, part: { kind: "refusal", refusal: NO_TEXT } };
 }
 
 function closePart(block: MessageBlock, events: UnnumberedEvent[]): MessageBlock {
   if (block.part === null) return block;
   const place = { content_index: block.content.length, item_id: block.id, output_index: block.index };
   if (block.part.kind === "refusal") {
-    const part: AssistantContentPart = { type: "refusal", refusal: block.part.refusal };
+    const part: AssistantContentPart = { type: "refusal", refusal: textOf(block.part.refusal) };
     events.push({ type: "response.refusal.done", ...place, refusal: part.refusal });
     events.push(partEvent("response.content_part.done", block, part));
     return { ...block, content: [...block.content, part], part: null };
@@ -114,7 +115,7 @@ function closePart(block: MessageBlock, events: UnnumberedEvent[]): MessageBlock
     type: "output_text" as const,
     annotations: [...block.part.annotations],
     logprobs,
-    text: block.part.text,
+    text: textOf(block.part.text),
   };
   events.push({ type: "response.output_text.done", ...place, logprobs, text: text.text });
   // The reference leaves the log probabilities out of this one event.

@@ -1,4 +1,5 @@
 import type { ReasoningItem } from "../../generated/responses-api/types.ts";
+import { type GrowingText, grow, NO_TEXT, textOf } from "../base/growing-text.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
 
 /** A reasoning item while it is being written: summary parts, raw text, or both. */
@@ -9,9 +10,9 @@ export interface ReasoningBlock {
   /** Summary parts that are whole. */
   readonly summary: readonly string[];
   /** The summary part that grows. */
-  readonly summaryPart: string | null;
+  readonly summaryPart: GrowingText | null;
   /** Raw reasoning text; null until the first of it. */
-  readonly text: string | null;
+  readonly text: GrowingText | null;
   readonly sealed: SealText | null;
 }
 
@@ -24,7 +25,7 @@ export function openReasoning(
   events: UnnumberedEvent[],
 ): ReasoningBlock {
   const block: ReasoningBlock = { kind: "reasoning", id, index, summary: [], summaryPart: null, text: null, sealed };
-  events.push({ type: "response.output_item.added", output_index: index, item: reasoningItem(block) });
+  events.push({ type: "response.output_item.added", output_index: index, item: reasoningItem(block, null) });
   return block;
 }
 
@@ -34,12 +35,12 @@ export function addSummary(block: ReasoningBlock, delta: string, events: Unnumbe
     events.push({ type: "response.reasoning_summary_part.added", ...place, part: { type: "summary_text", text: "" } });
   }
   events.push({ type: "response.reasoning_summary_text.delta", ...place, delta });
-  return { ...block, summaryPart: (block.summaryPart ?? "") + delta };
+  return { ...block, summaryPart: grow(block.summaryPart ?? NO_TEXT, delta) };
 }
 
 export function endSummaryPart(block: ReasoningBlock, events: UnnumberedEvent[]): ReasoningBlock {
   if (block.summaryPart === null) return block;
-  const text = block.summaryPart;
+  const text = textOf(block.summaryPart);
   const place = { item_id: block.id, output_index: block.index, summary_index: block.summary.length };
   events.push({ type: "response.reasoning_summary_text.done", ...place, text });
   events.push({ type: "response.reasoning_summary_part.done", ...place, part: { type: "summary_text", text } });
@@ -52,32 +53,30 @@ export function addReasoningText(block: ReasoningBlock, delta: string, events: U
     events.push({ type: "response.content_part.added", ...place, part: { type: "reasoning_text", text: "" } });
   }
   events.push({ type: "response.reasoning_text.delta", ...place, delta });
-  return { ...block, text: (block.text ?? "") + delta };
+  return { ...block, text: grow(block.text ?? NO_TEXT, delta) };
 }
 
 export function closeReasoning(block: ReasoningBlock, events: UnnumberedEvent[]): ReasoningItem {
   const closed = endSummaryPart(block, events);
-  if (closed.text !== null) {
+  const text = closed.text === null ? null : textOf(closed.text);
+  if (text !== null) {
     const place = { content_index: 0, item_id: closed.id, output_index: closed.index };
-    events.push({ type: "response.reasoning_text.done", ...place, text: closed.text });
-    events.push({ type: "response.content_part.done", ...place, part: { type: "reasoning_text", text: closed.text } });
+    events.push({ type: "response.reasoning_text.done", ...place, text });
+    events.push({ type: "response.content_part.done", ...place, part: { type: "reasoning_text", text } });
   }
-  const item = reasoningItem(closed);
+  const item = reasoningItem(closed, text);
   events.push({ type: "response.output_item.done", output_index: closed.index, item });
   return item;
 }
 
-function reasoningItem(block: ReasoningBlock): ReasoningItem {
+function reasoningItem(block: ReasoningBlock, text: string | null): ReasoningItem {
+  const { sealed, summary, id } = block;
   return {
-    id: block.id,
+    id,
     type: "reasoning",
-    content: block.text === null ? [] : [{ type: "reasoning_text", text: block.text }],
-    ...(block.sealed === null ? {} : { encrypted_content: block.sealed(thought(block), block.id) }),
-    summary: block.summary.map((text) => ({ type: "summary_text", text })),
+    content: text === null ? [] : [{ type: "reasoning_text", text }],
+    // What the model needs back in a later turn.
+    ...(sealed === null ? {} : { encrypted_content: sealed(text ?? summary.join("\n\n"), id) }),
+    summary: summary.map((part) => ({ type: "summary_text", text: part })),
   };
-}
-
-/** What the model needs back in a later turn. */
-function thought(block: ReasoningBlock): string {
-  return block.text ?? block.summary.join("\n\n");
 }

@@ -1,10 +1,12 @@
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/load-config.ts";
+import type { AnswerLimits } from "../model-engines/answer-meter.ts";
 import { createBuiltInEngine } from "../model-engines/built-in/engine.ts";
 import { loadScenario } from "../model-engines/built-in/scenario/load-scenario.ts";
 import { createChatCompletionsEngine } from "../model-engines/chat-completions/engine.ts";
 import { findLocalDaemon } from "../model-engines/chat-completions/find-local-daemon.ts";
 import { PROFILES } from "../model-engines/chat-completions/profile.ts";
+import { limitAnswers } from "../model-engines/limit-answers.ts";
 import type { EngineKind } from "../responses-api/checks/check-availability.ts";
 import type { ModelAbilities, ModelEngine } from "../runs/ports.ts";
 
@@ -20,6 +22,25 @@ export interface ChosenModel {
 
 /** A scenario file always means the built-in engine; else the model server that is configured, one found on this machine, or the built-in engine. */
 export async function chooseModel(config: Config, log: Logger): Promise<ChosenModel> {
+  const chosen = await chooseEngine(config, log);
+  const onReached = (model: string): void =>
+    log.warn({ model }, "an answer reached a limit of this server, and ends there as incomplete");
+  return { ...chosen, engine: limitAnswers(chosen.engine, answerLimits(config), onReached) };
+}
+
+function answerLimits(config: Config): AnswerLimits {
+  return {
+    textCharactersMax: config.answerTextCharactersMax,
+    reasoningCharactersMax: config.answerReasoningCharactersMax,
+    argumentsCharactersMax: config.answerArgumentsCharactersMax,
+    callsMax: config.answerCallsMax,
+    itemsMax: config.answerItemsMax,
+    annotationsMax: config.answerAnnotationsMax,
+    logprobsMax: config.answerLogprobsMax,
+  };
+}
+
+async function chooseEngine(config: Config, log: Logger): Promise<ChosenModel> {
   if (config.scenarioFile !== null) {
     const scenario = await loadScenario(config.scenarioFile);
     return {

@@ -20,7 +20,8 @@ describe("a model server", () => {
 
   beforeAll(async () => {
     model = await serveBytes((socket) => deed(socket));
-    server = await startTestServer({ env: { MODEL_BASE_URL: model.url, MODEL_API_KEY: API_KEY } });
+    const env = { MODEL_BASE_URL: model.url, MODEL_API_KEY: API_KEY, ANSWER_TEXT_CHARACTERS_MAX: "5242880" };
+    server = await startTestServer({ env });
   });
   afterAll(async () => {
     await server.close();

@@ -33,7 +33,8 @@ export class CallSequencer {
       return;
     }
     this.#line.push(event);
-    this.#countWaiting(sizeOfEvent(event));
+    this.#waitingCharacters += sizeOfEvent(event);
+    this.#checkWaiting();
   }
 
   addCall(call: IncomingCall): void {
@@ -75,8 +76,9 @@ export class CallSequencer {
 
   /** Keeps arguments that nothing was passed on of, and passes them on once that is possible. */
   #hold(call: IncomingCall, text: string): void {
-    this.#countWaiting(text.length);
+    this.#waitingCharacters += text.length;
     if (call === this.#open) this.#passOn(call);
+    this.#checkWaiting();
   }
 
   #closeOpen(isCut = false): void {
@@ -160,8 +162,7 @@ export class CallSequencer {
     if (text !== "") this.events.push({ type: "call_delta", text });
   }
 
-  #countWaiting(characters: number): void {
-    this.#waitingCharacters += characters;
+  #checkWaiting(): void {
     if (this.#waitingCharacters > WAITING_CHARACTERS_MAX) throw brokenAnswer("sent tool calls that are too large");
   }
 }

@@ -1,5 +1,5 @@
 /** Events that wait for a slow reader before the source is asked to pause, */
-const WAITING_EVENTS_MAX = 4096;
+const WAITING_EVENTS_MAX = 512;
 /** and their size in characters. */
 const WAITING_CHARACTERS_MAX = 1024 * 1024;
 

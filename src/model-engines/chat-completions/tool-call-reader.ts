@@ -4,7 +4,8 @@ import { IncomingCall } from "./incoming-call.ts";
 import { type JsonObject, textOrNull } from "./json-values.ts";
 import { brokenAnswer } from "./model-errors.ts";
 
-const CALLS_MAX = 256;
+/** As many as a server can be set to take (`ANSWER_CALLS_MAX`). */
+const CALLS_MAX = 1024;
 /** Longer ids could not be sent back by a client: the contract allows 64 characters. The run makes an id instead. */
 const CALL_ID_CHARS_MAX = 64;
 /** The key under which the one call of the older `function_call` dialect is kept. */

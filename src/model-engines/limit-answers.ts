@@ -1,0 +1,109 @@
+import { setImmediate as letOthersRun } from "node:timers/promises";
+import type { ModelEngine, ModelEvent } from "../runs/ports.ts";
+import { type AnswerLimits, AnswerMeter, beginningOf } from "./answer-meter.ts";
+
+type Batch = readonly ModelEvent[];
+
+/** A longer text is passed on in pieces: each becomes one event, which is written, padded and stored in one go. */
+export const DELTA_CHARACTERS_MAX = 64 * 1024;
+
+/** The engine, with answers that end where a limit is reached, as a model's own maximum would end them. `onReached` is told the model. */
+export function limitAnswers(
+  engine: ModelEngine,
+  limits: AnswerLimits,
+  onReached: (model: string) => void,
+): ModelEngine {
+  return {
+    ...engine,
+    sample: async (request, signal) => {
+      const turn = await engine.sample(request, signal);
+      return new LimitedTurn(turn, new AnswerMeter(limits), () => onReached(request.model));
+    },
+  };
+}
+
+/** No generator: leaving it has to reach the turn at once, and not after the batch that is waited for. */
+class LimitedTurn implements AsyncIterableIterator<Batch, undefined> {
+  readonly #turn: AsyncIterator<Batch>;
+  readonly #meter: AnswerMeter;
+  readonly #onReached: () => void;
+  #ready: Batch[] = [];
+  #isOver = false;
+
+  constructor(turn: AsyncIterable<Batch>, meter: AnswerMeter, onReached: () => void) {
+    this.#turn = turn[Symbol.asyncIterator]();
+    this.#meter = meter;
+    this.#onReached = onReached;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Batch, undefined>> {
+    const ready = this.#ready.shift();
+    if (ready !== undefined) {
+      await letOthersRun();
+      return { value: ready, done: false };
+    }
+    if (this.#isOver) return OVER;
+    const batch = await this.#turn.next();
+    if (batch.done === true) return OVER;
+    const [first = [], ...others] = inPieces(await this.#limit(batch.value));
+    this.#ready = others;
+    return { value: first, done: false };
+  }
+
+  async return(): Promise<IteratorResult<Batch, undefined>> {
+    this.#isOver = true;
+    this.#ready = [];
+    await this.#turn.return?.();
+    return OVER;
+  }
+
+  /** The batch as far as it fits, with an end of its own where a limit is reached. */
+  async #limit(batch: Batch): Promise<Batch> {
+    const fitting: ModelEvent[] = [];
+    for (const event of batch) {
+      const part = this.#meter.fit(event);
+      if (part !== null) fitting.push(part);
+      if (part === event) continue;
+      fitting.push({ type: "finished", reason: "length" });
+      await this.return();
+      this.#onReached();
+      break;
+    }
+    return fitting;
+  }
+}
+
+const OVER = { value: undefined, done: true } as const;
+
+/** Batches that each take little time to pass on: a long text is cut, and each of its pieces is a batch. */
+function inPieces(events: Batch): readonly Batch[] {
+  if (!events.some(isLong)) return [events];
+  const batches: ModelEvent[][] = [[]];
+  for (const event of events) {
+    if (!isLong(event)) batches.at(-1)?.push(event);
+    else batches.push(...piecesOf(event).map((piece) => [piece]), []);
+  }
+  return batches.filter((batch) => batch.length > 0);
+}
+
+type Delta = Extract<ModelEvent, { readonly text: string }>;
+
+function isLong(event: ModelEvent): event is Delta {
+  return "text" in event && event.text.length > DELTA_CHARACTERS_MAX;
+}
+
+/** Log probabilities go with the first piece. */
+function piecesOf(event: Delta): readonly ModelEvent[] {
+  const pieces: ModelEvent[] = [];
+  let rest = event.text;
+  while (rest !== "") {
+    const text = beginningOf(rest, DELTA_CHARACTERS_MAX);
+    rest = rest.slice(text.length);
+    pieces.push(pieces.length === 0 ? { ...event, text } : { type: event.type, text });
+  }
+  return pieces;
+}
