@@ -5,10 +5,12 @@ import { helpText } from "./config/describe-settings.ts";
 import { loadConfig } from "./config/load-config.ts";
 import { readEnvironment } from "./config/read-environment.ts";
 import { ScenarioError } from "./model-engines/built-in/scenario/scenario-error.ts";
+import { DatabaseError } from "./servers/database-error.ts";
 import { KeysCommandError } from "./servers/keys-command-error.ts";
 
 const FAILURE_EXIT_CODE = 1;
 const USAGE_EXIT_CODE = 2;
+const DATABASE_EXIT_CODE = 3;
 
 /** Keys and lists go where scripts read them. */
 const OUTPUTS = { print: console.log, note: console.error };
@@ -48,6 +50,10 @@ function giveUp(error: unknown): never {
   if (error instanceof ConfigError) {
     console.error(error.message);
     process.exit(USAGE_EXIT_CODE);
+  }
+  if (error instanceof DatabaseError) {
+    console.error(error.message);
+    process.exit(DATABASE_EXIT_CODE);
   }
   const isPlain = error instanceof ScenarioError || error instanceof KeysCommandError;
   console.error(isPlain ? error.message : (listenFault(error) ?? error));

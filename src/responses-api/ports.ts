@@ -119,6 +119,16 @@ export class StoreBusy extends Error {
   }
 }
 
+/** The database is no database, or its content contradicts itself. What is in the file was left as it is. */
+export class StoreSpoilt extends Error {
+  override readonly name = "StoreSpoilt";
+
+  constructor(cause: unknown) {
+    const said = cause instanceof Error ? ` (${cause.message})` : "";
+    super(`The database is damaged, or no SQLite database${said}.`, { cause });
+  }
+}
+
 export type RateBucket = "requests" | "tokens";
 
 /** A key as its limits are kept; null: the limits of the server's settings. */

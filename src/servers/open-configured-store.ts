@@ -1,10 +1,12 @@
 import { join } from "node:path";
 import type { Config } from "../config/load-config.ts";
+import { StoreBusy, StoreSpoilt } from "../responses-api/ports.ts";
 import { openStore, type Store, type StoreOptions } from "../store/open-store.ts";
+import { DatabaseError } from "./database-error.ts";
 
 /** The store that the configuration means, for a server as for a command beside it. */
-export function openConfiguredStore(config: Config, onCommit?: StoreOptions["onCommit"]): Promise<Store> {
-  return openStore({
+export async function openConfiguredStore(config: Config, onCommit?: StoreOptions["onCommit"]): Promise<Store> {
+  const store = openStore({
     file: config.databaseFile,
     filesFolder: filesFolder(config),
     commitIntervalMs: config.eventCommitIntervalMs,
@@ -13,6 +15,21 @@ export function openConfiguredStore(config: Config, onCommit?: StoreOptions["onC
     contextBytesMax: config.contextBytesMax,
     ...(onCommit === undefined ? {} : { onCommit }),
   });
+  return await store.catch((error: unknown) => {
+    throw explained(error, config.databaseFile);
+  });
+}
+
+/** What an operator can do about a database that cannot be opened. */
+function explained(error: unknown, file: string): unknown {
+  if (error instanceof StoreBusy) return new DatabaseError(`Cannot use ${file}. ${error.message}`, { cause: error });
+  if (!(error instanceof StoreSpoilt)) return error;
+  const lines = [
+    `Cannot use ${file}. ${error.message} Nothing in it was changed.`,
+    `  Copy it first, together with ${file}-wal and ${file}-shm if they are there.`,
+    `  Then restore a backup, or save what can be read: sqlite3 ${file} .recover | sqlite3 saved.db`,
+  ];
+  return new DatabaseError(lines.join("\n"), { cause: error });
 }
 
 /** Where uploaded files lie, also while they come in. */

@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
+import { StoreBusy, StoreSpoilt } from "../responses-api/ports.ts";
 import { firstTables } from "./migrations/0001-first-tables.ts";
 import { workers } from "./migrations/0002-workers.ts";
 import { conversations } from "./migrations/0003-conversations.ts";
@@ -31,5 +32,6 @@ export async function migrate(db: Kysely<Database>): Promise<void> {
     migrationLockTableName: "migrations_lock",
   });
   const { error } = await migrator.migrateToLatest();
+  if (error instanceof StoreSpoilt || error instanceof StoreBusy) throw error;
   if (error !== undefined) throw new Error("The database could not be migrated.", { cause: error });
 }

@@ -113,14 +113,18 @@ test.each([
   ["full", 2],
 ] as const)("with %s commits, SQLite is told so", async (sync, level) => {
   verifies("state.store.sync-setting");
-  const db = new Kysely<Database>({ dialect: sqliteDialect(temporaryFile(), { lockWaitMs: 0, sync }) });
+  const db = new Kysely<Database>({
+    dialect: sqliteDialect(temporaryFile(), { lockWaitMs: 0, sync, onSpoilt: () => {} }),
+  });
   const { rows } = await sql<{ synchronous: number }>`pragma synchronous`.execute(db);
   expect(rows).toEqual([{ synchronous: level }]);
   await db.destroy();
 });
 
 test("the tables are what the schema says", async () => {
-  const db = new Kysely<Database>({ dialect: sqliteDialect(":memory:", { lockWaitMs: 0, sync: "normal" }) });
+  const db = new Kysely<Database>({
+    dialect: sqliteDialect(":memory:", { lockWaitMs: 0, sync: "normal", onSpoilt: () => {} }),
+  });
   await migrate(db);
   const tables = (await db.introspection.getTables()).filter((table) => !table.name.startsWith("migrations"));
   const columnsOf = (table: (typeof tables)[number]) =>

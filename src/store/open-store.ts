@@ -52,7 +52,7 @@ export interface Store {
   readonly keys: KeyStore;
   readonly expiry: Expiry;
   readonly erasure: Erasure;
-  /** Whether the database answers. */
+  /** Whether the database answers, and has not turned out to be damaged. */
   isReady(): Promise<boolean>;
   /** Whether there is room to store something. */
   hasRoom(): Promise<boolean>;
@@ -61,7 +61,8 @@ export interface Store {
 }
 
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const db = new Kysely<Database>({ dialect: dialectOf(options) });
+  let isSpoilt = false;
+  const db = new Kysely<Database>({ dialect: dialectOf(options, () => (isSpoilt = true)) });
   await migrate(db).catch(async (error: unknown) => {
     await db.destroy();
     throw error;
@@ -90,7 +91,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     keys,
     expiry: new StoredExpiry(db),
     erasure: new StoredErasure(db),
-    isReady: () => succeeds(keys.count()),
+    isReady: async () => (await succeeds(keys.count())) && !isSpoilt,
     hasRoom: () => succeeds(folder.probe()),
     close: async () => {
       await queue.close();
@@ -111,8 +112,8 @@ function succeeds(work: Promise<unknown>): Promise<boolean> {
   );
 }
 
-function dialectOf({ file, lockWaitMs = LOCK_WAIT_MS, sync = "normal" }: StoreOptions) {
-  return sqliteDialect(file, { lockWaitMs, sync });
+function dialectOf({ file, lockWaitMs = LOCK_WAIT_MS, sync = "normal" }: StoreOptions, onSpoilt: () => void) {
+  return sqliteDialect(file, { lockWaitMs, sync, onSpoilt });
 }
 
 function isInMemory({ file }: StoreOptions): boolean {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CompiledQuery, type DatabaseConnection, type QueryResult, type SqliteDatabase, SqliteDriver } from "kysely";
-import { StoreBusy } from "../responses-api/ports.ts";
-import { isBusy } from "./sqlite-faults.ts";
+import { StoreBusy, StoreSpoilt } from "../responses-api/ports.ts";
+import { isBusy, isSpoilt } from "./sqlite-faults.ts";
 import { Turns } from "./turns.ts";
 
 /** How long to wait between two tries, longer each time; the last one counts for all further tries. */
@@ -16,11 +16,13 @@ export class SharedFileDriver extends SqliteDriver {
   readonly #lockWaitMs: number;
   readonly #turns = new Turns();
   #connection: DatabaseConnection | null = null;
+  readonly #onSpoilt: () => void;
   #inTransaction = false;
 
-  constructor(database: SqliteDatabase, lockWaitMs: number) {
+  constructor(database: SqliteDatabase, lockWaitMs: number, onSpoilt: () => void) {
     super({ database });
     this.#lockWaitMs = lockWaitMs;
+    this.#onSpoilt = onSpoilt;
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
@@ -63,6 +65,10 @@ export class SharedFileDriver extends SqliteDriver {
       try {
         return await execute();
       } catch (error) {
+        if (isSpoilt(error)) {
+          this.#onSpoilt();
+          throw new StoreSpoilt(error);
+        }
         if (this.#inTransaction || !isBusy(error)) throw error;
         if (performance.now() - startedAt >= this.#lockWaitMs) throw new StoreBusy(this.#lockWaitMs, error);
       }

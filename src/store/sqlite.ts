@@ -10,9 +10,9 @@ import {
   type SqliteStatement,
 } from "kysely";
 import { assert } from "../base/assert.ts";
-import { StoreBusy } from "../responses-api/ports.ts";
+import { StoreBusy, StoreSpoilt } from "../responses-api/ports.ts";
 import { SharedFileDriver } from "./shared-file-driver.ts";
-import { isBusy } from "./sqlite-faults.ts";
+import { isBusy, isSpoilt } from "./sqlite-faults.ts";
 
 /** SQLite's own bound on the variables of one statement. */
 export const STATEMENT_VARIABLES_MAX = 32_766;
@@ -29,10 +29,13 @@ export interface SqliteOptions {
   readonly lockWaitMs: number;
   /** `full`: every commit is on the disk before it counts as done. `normal`: a power cut can take the last of them. */
   readonly sync: "normal" | "full";
+  /** Told each time that the database turns out to be damaged. */
+  readonly onSpoilt: () => void;
 }
 
 /** A dialect over one connection to `file`, made together with its folder for this user's eyes only. Nothing else here knows that the database is SQLite. */
-export function sqliteDialect(file: string, { lockWaitMs, sync }: SqliteOptions): SqliteDialect {
+export function sqliteDialect(file: string, options: SqliteOptions): SqliteDialect {
+  const { lockWaitMs, sync } = options;
   if (file !== ":memory:") makePrivateFile(file);
   const database = new DatabaseSync(file, { timeout: 0 }); // The driver waits instead, and lets the process go on.
   enterWriteAheadMode(database, lockWaitMs);
@@ -42,7 +45,7 @@ export function sqliteDialect(file: string, { lockWaitMs, sync }: SqliteOptions)
     pragma cache_size = -${PAGE_CACHE_KIB};
     pragma journal_size_limit = ${LOG_FILE_BYTES_MAX};
   `);
-  return new SharedFileDialect(new NodeSqlite(database), lockWaitMs);
+  return new SharedFileDialect(new NodeSqlite(database), options);
 }
 
 /** Of processes that open a new database together, those that are late are told at once that it is locked. Nothing is served yet, so this waits where it is. */
@@ -52,6 +55,7 @@ function enterWriteAheadMode(database: DatabaseSync, lockWaitMs: number): void {
     try {
       return database.exec("pragma journal_mode = wal");
     } catch (error) {
+      if (isSpoilt(error)) throw new StoreSpoilt(error);
       if (!isBusy(error)) throw error;
       if (performance.now() - startedAt >= lockWaitMs) throw new StoreBusy(lockWaitMs, error);
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, OPEN_RETRY_MS);
@@ -67,12 +71,12 @@ function makePrivateFile(file: string): void {
 /** Kysely's dialect, for a file that other processes write to as well. */
 class SharedFileDialect extends SqliteDialect {
   readonly #database: SqliteDatabase;
-  readonly #lockWaitMs: number;
+  readonly #options: SqliteOptions;
 
-  constructor(database: SqliteDatabase, lockWaitMs: number) {
+  constructor(database: SqliteDatabase, options: SqliteOptions) {
     super({ database });
     this.#database = database;
-    this.#lockWaitMs = lockWaitMs;
+    this.#options = options;
   }
 
   override createAdapter(): DialectAdapter {
@@ -80,7 +84,7 @@ class SharedFileDialect extends SqliteDialect {
   }
 
   override createDriver(): Driver {
-    return new SharedFileDriver(this.#database, this.#lockWaitMs);
+    return new SharedFileDriver(this.#database, this.#options.lockWaitMs, this.#options.onSpoilt);
   }
 }
 

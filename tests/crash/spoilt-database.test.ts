@@ -1,0 +1,66 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { startChildServer } from "../child-server.ts";
+import { MODEL } from "../responses/check-refusal.ts";
+import { readResponse } from "../responses/read-stream.ts";
+import { verifies } from "../verifies.ts";
+import { dataFolder, query } from "./lives.ts";
+
+const MAIN = join(import.meta.dirname, "../../src/main.ts");
+
+/** What the command says on a data folder where it cannot serve, and how it exits. */
+async function runOn(folder: string, ...args: readonly string[]) {
+  const env = { PATH: process.env["PATH"], DATA_DIR: folder, PORT: "0", STT_PORT: "0", SPEECH_ENGINE: "none" };
+  const child = spawn(process.execPath, [MAIN, ...args], { cwd: folder, env });
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (text) => (said += String(text)));
+  await once(child, "close");
+  return { code: child.exitCode, said };
+}
+
+/** Writes garbage over the first page of a table. */
+function spoilTable(folder: string, table: string): void {
+  const [row] = query(folder, `select rootpage from sqlite_schema where name = '${table}'`);
+  const [size] = query(folder, "pragma page_size");
+  const pageBytes = Number(size?.["page_size"]);
+  const file = openSync(join(folder, "antiphon.db"), "r+");
+  writeSync(file, Buffer.alloc(pageBytes, 0xa5), 0, pageBytes, (Number(row?.["rootpage"]) - 1) * pageBytes);
+  closeSync(file);
+}
+
+test.each([[[]], [["keys", "list"]]])(
+  "a start on a file that is no database says so and what to do, and leaves the file alone: %j",
+  async (args) => {
+    verifies("state.spoilt.clear-at-start");
+    const folder = await dataFolder();
+    const file = join(folder, "antiphon.db");
+    const bytes = Buffer.alloc(8_192, "this was a database once ");
+    writeFileSync(file, bytes);
+    const { code, said } = await runOn(folder, ...args);
+    expect(code).toBe(3);
+    expect(said).toContain("The database is damaged, or no SQLite database");
+    expect(said).toContain(".recover");
+    expect(said).not.toMatch(/\n\s+at /);
+    expect(readFileSync(file)).toEqual(bytes);
+  },
+);
+
+test("a database that turns out to be damaged while it serves is told in the log and by /readyz, and what can be read is served", async () => {
+  verifies("state.spoilt.clear-at-run-time");
+  const folder = await dataFolder();
+  const first = await startChildServer({ env: { DATA_DIR: folder } });
+  const { id } = await readResponse(await first.post("/v1/responses", { model: MODEL, input: "Hi" }));
+  await first.stop();
+  spoilTable(folder, "items");
+  const second = await startChildServer({ env: { DATA_DIR: folder, LOG_LEVEL: "error" } });
+  expect((await second.fetch("/readyz")).status).toBe(200);
+  const broken = await second.fetch(`/v1/responses/${id}/input_items`);
+  expect(broken.status).toBe(500);
+  expect(await broken.text()).not.toMatch(/sqlite|damaged|antiphon\.db/i);
+  expect(JSON.stringify(second.lines())).toContain("The database is damaged");
+  expect((await second.fetch("/readyz")).status).toBe(503);
+  expect((await second.fetch(`/v1/responses/${id}`)).status).toBe(200);
+});
