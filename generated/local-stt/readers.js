@@ -560,7 +560,7 @@ return errors === 0;
 }
 
 export const readTranscriptFinalMessage = validate38;
-const schema17 = {"type":"object","required":["type","text"],"properties":{"type":{"type":"string","const":"transcript.final"},"text":{"type":"string"},"full_text":{"type":"string"},"seq":{"type":"integer","minimum":0},"start_ms":{"type":"integer","minimum":0},"end_ms":{"type":"integer","minimum":0}}};
+const schema17 = {"type":"object","required":["type","text"],"properties":{"type":{"type":"string","const":"transcript.final"},"text":{"type":"string"},"full_text":{"type":"string"},"seq":{"type":"integer","minimum":0},"start_ms":{"type":"integer","minimum":0},"end_ms":{"type":"integer","minimum":0},"warning":{"type":"string","minLength":1}}};
 
 function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -677,6 +677,28 @@ var valid0 = _errs11 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.warning !== undefined){
+let data6 = data.warning;
+const _errs13 = errors;
+if(errors === _errs13){
+if(typeof data6 === "string"){
+if(func2(data6) < 1){
+validate38.errors = [{instancePath:instancePath+"/warning",schemaPath:"#/properties/warning/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema17.properties.warning,data:data6}];
+return false;
+}
+}
+else {
+validate38.errors = [{instancePath:instancePath+"/warning",schemaPath:"#/properties/warning/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema17.properties.warning.type,parentSchema:schema17.properties.warning,data:data6}];
+return false;
+}
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -858,7 +880,7 @@ return errors === 0;
 }
 
 export const readTranscription = validate48;
-const schema21 = {"type":"object","required":["text"],"properties":{"text":{"type":"string"},"duration_ms":{"type":"integer","minimum":0}}};
+const schema21 = {"type":"object","required":["text"],"properties":{"text":{"type":"string"},"duration_ms":{"type":"integer","minimum":0},"warning":{"type":"string","minLength":1}}};
 
 function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -903,6 +925,28 @@ var valid0 = _errs3 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.warning !== undefined){
+let data2 = data.warning;
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(func2(data2) < 1){
+validate48.errors = [{instancePath:instancePath+"/warning",schemaPath:"#/properties/warning/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema21.properties.warning,data:data2}];
+return false;
+}
+}
+else {
+validate48.errors = [{instancePath:instancePath+"/warning",schemaPath:"#/properties/warning/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema21.properties.warning.type,parentSchema:schema21.properties.warning,data:data2}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -1086,7 +1130,7 @@ return errors === 0;
 
 export const readHealth = validate51;
 const schema24 = {"type":"object","required":["ok"],"properties":{"ok":{"type":"boolean"},"speech":{"$ref":"#/components/schemas/SpeechHealth"},"formatting":{"$ref":"#/components/schemas/FormattingHealth"}}};
-const schema25 = {"type":"object","required":["state","model","detail","received_bytes","total_bytes","restarts"],"properties":{"state":{"type":"string","enum":["building","downloading","failed","loading","ready"]},"model":{"type":["string","null"]},"detail":{"type":["string","null"]},"received_bytes":{"type":["integer","null"],"minimum":0},"total_bytes":{"type":["integer","null"],"minimum":0},"restarts":{"type":"integer","minimum":0}}};
+const schema25 = {"type":"object","required":["state","model","detail","received_bytes","total_bytes","restarts"],"properties":{"state":{"type":"string","enum":["building","demo","downloading","failed","loading","ready"]},"model":{"type":["string","null"]},"detail":{"type":["string","null"]},"received_bytes":{"type":["integer","null"],"minimum":0},"total_bytes":{"type":["integer","null"],"minimum":0},"restarts":{"type":"integer","minimum":0}}};
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -1106,7 +1150,7 @@ if(typeof data0 !== "string"){
 validate52.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema25.properties.state.type,parentSchema:schema25.properties.state,data:data0}];
 return false;
 }
-if(!(((((data0 === "building") || (data0 === "downloading")) || (data0 === "failed")) || (data0 === "loading")) || (data0 === "ready"))){
+if(!((((((data0 === "building") || (data0 === "demo")) || (data0 === "downloading")) || (data0 === "failed")) || (data0 === "loading")) || (data0 === "ready"))){
 validate52.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema25.properties.state.enum},message:"must be equal to one of the allowed values",schema:schema25.properties.state.enum,parentSchema:schema25.properties.state,data:data0}];
 return false;
 }
@@ -1365,7 +1409,7 @@ if(typeof data0 !== "string"){
 validate56.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema25.properties.state.type,parentSchema:schema25.properties.state,data:data0}];
 return false;
 }
-if(!(((((data0 === "building") || (data0 === "downloading")) || (data0 === "failed")) || (data0 === "loading")) || (data0 === "ready"))){
+if(!((((((data0 === "building") || (data0 === "demo")) || (data0 === "downloading")) || (data0 === "failed")) || (data0 === "loading")) || (data0 === "ready"))){
 validate56.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema25.properties.state.enum},message:"must be equal to one of the allowed values",schema:schema25.properties.state.enum,parentSchema:schema25.properties.state,data:data0}];
 return false;
 }
@@ -3024,7 +3068,7 @@ return errors === 0;
 }
 
 export const readCloudFinalMessage = validate95;
-const schema53 = {"type":"object","required":["type","text"],"properties":{"type":{"type":"string","const":"final"},"text":{"type":"string"},"confidence":{"type":["number","null"],"minimum":0,"maximum":1}}};
+const schema53 = {"type":"object","required":["type","text"],"properties":{"type":{"type":"string","const":"final"},"text":{"type":"string"},"confidence":{"type":["number","null"],"minimum":0,"maximum":1},"warning":{"type":"string","minLength":1}}};
 
 function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -3092,6 +3136,28 @@ var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.warning !== undefined){
+let data3 = data.warning;
+const _errs7 = errors;
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(func2(data3) < 1){
+validate95.errors = [{instancePath:instancePath+"/warning",schemaPath:"#/properties/warning/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema53.properties.warning,data:data3}];
+return false;
+}
+}
+else {
+validate95.errors = [{instancePath:instancePath+"/warning",schemaPath:"#/properties/warning/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.warning.type,parentSchema:schema53.properties.warning,data:data3}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }

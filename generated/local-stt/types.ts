@@ -259,6 +259,8 @@ export interface components {
             start_ms: number;
             /** @description Where the part ends, in milliseconds of audio since the stream opened. Equal to start_ms when no audio came. */
             end_ms: number;
+            /** @description What to know about the text, such as that a demo model heard it; left out where there is nothing to say. */
+            warning?: string;
         };
         /** @description What has been heard since the previous final, as far as it is known by now; each replaces the one before it, and the next final replaces it. Only where `interim=true` was asked for. It answers nothing, and may come at any place after hello. */
         TranscriptPartialMessage: {
@@ -288,6 +290,8 @@ export interface components {
             text: string;
             /** @description Length of the decoded recording in milliseconds. */
             duration_ms: number;
+            /** @description What to know about the text, such as that a demo model heard it; left out where there is nothing to say. */
+            warning?: string;
         };
         /** @description A recording to transcribe and then format, as multipart/form-data. */
         SttAndFormatForm: {
@@ -325,12 +329,12 @@ export interface components {
             raw_text: string;
             /** @description Whether a provider formatted the text. False when formatting is off, no key is set, the text is empty, or the provider failed. */
             formatted: boolean;
-            /** @description Why the raw text came back although formatting is on; left out where nothing went wrong. */
+            /** @description Why the raw text came back although formatting is on, or that a demo model heard it; left out where there is nothing to say. */
             warning?: string;
         };
         /** @description Whether the server can transcribe, and what it would format with. Answered without touching the engine. */
         Health: {
-            /** @description True while the speech model is ready; false while it is built, downloaded or loaded, or after it failed. */
+            /** @description True while the speech model is ready; false while it is built, downloaded or loaded, after it failed, and while a demo model answers in its place. */
             ok: boolean;
             speech: components["schemas"]["SpeechHealth"];
             formatting: components["schemas"]["FormattingHealth"];
@@ -338,10 +342,10 @@ export interface components {
         /** @description Availability of the speech model. */
         SpeechHealth: {
             /**
-             * @description What the engine is doing; only ready can transcribe.
+             * @description What the engine is doing. It transcribes when it is ready, and when it is demo: a small model that knows few words then answers while the chosen one is not there.
              * @enum {string}
              */
-            state: "building" | "downloading" | "failed" | "loading" | "ready";
+            state: "building" | "demo" | "downloading" | "failed" | "loading" | "ready";
             /** @description Name of the model, such as base.en; null where none is configured. */
             model: string | null;
             /** @description One sentence on progress, or on why it failed; null when there is nothing to say. */
@@ -516,6 +520,8 @@ export interface components {
             text: string;
             /** @description As in an interim message. */
             confidence: number | null;
+            /** @description What to know about the text, such as that a demo model heard it; left out where there is nothing to say. */
+            warning?: string;
         };
         /** @description Why the cloud stream is about to close. The last message. */
         CloudErrorMessage: {

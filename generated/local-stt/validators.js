@@ -640,7 +640,7 @@ return errors === 0;
 }
 
 export const validateTranscriptFinalMessage = validate38;
-const schema17 = {"type":"object","additionalProperties":false,"required":["type","text","full_text","seq","start_ms","end_ms"],"properties":{"type":{"type":"string","const":"transcript.final"},"text":{"type":"string"},"full_text":{"type":"string"},"seq":{"type":"integer","minimum":0},"start_ms":{"type":"integer","minimum":0},"end_ms":{"type":"integer","minimum":0}}};
+const schema17 = {"type":"object","additionalProperties":false,"required":["type","text","full_text","seq","start_ms","end_ms"],"properties":{"type":{"type":"string","const":"transcript.final"},"text":{"type":"string"},"full_text":{"type":"string"},"seq":{"type":"integer","minimum":0},"start_ms":{"type":"integer","minimum":0},"end_ms":{"type":"integer","minimum":0},"warning":{"type":"string","minLength":1}}};
 
 function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -655,7 +655,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((((((key0 === "type") || (key0 === "text")) || (key0 === "full_text")) || (key0 === "seq")) || (key0 === "start_ms")) || (key0 === "end_ms"))){
+if(!(((((((key0 === "type") || (key0 === "text")) || (key0 === "full_text")) || (key0 === "seq")) || (key0 === "start_ms")) || (key0 === "end_ms")) || (key0 === "warning"))){
 validate38.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema17,data}];
 return false;
 break;
@@ -766,6 +766,28 @@ var valid0 = _errs12 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.warning !== undefined){
+let data6 = data.warning;
+const _errs14 = errors;
+if(errors === _errs14){
+if(typeof data6 === "string"){
+if(func2(data6) < 1){
+validate38.errors = [{instancePath:instancePath+"/warning",schemaPath:"#/properties/warning/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema17.properties.warning,data:data6}];
+return false;
+}
+}
+else {
+validate38.errors = [{instancePath:instancePath+"/warning",schemaPath:"#/properties/warning/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema17.properties.warning.type,parentSchema:schema17.properties.warning,data:data6}];
+return false;
+}
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -968,7 +990,7 @@ return errors === 0;
 }
 
 export const validateTranscription = validate48;
-const schema21 = {"type":"object","additionalProperties":false,"required":["text","duration_ms"],"properties":{"text":{"type":"string"},"duration_ms":{"type":"integer","minimum":0}}};
+const schema21 = {"type":"object","additionalProperties":false,"required":["text","duration_ms"],"properties":{"text":{"type":"string"},"duration_ms":{"type":"integer","minimum":0},"warning":{"type":"string","minLength":1}}};
 
 function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -983,7 +1005,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "text") || (key0 === "duration_ms"))){
+if(!(((key0 === "text") || (key0 === "duration_ms")) || (key0 === "warning"))){
 validate48.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema21,data}];
 return false;
 break;
@@ -1022,6 +1044,28 @@ var valid0 = _errs4 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.warning !== undefined){
+let data2 = data.warning;
+const _errs6 = errors;
+if(errors === _errs6){
+if(typeof data2 === "string"){
+if(func2(data2) < 1){
+validate48.errors = [{instancePath:instancePath+"/warning",schemaPath:"#/properties/warning/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema21.properties.warning,data:data2}];
+return false;
+}
+}
+else {
+validate48.errors = [{instancePath:instancePath+"/warning",schemaPath:"#/properties/warning/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema21.properties.warning.type,parentSchema:schema21.properties.warning,data:data2}];
+return false;
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -1226,7 +1270,7 @@ return errors === 0;
 
 export const validateHealth = validate51;
 const schema24 = {"type":"object","additionalProperties":false,"required":["ok","speech","formatting"],"properties":{"ok":{"type":"boolean"},"speech":{"$ref":"#/components/schemas/SpeechHealth"},"formatting":{"$ref":"#/components/schemas/FormattingHealth"}}};
-const schema25 = {"type":"object","additionalProperties":false,"required":["state","model","detail","received_bytes","total_bytes","restarts"],"properties":{"state":{"type":"string","enum":["building","downloading","failed","loading","ready"]},"model":{"type":["string","null"]},"detail":{"type":["string","null"]},"received_bytes":{"type":["integer","null"],"minimum":0},"total_bytes":{"type":["integer","null"],"minimum":0},"restarts":{"type":"integer","minimum":0}}};
+const schema25 = {"type":"object","additionalProperties":false,"required":["state","model","detail","received_bytes","total_bytes","restarts"],"properties":{"state":{"type":"string","enum":["building","demo","downloading","failed","loading","ready"]},"model":{"type":["string","null"]},"detail":{"type":["string","null"]},"received_bytes":{"type":["integer","null"],"minimum":0},"total_bytes":{"type":["integer","null"],"minimum":0},"restarts":{"type":"integer","minimum":0}}};
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -1255,7 +1299,7 @@ if(typeof data0 !== "string"){
 validate52.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema25.properties.state.type,parentSchema:schema25.properties.state,data:data0}];
 return false;
 }
-if(!(((((data0 === "building") || (data0 === "downloading")) || (data0 === "failed")) || (data0 === "loading")) || (data0 === "ready"))){
+if(!((((((data0 === "building") || (data0 === "demo")) || (data0 === "downloading")) || (data0 === "failed")) || (data0 === "loading")) || (data0 === "ready"))){
 validate52.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema25.properties.state.enum},message:"must be equal to one of the allowed values",schema:schema25.properties.state.enum,parentSchema:schema25.properties.state,data:data0}];
 return false;
 }
@@ -1544,7 +1588,7 @@ if(typeof data0 !== "string"){
 validate56.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema25.properties.state.type,parentSchema:schema25.properties.state,data:data0}];
 return false;
 }
-if(!(((((data0 === "building") || (data0 === "downloading")) || (data0 === "failed")) || (data0 === "loading")) || (data0 === "ready"))){
+if(!((((((data0 === "building") || (data0 === "demo")) || (data0 === "downloading")) || (data0 === "failed")) || (data0 === "loading")) || (data0 === "ready"))){
 validate56.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema25.properties.state.enum},message:"must be equal to one of the allowed values",schema:schema25.properties.state.enum,parentSchema:schema25.properties.state,data:data0}];
 return false;
 }
@@ -1735,7 +1779,7 @@ return errors === 0;
 
 export const validateVersion = validate58;
 const schema29 = {"type":"object","additionalProperties":false,"required":["name","version","commit","protocol","engine","model_paths","speech_model","formatting_tier","ai"],"properties":{"name":{"type":"string","const":"antiphon"},"version":{"type":"string"},"commit":{"type":["string","null"]},"protocol":{"type":"string","const":"stt-jsonl-v1"},"engine":{"$ref":"#/components/schemas/SpeechEngineVersion"},"model_paths":{"$ref":"#/components/schemas/ModelPaths"},"speech_model":{"$ref":"#/components/schemas/SpeechModelVersion"},"formatting_tier":{"$ref":"#/components/schemas/FormattingTier"},"ai":{"$ref":"#/components/schemas/AiToggles"}}};
-const func9 = Object.prototype.hasOwnProperty;
+const func11 = Object.prototype.hasOwnProperty;
 const schema30 = {"type":"object","additionalProperties":false,"required":["name","version"],"properties":{"name":{"type":"string"},"version":{"type":["string","null"]}}};
 
 function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -2044,7 +2088,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func9.call(schema29.properties, key0))){
+if(!(func11.call(schema29.properties, key0))){
 validate58.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema29,data}];
 return false;
 break;
@@ -3435,7 +3479,7 @@ return errors === 0;
 }
 
 export const validateCloudFinalMessage = validate95;
-const schema53 = {"type":"object","additionalProperties":false,"required":["type","text","confidence"],"properties":{"type":{"type":"string","const":"final"},"text":{"type":"string"},"confidence":{"type":["number","null"],"minimum":0,"maximum":1}}};
+const schema53 = {"type":"object","additionalProperties":false,"required":["type","text","confidence"],"properties":{"type":{"type":"string","const":"final"},"text":{"type":"string"},"confidence":{"type":["number","null"],"minimum":0,"maximum":1},"warning":{"type":"string","minLength":1}}};
 
 function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -3450,7 +3494,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((key0 === "type") || (key0 === "text")) || (key0 === "confidence"))){
+if(!((((key0 === "type") || (key0 === "text")) || (key0 === "confidence")) || (key0 === "warning"))){
 validate95.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema53,data}];
 return false;
 break;
@@ -3512,6 +3556,28 @@ var valid0 = _errs6 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.warning !== undefined){
+let data3 = data.warning;
+const _errs8 = errors;
+if(errors === _errs8){
+if(typeof data3 === "string"){
+if(func2(data3) < 1){
+validate95.errors = [{instancePath:instancePath+"/warning",schemaPath:"#/properties/warning/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema53.properties.warning,data:data3}];
+return false;
+}
+}
+else {
+validate95.errors = [{instancePath:instancePath+"/warning",schemaPath:"#/properties/warning/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.warning.type,parentSchema:schema53.properties.warning,data:data3}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
