@@ -51,7 +51,7 @@ export async function startLocalSttServer({
 /** Resolves once the engine is ready, or has failed. */
 export async function settled(speech: SpeechEngine): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const isSettled = (): boolean => ["ready", "failed"].includes(speech.status().state);
+  const isSettled = (): boolean => ["ready", "demo", "failed"].includes(speech.status().state);
   const stop = speech.watch(() => isSettled() && resolve());
   if (isSettled()) resolve();
   await promise;

@@ -44,10 +44,14 @@ function writeAnswer(answer: SttServerMessage): CloudInterimMessage | CloudFinal
     case "transcript.partial":
       return { type: "interim", text: answer.text, confidence: null };
     case "transcript.final":
-      return { type: "final", text: answer.text, confidence: null };
+      return { type: "final", text: answer.text, confidence: null, ...warningOf(answer) };
     default:
       return null;
   }
+}
+
+function warningOf({ warning }: { readonly warning?: string }): { readonly warning?: string } {
+  return warning === undefined ? {} : { warning };
 }
 
 function faultOf(error: unknown): ApiError | null {

@@ -3,7 +3,7 @@ import type { SttClientMessage, SttServerMessage } from "../../generated/local-s
 import { ApiError } from "../base/api-error.ts";
 import { assertNever } from "../base/assert.ts";
 import type { Logger } from "../base/logger.ts";
-import { type SpeechEngine, SpeechError } from "../speech/speech-engine.ts";
+import { type SpeechEngine, SpeechError, transcriptWarning } from "../speech/speech-engine.ts";
 import { clientTooSlow, streamIdle } from "./errors.ts";
 import { Outbox } from "./outbox.ts";
 import { speechFault } from "./speech-faults.ts";
@@ -204,8 +204,13 @@ class SessionDriver<Message extends object> {
   #send(message: SttServerMessage): void {
     if (message.type === "transcript.final")
       this.#parts.observer.finalMade(performance.now() - (this.#askedAt.shift() ?? performance.now()));
-    const said = this.#parts.protocol.write(message);
+    const said = this.#parts.protocol.write(this.#withWarning(message));
     if (said !== null) this.#outbox.add(said);
+  }
+
+  #withWarning(message: SttServerMessage): SttServerMessage {
+    const warning = transcriptWarning(this.#parts.speech.status());
+    return message.type !== "transcript.final" || warning === null ? message : { ...message, warning };
   }
 
   async #transcribe(part: number, samples: Int16Array, isAwaited: boolean): Promise<void> {

@@ -43,7 +43,11 @@ export async function readAudio(
   const heard = tools.abilities.audioFormats.find((format) => format === recording.format);
   if (heard !== undefined) return heardPart(heard, part.input_audio.data, recording.bytes, part.input_audio.format);
   const text = await transcript(tools, recording, part.input_audio.language_hint ?? null, signal);
-  return { type: "input_text", text: shown(text, isAlone) };
+  const warning = tools.speech?.warning() ?? null;
+  return {
+    type: "input_text",
+    text: warning === null ? shown(text, isAlone) : `[${warning}]\n${shown(text, isAlone)}`,
+  };
 }
 
 /** A message that is nothing but a recording reads as if it had been typed; beside other parts it has to be told apart. */
@@ -88,7 +92,7 @@ async function transcript(
   signal: AbortSignal,
 ): Promise<string> {
   if (speech === null) throw notHeard(format);
-  const key = `speech ${language ?? ""} ${createHash("sha256").update(bytes).digest("base64")}`;
+  const key = `speech ${speech.warning() ?? ""} ${language ?? ""} ${createHash("sha256").update(bytes).digest("base64")}`;
   try {
     return await texts.get(key, async () => {
       const text = await speech.transcribeFile(

@@ -16,7 +16,10 @@ test.each<[EngineStatus, string]>([
   ],
   [{ state: "loading" }, "Loading speech model base.en"],
   [{ state: "ready" }, "The speech model base.en is ready"],
-  [{ state: "ready", notice: "Another model answers" }, "Another model answers."],
+  [
+    { state: "demo", words: 69, reason: "There is no model" },
+    "Demo model: 69 words of a synthetic voice. There is no model.",
+  ],
   [{ state: "failed", reason: "There is no room" }, "There is no speech: There is no room."],
 ])("%j is shown as %s", (status, line) => {
   expect(progressLine(status, "base.en")).toBe(line);

@@ -1,4 +1,4 @@
-import type { EngineStatus, SpeechEngine } from "../speech/speech-engine.ts";
+import { type EngineStatus, type SpeechEngine, transcriptWarning } from "../speech/speech-engine.ts";
 
 interface Output {
   readonly isTTY?: boolean;
@@ -18,10 +18,10 @@ const CLEAR_LINE = "\r\u001B[2K";
  */
 export function showSpeechProgress(engine: SpeechEngine, output: Output): void {
   const draw = (status: EngineStatus): void => {
-    const isOver = status.state === "ready" || status.state === "failed";
+    const isOver = status.state === "ready" || status.state === "demo" || status.state === "failed";
     const line = progressLine(status, engine.facts().model);
     if (output.isTTY === true) output.write(`${CLEAR_LINE}${isOver ? `${line}\n` : line.slice(0, widthOf(output))}`);
-    else if (status.state === "failed") output.write(`${line}\n`);
+    else if (status.state === "failed" || status.state === "demo") output.write(`${line}\n`);
     if (isOver) stop();
   };
   const stop = engine.watch(draw);
@@ -44,7 +44,9 @@ export function progressLine(status: EngineStatus, model: string | null): string
     case "loading":
       return `Loading ${subject}`;
     case "ready":
-      return status.notice === undefined ? `The ${subject} is ready` : `${status.notice}.`;
+      return `The ${subject} is ready`;
+    case "demo":
+      return `${transcriptWarning(status) ?? ""} ${status.reason}.`;
     case "failed":
       return `There is no speech: ${status.reason}.`;
   }

@@ -9,6 +9,7 @@ import {
   type SpeechEngine,
   SpeechError,
   type TranscriptionRequest,
+  transcriptWarning,
 } from "./speech-engine.ts";
 
 export interface RecordingParts {
@@ -22,6 +23,8 @@ export interface TranscribedRecording {
   /** Empty where nothing was said. */
   readonly text: string;
   readonly durationMs: number;
+  /** What whoever reads the text should know, as a sentence; null: nothing. */
+  readonly warning: string | null;
 }
 
 /**
@@ -62,6 +65,10 @@ export class RecordingTranscriber implements FileTranscriber {
     }
   }
 
+  warning(): string | null {
+    return transcriptWarning(this.#parts.engine.status());
+  }
+
   /** A recording that cannot be read is a `SpeechError` of the reason `refused`. */
   async transcribeFile({ bytes }: SoundFile, request: RecordingRequest): Promise<string> {
     const recording: Recording = { size: bytes.length, read: () => piecesOf(bytes) };
@@ -84,7 +91,7 @@ export class RecordingTranscriber implements FileTranscriber {
     const last = segmenter.cut();
     if (last !== null) texts.push(await this.#ask(last.samples, request));
     const durationMs = Math.round((samples * 1000) / DECODED_RATE_HZ);
-    return { text: texts.filter((text) => text !== "").join(" "), durationMs };
+    return { text: texts.filter((text) => text !== "").join(" "), durationMs, warning: this.warning() };
   }
 
   async #ask(samples: Int16Array, request: RecordingRequest): Promise<string> {

@@ -42,15 +42,21 @@ export interface Transcript {
   readonly language: string | null;
 }
 
-/** What an engine is doing. Only a `ready` one transcribes; one that is `loading` for a second time takes requests, which wait. */
+/** What an engine is doing. A `ready` one transcribes, and a `demo` one as well as it can; one that is `loading` for a second time takes requests, which wait. */
 export type EngineStatus =
   | { readonly state: "building"; readonly percent: number | null }
   | { readonly state: "downloading"; readonly receivedBytes: number; readonly totalBytes: number | null }
   | { readonly state: "loading" }
-  /** `notice`: what is unusual about it, as a sentence without a full stop, which may be shown. */
-  | { readonly state: "ready"; readonly notice?: string }
+  | { readonly state: "ready" }
+  /** A small model that knows `words` words answers in place of the chosen one. `reason`: why, as a sentence without a full stop, which may be shown. */
+  | { readonly state: "demo"; readonly words: number; readonly reason: string }
   /** `reason`: a sentence without a full stop, which may be shown. */
   | { readonly state: "failed"; readonly reason: string };
+
+/** What whoever reads a transcript of such an engine should know, as a sentence; null: nothing. */
+export function transcriptWarning(status: EngineStatus): string | null {
+  return status.state === "demo" ? `Demo model: ${status.words} words of a synthetic voice.` : null;
+}
 
 /** What /version tells of an engine. */
 export interface EngineFacts {
@@ -85,6 +91,8 @@ export interface SpeechEngine {
 
 /** Turns whole recordings into text. */
 export interface FileTranscriber {
+  /** What whoever reads its transcripts should know now, as a sentence; null: nothing. */
+  warning(): string | null;
   /** Where nothing is said the text is empty. Rejects with `SpeechError`, or with the signal's reason when that aborts. */
   transcribeFile(
     file: SoundFile,

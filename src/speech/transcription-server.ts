@@ -36,6 +36,7 @@ export function createTranscriptionServer(options: TranscriptionServerOptions): 
     bodyTimeout: options.timeoutMs,
   });
   return {
+    warning: () => null,
     async transcribeFile(file, request) {
       const signal = AbortSignal.any([request.signal, AbortSignal.timeout(options.timeoutMs)]);
       try {

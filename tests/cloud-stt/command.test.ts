@@ -128,7 +128,7 @@ describe("antiphon stt-cloud", () => {
       const [code] = await once(child, "close");
       return `${String(code)} ${said}`;
     };
-    expect(await run("--stt-cloud-port", "many")).toMatch(/^2 [^\n]*\n +STT_CLOUD_PORT is 'many'/);
+    expect(await run("--stt-cloud-port", "many")).toMatch(/^2 [^\n]*\n +STT_CLOUD_PORT \(--stt-cloud-port\) is 'many'/);
     expect(await run("--help")).toMatch(/^0 [\s\S]*stt-cloud serves the cloud stream[\s\S]*STT_CLOUD_STREAMS_MAX/);
   });
 });

@@ -227,6 +227,13 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
     await keep(page, "downloading-wide-light");
     status = { state: "failed", reason: "The model cannot be read" };
     await expect.poll(() => page.locator("#status").textContent()).toMatch(/not available[\s\S]*cannot be read/);
+    status = { state: "demo", words: 69, reason: "The model cannot be downloaded" };
+    await expect
+      .poll(() => page.locator("#status").textContent())
+      .toMatch(/Demo model[\s\S]*69 words of a synthetic voice/);
+    expect(await page.getByRole("button", { name: "Talk" }).isEnabled()).toBe(true);
+    const colour = await page.locator("#status .dot").evaluate((dot) => getComputedStyle(dot).backgroundColor);
+    expect(colour).toBe(AMBER);
     status = { state: "ready" };
     await isReady(page);
     expect([await bar.isVisible(), await page.getByRole("button", { name: "Talk" }).isEnabled()]).toEqual([
@@ -235,6 +242,9 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
     ]);
   });
 });
+
+/** `--warn` of the light colours. */
+const AMBER = "rgb(138, 90, 0)";
 
 function openBrowser(): Promise<Browser> {
   return chromium.launch({

@@ -15,6 +15,7 @@ import { WavReader } from "../../src/audio/wav.ts";
 import { SPOKEN_WORDS } from "../../src/speech/whisper/spoken-words.ts";
 import { chunks, converse, TRANSPORTS } from "../local-stt/stream-client.ts";
 import { type LocalSttServer, settled, startLocalSttServer } from "../local-stt-server.ts";
+import { says, serveBehind } from "../responses/behind-upstream.ts";
 import { verifies } from "../verifies.ts";
 import { tones as soundOf } from "./tones.ts";
 import { hear, openEngine, toneModelFile, whisperForTests } from "./whisper-for-tests.ts";
@@ -49,24 +50,35 @@ describe.skipIf(program === null)("a server whose speech model is nowhere", () =
     await rm(folder, { recursive: true, force: true });
   });
 
-  test("says that a fixture answers, in /healthz, /version and the log", async () => {
+  test("says that it is a demo, in /healthz, /version and the log", async () => {
     verifies("stt.model.fixture-in-its-place");
     const health: Health = await (await fetch(`${server.url}/healthz`)).json();
-    expect(health).toMatchObject({ ok: true, speech: { state: "ready", model: "spoken-words-fixture" } });
+    expect(health).toMatchObject({ ok: false, speech: { state: "demo", model: "spoken-words-fixture" } });
     expect(health.speech.detail).toMatch(
-      /^There is no speech model .*ggml-base\.en\.bin, .* spoken-words-fixture answers/,
+      /^Demo model: 69 words of a synthetic voice\. There is no speech model .*ggml-base\.en\.bin/,
     );
     await expect
       .poll(async (): Promise<Version> => (await fetch(`${server.url}/version`)).json())
       .toMatchObject({ speech_model: { name: "spoken-words-fixture", sha256: SPOKEN_WORDS.sha256 } });
-    expect(warnings.map(({ message }) => message)).toContainEqual(expect.stringMatching(/^a fixture answers in place/));
+    expect(warnings.map(({ message }) => message)).toContainEqual(
+      expect.stringMatching(/^a demo model answers in place/),
+    );
   });
 
   test("gives the words of the example that is shipped", async () => {
     const form = new FormData();
     form.set("audio", new Blob([await readFile(EXAMPLE)], { type: "audio/wav" }), "recording.wav");
     const reply = await fetch(`${server.url}/transcribe`, { method: "POST", body: form });
-    expect(await reply.json()).toMatchObject({ text: EXAMPLE_TEXT });
+    expect(await reply.json()).toMatchObject({ text: EXAMPLE_TEXT, warning: WARNING });
+    const formatted = await fetch(`${server.url}/stt_and_format`, { method: "POST", body: form });
+    expect(await formatted.json()).toMatchObject({ raw_text: EXAMPLE_TEXT, warning: WARNING });
+  });
+
+  test("warns a model that is given its transcript", async () => {
+    const behind = await serveBehind(says("I read."), {}, server.recordings);
+    const data = (await readFile(EXAMPLE)).toString("base64");
+    await behind.create({ input: [{ type: "input_audio", data, format: "wav" }] });
+    expect(behind.asked()).toMatchObject({ messages: [{ content: `[${WARNING}]\n${EXAMPLE_TEXT}` }] });
   });
 
   test.each(TRANSPORTS)("gives the same words over %s", async (transport) => {
@@ -74,7 +86,7 @@ describe.skipIf(program === null)("a server whose speech model is nowhere", () =
     const samples = Int16Array.from(reader.push(await readFile(EXAMPLE)));
     const messages = [...chunks(samples, 8000, { sample_rate: EXAMPLE_RATE_HZ }), { type: "end" }];
     const finals = (await converse(server.url, transport, messages)).filter(({ type }) => type === "transcript.final");
-    expect(finals.at(-1)).toMatchObject({ full_text: EXAMPLE_TEXT });
+    expect(finals.at(-1)).toMatchObject({ full_text: EXAMPLE_TEXT, warning: WARNING });
   });
 
   test("hears nothing in silence", async () => {
@@ -156,6 +168,8 @@ describe.skipIf(program === null)("the fixture that comes with the program", () 
     expect(speech).toMatchObject({ state: "ready", model: SPOKEN_WORDS.name, detail: null });
   });
 });
+
+const WARNING = "Demo model: 69 words of a synthetic voice.";
 
 function drop(): void {}
 

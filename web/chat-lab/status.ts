@@ -12,6 +12,7 @@ const WORDS: Readonly<Record<LocalStt.Health["speech"]["state"], string>> = {
   building: "The speech engine is being built",
   downloading: "The speech model is being downloaded",
   failed: "Speech is not available",
+  demo: "Demo model",
 };
 
 /** Keeps asking the server how it is, and shows it. */
@@ -44,7 +45,7 @@ export class ServerStatus {
     for (;;) {
       const health = await this.#ask();
       const wasReady = this.#isReady;
-      this.#isReady = health?.ok === true;
+      this.#isReady = health?.ok === true || health?.speech.state === "demo";
       showHealth(health);
       this.#onChange(this.#isReady); // Whoever reads "Ready" can talk.
       if (this.#isReady) for (const tell of this.#whenReady.splice(0)) tell();
@@ -84,6 +85,7 @@ function showHealth(health: LocalStt.Health | null): void {
 }
 
 function detailOf({ speech, formatting }: LocalStt.Health): string {
+  if (speech.state === "demo") return (speech.detail ?? "").replace(/^Demo model: /, "");
   if (speech.state === "failed" || speech.state === "building") return speech.detail ?? "";
   const model = speech.model === null ? "no model" : `model ${speech.model}`;
   const provider = formatting.enabled ? `formatting by ${formatting.provider ?? "a provider"}` : "no formatting";

@@ -1,7 +1,7 @@
 import type { LocalSttHandlers } from "../../../generated/local-stt/operations.ts";
 import type { FormattingHealth, SpeechHealth } from "../../../generated/local-stt/types.ts";
 import type { FormattingTier } from "../../formatting/formatting-tier.ts";
-import type { EngineStatus, SpeechEngine } from "../../speech/speech-engine.ts";
+import { type EngineStatus, type SpeechEngine, transcriptWarning } from "../../speech/speech-engine.ts";
 
 /** `GET /healthz`. Asks the engine what it is doing, and never for work. */
 export function getHealth(
@@ -42,7 +42,9 @@ function detailOf(status: EngineStatus): string | null {
     case "failed":
       return `${status.reason}.`;
     case "ready":
-      return status.notice === undefined ? null : `${status.notice}.`;
+      return null;
+    case "demo":
+      return `${transcriptWarning(status) ?? ""} ${status.reason}.`;
   }
 }
 

@@ -10,8 +10,10 @@ export function transcribeAndFormat(
   formatter: TextFormatter,
 ): LocalSttHandlers<SttContext>["transcribeAndFormat"] {
   return async ({ body }, context) => {
-    const { text } = await transcribeUpload(body.audio, context);
+    const { text, warning } = await transcribeUpload(body.audio, context);
     const wish = { assistive: false, instruction: body.instruction ?? "" };
-    return { status: 200, body: formatReply(text, await formatter.format(text, wish, context.signal)) };
+    const written = await formatter.format(text, wish, context.signal);
+    const warnings = [warning, written.warning].filter((sentence) => sentence !== null).join(" ");
+    return { status: 200, body: formatReply(text, { ...written, warning: warnings === "" ? null : warnings }) };
   };
 }

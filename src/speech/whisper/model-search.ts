@@ -24,8 +24,8 @@ export interface ModelInUse extends FoundModel {
   readonly name: string;
   /** What its checksum should be; null where nobody said. */
   readonly sha256: string | null;
-  /** Why it is not the chosen one, as a sentence; null where it is. */
-  readonly notice: string | null;
+  /** Why it is not the chosen one, as a sentence without a full stop, and how many words it knows; null where it is. */
+  readonly standsInFor: { readonly reason: string; readonly words: number } | null;
 }
 
 export interface ModelSearchOptions {
@@ -92,24 +92,23 @@ export class ModelSearch {
   ): Promise<ModelInUse> {
     const { choice, standIn } = this.#options;
     if (choice.path === null && choice.name === standIn?.model.name)
-      return { ...(await unpacked(standIn)), notice: null };
+      return { ...(await unpacked(standIn)), standsInFor: null };
     const found = await findModel(choice, onProgress, signal);
-    return { ...found, name: modelName(choice), sha256: expectedSha256(choice), notice: null };
+    return { ...found, name: modelName(choice), sha256: expectedSha256(choice), standsInFor: null };
   }
 
   async #useStandIn(standIn: StandIn, reason: string): Promise<ModelInUse> {
     const { name, words } = standIn.model;
     const found = await unpacked(standIn);
-    const notice = `${reason}; ${name} answers in its place, a small model that knows ${words} words: digits and commands`;
     this.#options.log.warn(
       { model: name, words, reason },
-      "a fixture answers in place of the speech model: it knows digits and commands only",
+      "a demo model answers in place of the speech model: it knows digits and commands of a synthetic voice",
     );
-    return { ...found, notice };
+    return { ...found, standsInFor: { reason, words } };
   }
 }
 
-async function unpacked({ model, folder }: StandIn): Promise<Omit<ModelInUse, "notice">> {
+async function unpacked({ model, folder }: StandIn): Promise<Omit<ModelInUse, "standsInFor">> {
   const path = await unpackModel(model, folder);
   return { path, shape: await readModelShape(path), name: model.name, sha256: model.sha256 };
 }

@@ -120,7 +120,7 @@ export class WhisperEngine implements SpeechEngine {
     const { signal } = this.#stopping;
     try {
       const [server, model] = await this.#prepare(signal);
-      if (model.notice !== null) await this.#makeDo(server, model);
+      if (model.standsInFor !== null) await this.#makeDo(server, model);
       else await this.#keepRunning(server, model, signal);
     } catch (error) {
       if (signal.aborted) return;
@@ -210,10 +210,10 @@ export class WhisperEngine implements SpeechEngine {
     );
   }
 
-  #ready(engine: EngineProcess, transcriber: Transcriber, { notice }: ModelInUse): void {
+  #ready(engine: EngineProcess, transcriber: Transcriber, { standsInFor }: ModelInUse): void {
     this.#starts += 1;
     this.#transcriber = transcriber;
-    this.#show(notice === null ? { state: "ready" } : { state: "ready", notice });
+    this.#show(standsInFor === null ? { state: "ready" } : { state: "demo", ...standsInFor });
     this.#desk.employ(engine);
   }
 
