@@ -202,6 +202,7 @@ describe("before a run starts, a recording", () => {
       says("Hi"),
       {},
       {
+        warning: () => null,
         transcribeFile: () => Promise.reject(new SpeechError(reason, message)),
       },
     );
