@@ -226,6 +226,15 @@ export const SETTINGS = {
     max: 1_000_000,
     text: "WebSocket connections at the same time. Further ones are asked to come back later.",
   },
+  websocketConnectionsPerKeyMax: {
+    name: "WEBSOCKET_CONNECTIONS_PER_KEY_MAX",
+    section: "Limits",
+    kind: "integer",
+    default: 500,
+    min: 1,
+    max: 1_000_000,
+    text: "How many of them one key may have. Further ones are refused with 429.",
+  },
 
   websocketMode: {
     name: "WEBSOCKET_MODE",

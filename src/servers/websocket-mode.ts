@@ -2,11 +2,12 @@ import type { Config } from "../config/load-config.ts";
 import type { Principal } from "../responses-api/authenticate.ts";
 import type { BeginParts } from "../responses-api/begin-response.ts";
 import { upgradeNotOffered } from "../responses-api/errors/server-errors.ts";
-import { tooManyWebSockets } from "../responses-api/errors/websocket-errors.ts";
+import { tooManyWebSockets, tooManyWebSocketsOfKey } from "../responses-api/errors/websocket-errors.ts";
 import { ALL_CONNECTIONS_CHARACTERS_MAX, CharacterBudget } from "../responses-api/websocket/connection-memory.ts";
 import { converse } from "../responses-api/websocket/converse.ts";
 import { errorFrame } from "../responses-api/websocket/error-frame.ts";
 import type { Upgrade } from "../transport/websocket.ts";
+import { byteBudgetsOf } from "./byte-budgets.ts";
 
 const PATH = "/v1/responses";
 
@@ -14,13 +15,22 @@ const PATH = "/v1/responses";
 export function websocketMode(begin: BeginParts, config: Config): Upgrade<Principal> {
   if (!config.websocketMode) return { path: PATH, refuse: upgradeNotOffered };
   const budget = new CharacterBudget(ALL_CONNECTIONS_CHARACTERS_MAX);
-  const parts = { begin, lifetimeMs: config.websocketLifetimeMs, budget };
+  const { incoming } = byteBudgetsOf(config);
+  const parts = { begin, lifetimeMs: config.websocketLifetimeMs, budget, incoming };
   return {
     path: PATH,
     secured: true,
     operationId: "createResponse",
     messageBytesMax: config.bodyBytesMax,
-    room: { conversationsMax: config.websocketConnectionsMax, refuse: tooManyWebSockets },
+    room: {
+      conversationsMax: config.websocketConnectionsMax,
+      refuse: tooManyWebSockets,
+      perCaller: {
+        conversationsMax: config.websocketConnectionsPerKeyMax,
+        nameOf: ({ keyId }) => keyId,
+        refuse: tooManyWebSocketsOfKey,
+      },
+    },
     lastWords: (fault) => errorFrame(fault, null),
     handle: (messages, context) => converse(parts, messages, context),
   };

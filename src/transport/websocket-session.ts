@@ -10,7 +10,7 @@ import { letGo } from "./let-go.ts";
 import { namedFault } from "./named-fault.ts";
 import type { TransportOptions } from "./options.ts";
 import type { Unread } from "./unread-bytes.ts";
-import { WebSocketInbox } from "./websocket-inbox.ts";
+import { type IncomingSocket, WebSocketInbox } from "./websocket-inbox.ts";
 
 export interface SessionParts {
   readonly requestId: string;
@@ -21,7 +21,7 @@ export interface SessionParts {
   /** Whether the end of what is sent tells nothing of that. */
   readonly endsByItself: boolean;
   readonly faults: Faults;
-  readonly options: Pick<TransportOptions, "pingIntervalMs" | "unread">;
+  readonly options: Pick<TransportOptions, "pingIntervalMs" | "incoming" | "unread">;
   readonly log: Logger;
 }
 
@@ -45,14 +45,16 @@ const LAST_MESSAGES_MS = 300;
 
 /** Runs one conversation to its end. Everything that goes wrong ends the socket, nothing else. */
 export function converse(
-  socket: WebSocket,
+  incoming: IncomingSocket,
   flight: Flight,
   handle: (messages: AsyncIterableIterator<unknown>) => AsyncIterable<object>,
   parts: SessionParts,
 ): void {
-  const inbox = new WebSocketInbox(socket, parts.faults);
+  const { socket } = incoming;
+  const { pingIntervalMs } = parts.options;
+  const inbox = new WebSocketInbox(incoming, parts.options.incoming.open(), parts.faults);
   const source = handle(inbox)[Symbol.asyncIterator]();
-  const stopPings = pingRegularly(socket, parts.options.pingIntervalMs);
+  const stopPings = pingRegularly(socket, pingIntervalMs, () => inbox.look(pingIntervalMs));
   socket.on("error", (error) => parts.log.debug({ err: error, requestId: parts.requestId }, "a WebSocket failed"));
   let leaving: NodeJS.Timeout | undefined;
   const leave = (): void => {
@@ -119,12 +121,13 @@ function send(socket: WebSocket, message: object, unread: Unread): Promise<void>
 }
 
 /** Ends a socket whose other side has not answered the ping before; one that we have stopped reading cannot have heard the answer. */
-function pingRegularly(socket: WebSocket, intervalMs: number): () => void {
+function pingRegularly(socket: WebSocket, intervalMs: number, onPing: () => void): () => void {
   let answered = true;
   socket.on("pong", () => {
     answered = true;
   });
   const timer = setInterval(() => {
+    onPing();
     if (!answered && !socket.isPaused) return socket.terminate();
     answered = false;
     if (socket.readyState === socket.OPEN) socket.ping();

@@ -207,6 +207,18 @@ test("a socket that does not answer pings is closed", async () => {
   expect(living.readyState).toBe(WebSocket.OPEN);
 });
 
+test("a large message that does not go on ends the conversation, and a small one may take its time", async () => {
+  const sample = await startSockets(echo, { options: { pingIntervalMs: 100 } });
+  const [stalled, small] = [open(sample), open(sample)];
+  await Promise.all([once(stalled, "message"), once(small, "message")]);
+  stalled.send(`"${"x".repeat(200_000)}`, { fin: false });
+  small.send(`"${"x".repeat(1000)}`, { fin: false });
+  expect(await closeCodeOf(stalled)).toBe(1001);
+  expect(stalled.received.at(-1)).toMatchObject({ type: "error", code: "body_timed_out" });
+  small.send('"', { fin: true });
+  await once(small, "message");
+});
+
 test("the reply that makes it a WebSocket carries the standing headers and the caller's", async () => {
   const { url } = await startSockets(echo, {
     admission: {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import { type WebSocket, WebSocketServer } from "ws";
+import { WebSocketServer } from "ws";
 import type { ApiError } from "../base/api-error.ts";
 import { newRequestId } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
@@ -16,6 +16,7 @@ import type { TransportOptions } from "./options.ts";
 import { rawReply } from "./raw-reply.ts";
 import { readQuery } from "./read-query.ts";
 import type { RequestObserver } from "./request-observer.ts";
+import type { IncomingSocket } from "./websocket-inbox.ts";
 import { converse } from "./websocket-session.ts";
 
 /** What answers WebSockets at a path. */
@@ -24,6 +25,12 @@ export type Upgrade<P> = { readonly path: string } & (
   | Conversation<P>
 );
 
+/** How many conversations there may be at once, and what is said to one more. */
+export interface Room {
+  readonly conversationsMax: number;
+  readonly refuse: (conversationsMax: number) => ApiError;
+}
+
 /** The messages are JSON values in text frames, both ways. */
 export interface Conversation<P> {
   readonly secured: boolean;
@@ -31,7 +38,7 @@ export interface Conversation<P> {
   /** Bytes of one message; left out: those of the transport's options. */
   readonly messageBytesMax?: number;
   /** How many may be held at once; left out: as many as come. */
-  readonly room?: { readonly conversationsMax: number; readonly refuse: (conversationsMax: number) => ApiError };
+  readonly room?: Room & { readonly perCaller?: Room & { readonly nameOf: (principal: P) => string } };
   /** The query parameters that the handler reads, as the contract describes them; left out: none. */
   readonly query?: Readonly<Record<string, QueryParameter>>;
   /** Rejects with the `ApiError` of a caller who may begin none now. */
@@ -100,6 +107,7 @@ class ConversationDoor<P> implements Door {
   readonly #server: WebSocketServer;
   readonly #replyHeaders = new WeakMap<IncomingMessage, ReplyHeaders>();
   #held = 0;
+  readonly #heldByCaller = new Map<string, number>();
 
   constructor(conversation: Conversation<P>, parts: UpgradeParts<P>) {
     this.#conversation = conversation;
@@ -118,27 +126,27 @@ class ConversationDoor<P> implements Door {
     const principal = await this.#authenticate(request);
     const query = readQuery(this.#conversation.query ?? {}, splitUrl(request.url ?? "/")[1], faults);
     if (this.#conversation.admitCaller !== undefined) await this.#conversation.admitCaller(principal);
-    this.#checkRoom();
+    this.#checkRoom(principal);
     this.#conversation.admit?.();
     const callerHeaders = this.#conversation.secured ? admission.headersFor?.(principal) : {};
     const headers = { "x-request-id": requestId, ...options.standingHeaders(0), ...callerHeaders };
     this.#replyHeaders.set(request, headers);
     this.#server.handleUpgrade(request, socket, head, (webSocket) => {
-      this.#start(webSocket, request, { requestId, principal, query });
+      this.#start({ socket: webSocket, wire: socket }, request, { requestId, principal, query });
     });
   }
 
   #start(
-    webSocket: WebSocket,
+    incoming: IncomingSocket,
     request: IncomingMessage,
     known: Pick<ConversationContext<P>, "requestId" | "principal" | "query">,
   ): void {
     const { inFlight, log, faults, options } = this.#parts;
     const { operationId, handle, lastWords, endsByItself = false } = this.#conversation;
-    this.#held += 1;
+    const leave = this.#enter(known.principal);
     const closed = this.#parts.observer?.beginConversation();
-    webSocket.once("close", () => {
-      this.#held -= 1;
+    incoming.socket.once("close", () => {
+      leave();
       closed?.();
     });
     const flight = inFlight.begin();
@@ -154,7 +162,7 @@ class ConversationDoor<P> implements Door {
       log,
       authenticate: () => this.#authenticate(request),
     };
-    converse(webSocket, flight, (messages) => handle(messages, context), {
+    converse(incoming, flight, (messages) => handle(messages, context), {
       requestId: known.requestId,
       draining: inFlight.whenDraining,
       endsByItself,
@@ -170,9 +178,27 @@ class ConversationDoor<P> implements Door {
     return this.#conversation.secured ? await admission.authenticate(headers) : admission.anonymous;
   }
 
-  #checkRoom(): void {
+  #checkRoom(principal: P): void {
     const { room } = this.#conversation;
-    if (room !== undefined && this.#held >= room.conversationsMax) throw room.refuse(room.conversationsMax);
+    if (room === undefined) return;
+    if (this.#held >= room.conversationsMax) throw room.refuse(room.conversationsMax);
+    const { perCaller } = room;
+    if (perCaller === undefined) return;
+    const held = this.#heldByCaller.get(perCaller.nameOf(principal)) ?? 0;
+    if (held >= perCaller.conversationsMax) throw perCaller.refuse(perCaller.conversationsMax);
+  }
+
+  /** Counts a conversation that begins; call what is returned when it is over. */
+  #enter(principal: P): () => void {
+    const name = this.#conversation.room?.perCaller?.nameOf(principal) ?? "";
+    const count = (change: 1 | -1): void => {
+      this.#held += change;
+      const held = (this.#heldByCaller.get(name) ?? 0) + change;
+      if (held > 0) this.#heldByCaller.set(name, held);
+      else this.#heldByCaller.delete(name);
+    };
+    count(1);
+    return () => count(-1);
   }
 }
 

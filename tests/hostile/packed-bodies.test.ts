@@ -11,7 +11,11 @@ const MEBIBYTE = 1024 * 1024;
 const MODEL = "antiphon-built-in";
 const BODY_BYTES = 8 * MEBIBYTE;
 const INCOMING_BYTES_MAX = 16 * MEBIBYTE;
-const LIMITS = { BODY_BYTES_MAX: String(BODY_BYTES + 1024), INCOMING_BYTES_MAX: String(INCOMING_BYTES_MAX) };
+const LIMITS = {
+  BODY_BYTES_MAX: String(BODY_BYTES + 1024),
+  BACKEND_MAX_UPLOAD_MB: "1",
+  INCOMING_BYTES_MAX: String(INCOMING_BYTES_MAX),
+};
 /** Many times the budget: garbage waits for its collector, and a busy machine lets it wait longer. All bodies unpacked would take twice as much, and again as much as text. */
 const GROWTH_BYTES_MAX = 320 * MEBIBYTE;
 const AT_ONCE = 80;

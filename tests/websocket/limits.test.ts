@@ -12,6 +12,7 @@ scenarios:
     events: [{ text: Begun }, { delay_ms: 600000 }, { text: " and done." }]
 `;
 const LIFETIME_MS = 1200;
+const KEYS = ["sk-first-key-0123456789abcdef", "sk-second-key-0123456789abcdef"] as const;
 
 async function serve(env: Readonly<Record<string, string>> = {}): Promise<TestServer> {
   const server = await startTestServer({ env, scenario: SCENARIO });
@@ -120,6 +121,25 @@ test("connections beyond their greatest number are asked to come back, and find 
   expect(refused.body).toMatchObject({ error: { code: "server_is_overloaded" } });
   first.leave();
   const open = (): Promise<boolean> => openSocket(server).then(() => true);
+  await expect.poll(open, { timeout: 2000 }).toBe(true);
+});
+
+test("connections of one key beyond their greatest number are refused, and those of other keys are not", async () => {
+  verifies("websocket.responses.connections-per-key");
+  const server = await serve({ WEBSOCKET_CONNECTIONS_PER_KEY_MAX: "2", API_KEYS: `${KEYS[0]},${KEYS[1]}` });
+  const [first] = [await openSocket(server), await openSocket(server)];
+  const refused = await refusedUpgrade(server, { authorization: `Bearer ${KEYS[0]}` });
+  expect(refused.status).toBe(429);
+  expect(refused.headers).toMatchObject({ "retry-after": "1" });
+  expect(refused.body).toMatchObject({ error: { type: "rate_limit_error", code: "rate_limit_error" } });
+  const other = await openSocket(server, { apiKey: KEYS[1] });
+  expect((await other.create()).response.status).toBe("completed");
+  first.leave();
+  const open = (): Promise<boolean> =>
+    openSocket(server).then(
+      () => true,
+      () => false,
+    );
   await expect.poll(open, { timeout: 2000 }).toBe(true);
 });
 

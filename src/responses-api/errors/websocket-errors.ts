@@ -1,4 +1,4 @@
-import type { ApiError } from "../../base/api-error.ts";
+import { ApiError } from "../../base/api-error.ts";
 import { invalidRequest } from "./invalid-request.ts";
 import { unsupportedParameter } from "./parameter-errors.ts";
 import { overloaded } from "./server-errors.ts";
@@ -43,4 +43,14 @@ export function tooManyWebSockets(max: number): ApiError {
   return overloaded(
     `There are ${max} WebSocket connections already. Please retry in a moment, or send POST /v1/responses.`,
   );
+}
+
+export function tooManyWebSocketsOfKey(max: number): ApiError {
+  return new ApiError({
+    status: 429,
+    type: "rate_limit_error",
+    code: "rate_limit_error",
+    message: `This API key has ${max} WebSocket connections open already. Close one, or send POST /v1/responses.`,
+    headers: { "Retry-After": "1" },
+  });
 }

@@ -1,8 +1,9 @@
 import { ApiError } from "../../base/api-error.ts";
+import type { ByteBudget } from "../../base/byte-budget.ts";
 import type { Principal } from "../authenticate.ts";
 import type { BeginParts } from "../begin-response.ts";
 import type { ApiContext } from "../context.ts";
-import { internalError, shuttingDown, storeBusy } from "../errors/server-errors.ts";
+import { internalError, noRoomForBody, shuttingDown, storeBusy } from "../errors/server-errors.ts";
 import { connectionLimitReached, streamLimitReached } from "../errors/websocket-errors.ts";
 import { StoreBusy } from "../ports.ts";
 import { type CharacterBudget, ConnectionMemory } from "./connection-memory.ts";
@@ -17,6 +18,8 @@ export interface ConversationParts {
   readonly lifetimeMs: number;
   /** What all connections may remember together. */
   readonly budget: CharacterBudget;
+  /** What frames that wait may hold, beside everything else that comes in. */
+  readonly incoming: ByteBudget;
 }
 
 /** What a connection knows beyond its messages. */
@@ -43,7 +46,7 @@ class Conversation {
   readonly #parts: ConversationParts;
   readonly #messages: AsyncIterator<unknown>;
   readonly #context: ConversationContext;
-  readonly #lanes = new Lanes<Frame>();
+  readonly #lanes: Lanes<Frame>;
   readonly #outbox = new Outbox();
   readonly #timeOver = new AbortController();
   readonly #connection: Connection;
@@ -54,6 +57,7 @@ class Conversation {
 
   constructor(parts: ConversationParts, messages: AsyncIterator<unknown>, context: ConversationContext) {
     this.#parts = parts;
+    this.#lanes = new Lanes(parts.incoming.open());
     this.#messages = messages;
     this.#context = context;
     this.#connection = {
@@ -125,12 +129,11 @@ class Conversation {
 
   async #readFrames(): Promise<void> {
     for (let frame = await this.#nextFrame(); frame !== null; frame = await this.#nextFrame()) {
-      const fault = this.#placeFault(frame);
+      const fault = this.#placeFault(frame) ?? (this.#lanes.add(frame) ? null : noRoomForBody());
       if (fault !== null) {
         await this.#outbox.put(errorFrame(fault, frame.lane));
         continue;
       }
-      this.#lanes.add(frame);
       this.#serveReady();
       while (this.#lanes.isFull && this.#ending === null && !this.#context.signal.aborted) {
         await new Promise<void>((resolve) => {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { ByteBudget } from "../../base/byte-budget.ts";
 import { IN_FLIGHT_MAX, LANES_MAX, type Lane, Lanes, WAITING_BYTES_MAX, WAITING_FRAMES_MAX } from "./lanes.ts";
 
 interface Sent {
@@ -9,7 +10,7 @@ interface Sent {
 
 /** Plays words such as `a b a -a`: a frame in lane a, …, and the end of what lane a does. `.` is the lane without a name. Gives what begins at each word. */
 function play(words: string): string {
-  const lanes = new Lanes<Sent>();
+  const lanes = new Lanes<Sent>(new ByteBudget(WAITING_BYTES_MAX * 4).open());
   let number = 0;
   const begun = words.split(" ").map((word) => {
     const lane = laneOf(word.replace("-", ""));
@@ -34,7 +35,7 @@ test.each([
 });
 
 test("only so many are in flight, and whoever came first goes first", () => {
-  const lanes = new Lanes<Sent>();
+  const lanes = new Lanes<Sent>(new ByteBudget(WAITING_BYTES_MAX * 4).open());
   for (let number = 0; number < IN_FLIGHT_MAX + 3; number++) {
     lanes.open(`l${number}`);
     lanes.add({ lane: `l${number}`, number, bytes: 1 });
@@ -46,14 +47,14 @@ test("only so many are in flight, and whoever came first goes first", () => {
 });
 
 test("names are counted once, and the lane without a name is none of them", () => {
-  const lanes = new Lanes<Sent>();
+  const lanes = new Lanes<Sent>(new ByteBudget(WAITING_BYTES_MAX * 4).open());
   for (let number = 0; number < LANES_MAX; number++) expect(lanes.open(`l${number}`)).toBe(true);
   expect([lanes.open("l3"), lanes.open(null), lanes.open("more")]).toEqual([true, true, false]);
   expect([lanes.has("l3"), lanes.has(null), lanes.has("more")]).toEqual([true, true, false]);
 });
 
 test("it is full once as many wait as may", () => {
-  const lanes = new Lanes<Sent>();
+  const lanes = new Lanes<Sent>(new ByteBudget(WAITING_BYTES_MAX * 4).open());
   lanes.add({ lane: null, number: 0, bytes: 1 });
   lanes.takeReady();
   for (let number = 1; number < WAITING_FRAMES_MAX; number++) lanes.add({ lane: null, number, bytes: 1 });
@@ -65,7 +66,7 @@ test("it is full once as many wait as may", () => {
 });
 
 test("it is full once those that wait are too large together, and no longer when they have begun", () => {
-  const lanes = new Lanes<Sent>();
+  const lanes = new Lanes<Sent>(new ByteBudget(WAITING_BYTES_MAX * 4).open());
   lanes.add({ lane: null, number: 0, bytes: WAITING_BYTES_MAX });
   expect(lanes.isFull).toBe(false);
   lanes.add({ lane: null, number: 1, bytes: 1 });

@@ -1,3 +1,5 @@
+import type { HeldBytes } from "../../base/byte-budget.ts";
+
 /** Names of lanes that one connection may use. */
 export const LANES_MAX = 32;
 /** Responses that one connection may have made at the same time. */
@@ -14,8 +16,14 @@ export type Lane = string | null;
 export class Lanes<T extends { readonly lane: Lane; readonly bytes: number }> {
   readonly #names = new Set<string>();
   readonly #busy = new Set<Lane>();
+  readonly #held: HeldBytes;
   #waiting: T[] = [];
   #waitingBytes = 0;
+
+  /** `held`: what the frames that wait may hold in memory. */
+  constructor(held: HeldBytes) {
+    this.#held = held;
+  }
 
   get isFull(): boolean {
     return this.#waiting.length >= WAITING_FRAMES_MAX || this.#waitingBytes > WAITING_BYTES_MAX;
@@ -33,9 +41,12 @@ export class Lanes<T extends { readonly lane: Lane; readonly bytes: number }> {
     return true;
   }
 
-  add(frame: T): void {
+  /** False: there is no room for the frame. */
+  add(frame: T): boolean {
+    if (!this.#held.add(frame.bytes)) return false;
     this.#waiting.push(frame);
     this.#waitingBytes += frame.bytes;
+    return true;
   }
 
   /** The frames whose turn has come. Their lanes are busy until they are left. */
@@ -45,6 +56,7 @@ export class Lanes<T extends { readonly lane: Lane; readonly bytes: number }> {
       if (this.#busy.size >= IN_FLIGHT_MAX || this.#busy.has(frame.lane)) return true;
       this.#busy.add(frame.lane);
       this.#waitingBytes -= frame.bytes;
+      this.#held.remove(frame.bytes);
       ready.push(frame);
       return false;
     });
@@ -59,5 +71,6 @@ export class Lanes<T extends { readonly lane: Lane; readonly bytes: number }> {
   clear(): void {
     this.#waiting = [];
     this.#waitingBytes = 0;
+    this.#held.release();
   }
 }
