@@ -6,9 +6,7 @@ import { type LongList, longLists } from "./long-lists.ts";
 import { chunk, type ModelServer, serveModel } from "./model-server.ts";
 import { TANGLED_LISTS } from "./tangled-lists.ts";
 
-/** Elements of the shorter list; the longer has four times as many. There are many lists of the contract, so that theirs are shorter. */
-const TANGLED_LENGTH = 3_000;
-const LENGTH = 1_500;
+/** The longer list has so many times the elements of the shorter one. */
 const LONGER = 4;
 /** Four times the work of a linear algorithm; one that compares all with all takes sixteen times as long. */
 const GROWTH_MAX = 9;
@@ -44,15 +42,15 @@ describe("the time that a list takes", () => {
   test.each(TANGLED_LISTS)("grows as it does, where elements refer to others: $name", async (list) => {
     verifies("limits.work.linear-in-lists");
     for (const path of [RESPONSES, COUNT]) {
-      await check(behind, { path, model: "m" }, list, TANGLED_LENGTH);
-      await check(builtIn, { path, model: "antiphon-built-in" }, list, TANGLED_LENGTH);
+      await check(behind, { path, model: "m" }, list);
+      await check(builtIn, { path, model: "antiphon-built-in" }, list);
     }
   });
 
   test.each(longLists())("grows as it does, wherever the contract has one: $name", async (list) => {
     verifies("limits.work.linear-in-lists");
-    await check(behind, { path: RESPONSES, model: "m" }, list, LENGTH);
-    await check(builtIn, { path: COUNT, model: "antiphon-built-in" }, list, LENGTH);
+    await check(behind, { path: RESPONSES, model: "m" }, list);
+    await check(builtIn, { path: COUNT, model: "antiphon-built-in" }, list);
   });
 
   test("is measured in every place where the contract has a list", () => {
@@ -67,15 +65,15 @@ interface Call {
   readonly model: string;
 }
 
-async function check(server: TestServer | undefined, call: Call, { make }: LongList, length: number): Promise<void> {
+async function check(server: TestServer | undefined, call: Call, { make, longest }: LongList): Promise<void> {
   const ask = (elements: number): Promise<number> => cpuMsOfCall(server, call, make(elements));
-  let longer = await ask(length * LONGER);
+  let longer = await ask(longest);
   if (longer < CPU_MS_MIN) return;
   let shorter = Infinity;
   for (let measure = 0; measure < MEASURES; measure += 1) {
-    shorter = Math.min(shorter, await ask(length));
+    shorter = Math.min(shorter, await ask(longest / LONGER));
     if (longer < CPU_MS_MIN || longer < shorter * GROWTH_MAX) return;
-    longer = Math.min(longer, await ask(length * LONGER));
+    longer = Math.min(longer, await ask(longest));
   }
   expect(longer).toBeLessThan(Math.max(CPU_MS_MIN, shorter * GROWTH_MAX));
 }

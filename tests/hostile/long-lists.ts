@@ -20,7 +20,13 @@ export interface LongList {
   readonly name: string;
   /** The members of a request in which it has so many elements. */
   readonly make: (length: number) => Members;
+  /** More elements are refused, or take longer than a test should. */
+  readonly longest: number;
 }
+
+const LONGEST = 6_000;
+/** More tools are refused. */
+const TOOLS_LONGEST = 2_000;
 
 interface Place {
   readonly path: string;
@@ -64,7 +70,11 @@ class ListWalk {
     for (const { schema: element, name } of variantsOf(itemsOf(schema))) {
       const make = (length: number): Members =>
         place.put(Array.from({ length }, (_, index) => elementOf(element, index)));
-      this.#lists.push({ name: `${place.path} of ${name ?? String(element["type"])}`, make });
+      this.#lists.push({
+        name: `${place.path} of ${name ?? String(element["type"])}`,
+        make,
+        longest: longestAt(place),
+      });
     }
     this.visit(itemsOf(schema), { path: `${place.path}[]`, put: (value) => place.put([value]) });
   }
@@ -77,11 +87,19 @@ class ListWalk {
       const value = isRecord(others) ? smallestValue(others) : { type: "string" };
       const named = (length: number): Members =>
         Object.fromEntries(Array.from({ length }, (_, index) => [`k${index}`, value]));
-      this.#lists.push({ name: `${place.path} by name`, make: (length) => place.put({ ...least, ...named(length) }) });
+      this.#lists.push({
+        name: `${place.path} by name`,
+        make: (length) => place.put({ ...least, ...named(length) }),
+        longest: longestAt(place),
+      });
     }
     for (const [name, member] of propertiesOf(schema))
       this.visit(member, { path: `${place.path}.${name}`, put: (value) => place.put({ ...least, [name]: value }) });
   }
+}
+
+function longestAt({ path }: Place): number {
+  return path.startsWith("tool") ? TOOLS_LONGEST : LONGEST;
 }
 
 /** Some unions have a branch for what has no type. */

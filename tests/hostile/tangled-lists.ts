@@ -1,5 +1,9 @@
 import type { LongList } from "./long-lists.ts";
 
+/** Two items for each; and as many tools as are taken. */
+const LONGEST = 4_800;
+const TOOLS_LONGEST = 2_000;
+
 type Members = Readonly<Record<string, unknown>>;
 
 const many = <T>(length: number, make: (index: number) => T): T[] => Array.from({ length }, (_, index) => make(index));
@@ -123,5 +127,5 @@ function grammar(definition: string): Members {
 }
 
 function list(name: string, make: LongList["make"]): LongList {
-  return { name, make };
+  return { name, make, longest: "tools" in make(1) ? TOOLS_LONGEST : LONGEST };
 }

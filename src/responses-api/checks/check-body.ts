@@ -12,6 +12,7 @@ import {
   unknownParameter,
 } from "../errors/parameter-errors.ts";
 import { bodyNotAnObject } from "../errors/request-errors.ts";
+import { checkListSizes } from "./check-list-sizes.ts";
 import { spellingHint } from "./spelling-hint.ts";
 import { gotWords, validationError } from "./validation-error.ts";
 
@@ -35,6 +36,7 @@ export function checkMembersOf(fields: RequestFields, body: unknown): CreateResp
   const request = withReferences(withReferences(withoutNotes(withoutNulls(body)), "input"), "conversation");
   checkPresence(body);
   checkNames(fields, body);
+  checkListSizes(body);
   checkMembers(fields, request);
   checkExclusion(request);
   return request;
@@ -93,6 +95,7 @@ export function checkItemsBody<T>(body: unknown, validate: Validate<T>): T {
 /** The body of a call that takes a context as a create call does, and needs not all of its members. */
 export function checkContextBody<T>(body: unknown, validate: Validate<T>): T {
   if (!isRecord(body)) throw bodyNotAnObject(gotWords(body));
+  checkListSizes(body);
   const request = withReferences(withReferences(withoutNotes(body), "input"), "conversation");
   if (!validate(request)) throw validationError(validate.errors ?? [], "");
   checkExclusion(request);

@@ -1,4 +1,5 @@
 import { isRecord } from "../../base/records.ts";
+import { strictSizeFault } from "./strict-limits.ts";
 
 /** How deep a schema may nest before it is refused. */
 const DEPTH_MAX = 64;
@@ -8,7 +9,7 @@ const DEPTH_MAX = 64;
  * and allows no others. The text names the place.
  */
 export function strictnessFault(schema: unknown): string | null {
-  return faultAt(schema, [], 0);
+  return strictSizeFault(schema) ?? faultAt(schema, [], 0);
 }
 
 function faultAt(schema: unknown, path: readonly string[], depth: number): string | null {
