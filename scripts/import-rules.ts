@@ -204,9 +204,9 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   ),
   never(
     "pdf-parser-in-media",
-    "PDFs are read in media/, in a thread that can be stopped.",
+    "PDFs and Office documents are read in media/, in a thread that can be stopped.",
     product("src/(?!media/)"),
-    /^npm:unpdf$/,
+    /^npm:(unpdf|yauzl|saxes)$/,
   ),
   never(
     "rate-limiter-in-rate-limits",

@@ -1,6 +1,8 @@
+import { Slots } from "../base/slots.ts";
 import type { MediaReader } from "../responses-api/ports.ts";
 import { LoadedParts } from "./loaded-parts.ts";
 import type { MediaOptions } from "./media-options.ts";
+import { OfficeReader } from "./office/office-reader.ts";
 import { PdfReader } from "./pdf-reader.ts";
 import { readAudio } from "./read-audio.ts";
 import { readFile } from "./read-file.ts";
@@ -9,12 +11,16 @@ import { TextCache } from "./text-cache.ts";
 
 /** Of the texts of files and recordings that are kept in memory, so that a chain does not have them read again each turn. */
 const CACHED_CHARACTERS_MAX = 16 * 1024 * 1024;
+/** Documents that are read at the same time. */
+const DOCUMENTS_AT_ONCE_MAX = 2;
 
 /** The port `MediaReader`: pictures, files and recordings, made fit by what the model takes. */
 export function createMediaReader(options: MediaOptions): MediaReader {
   const { charactersMax, pdfPagesMax, pdfTimeoutMs } = options.limits;
-  const pdfs = new PdfReader({ pagesMax: pdfPagesMax, charactersMax, timeoutMs: pdfTimeoutMs });
-  const tools = { ...options, pdfs, texts: new TextCache(CACHED_CHARACTERS_MAX) };
+  const slots = new Slots(DOCUMENTS_AT_ONCE_MAX);
+  const pdfs = new PdfReader({ pagesMax: pdfPagesMax, charactersMax, timeoutMs: pdfTimeoutMs }, slots);
+  const office = new OfficeReader({ charactersMax, timeoutMs: pdfTimeoutMs }, slots);
+  const tools = { ...options, pdfs, office, texts: new TextCache(CACHED_CHARACTERS_MAX) };
   return {
     forRequest(owner, signal) {
       const loaded = new LoadedParts(options, owner, signal);

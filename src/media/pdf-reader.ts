@@ -1,7 +1,7 @@
-import { Worker } from "node:worker_threads";
 import { isRecord } from "../base/records.ts";
-import { Slots } from "../base/slots.ts";
-import type { PdfOutcome, PdfTask } from "./pdf-outcome.ts";
+import type { Slots } from "../base/slots.ts";
+import type { PdfOutcome } from "./pdf-outcome.ts";
+import { readInThread } from "./read-in-thread.ts";
 
 /** What reading one document may take. */
 export interface PdfLimits {
@@ -11,17 +11,16 @@ export interface PdfLimits {
   readonly timeoutMs: number;
 }
 
-const HEAP_MEGABYTES_MAX = 256;
-/** Documents that are read at the same time; others wait, for as long as their callers do. */
-const READERS_MAX = 2;
+const MODULE = new URL("./pdf-worker.ts", import.meta.url);
 
-/** Reads the text of PDFs, each in a thread of its own that can be stopped: documents may be made to take time and memory without end. */
+/** Reads the text of PDFs, each in a thread of its own. Those that find no free slot wait, for as long as their callers do. */
 export class PdfReader {
   readonly #limits: PdfLimits;
-  readonly #slots = new Slots(READERS_MAX);
+  readonly #slots: Slots;
 
-  constructor(limits: PdfLimits) {
+  constructor(limits: PdfLimits, slots: Slots) {
     this.#limits = limits;
+    this.#slots = slots;
   }
 
   /** Rejects with the signal's reason if that aborts. */
@@ -29,42 +28,14 @@ export class PdfReader {
     const giveBack = await this.#slots.take(signal);
     try {
       const { pagesMax, charactersMax, timeoutMs } = this.#limits;
-      return await readInThread({ bytes, pagesMax, charactersMax }, timeoutMs, signal);
+      const task = { bytes, pagesMax, charactersMax };
+      return await readInThread({ module: MODULE, task, timeoutMs, isOutcome }, signal);
     } finally {
       giveBack();
     }
   }
 }
 
-async function readInThread(task: PdfTask, timeoutMs: number, signal: AbortSignal): Promise<PdfOutcome> {
-  const worker = new Worker(new URL("./pdf-worker.ts", import.meta.url), {
-    workerData: task,
-    env: {},
-    execArgv: [],
-    stdout: true,
-    stderr: true,
-    resourceLimits: { maxOldGenerationSizeMb: HEAP_MEGABYTES_MAX },
-  });
-  const { promise, resolve, reject } = Promise.withResolvers<PdfOutcome>();
-  const timer = setTimeout(() => resolve({ type: "too_costly" }), timeoutMs);
-  const leave = (): void => reject(signal.reason);
-  signal.addEventListener("abort", leave, { once: true });
-  worker.on("message", (outcome: unknown) => resolve(isOutcome(outcome) ? outcome : { type: "broken" }));
-  worker.on("error", (error) => resolve({ type: isOutOfMemory(error) ? "too_costly" : "broken" }));
-  worker.on("exit", () => resolve({ type: "broken" })); // Where it left without a word; after one this says nothing more.
-  try {
-    return await promise;
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", leave);
-    await worker.terminate();
-  }
-}
-
 function isOutcome(value: unknown): value is PdfOutcome {
   return isRecord(value) && typeof value["type"] === "string";
-}
-
-function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
 }

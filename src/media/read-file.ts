@@ -1,18 +1,21 @@
 import { createHash } from "node:crypto";
 import type { StoredInputFile, StoredInputText } from "../../generated/responses-api/types.ts";
 import { assertNever } from "../base/assert.ts";
+import type { MediaError } from "../responses-api/ports.ts";
 import { dataUrl, isBase64, parseDataUrl } from "./data-url.ts";
 import { decodeText } from "./decode-text.ts";
 import { FILE_DOWNLOAD } from "./download-errors.ts";
 import { emptyFile, fileMissing, fileNotFound, fileTooLarge, invalidFileData, unsupportedFile } from "./file-errors.ts";
 import type { LoadedParts } from "./loaded-parts.ts";
 import type { MediaOptions } from "./media-options.ts";
+import type { OfficeReader } from "./office/office-reader.ts";
 import type { PdfReader } from "./pdf-reader.ts";
 import { sniffType } from "./sniff-type.ts";
 import type { TextCache } from "./text-cache.ts";
 
 export interface FileTools extends MediaOptions {
   readonly pdfs: PdfReader;
+  readonly office: OfficeReader;
   readonly texts: TextCache;
 }
 
@@ -26,7 +29,10 @@ interface LoadedFile {
 
 const PDF = "application/pdf";
 const SVG = "image/svg+xml";
-const READABLE = "PDFs and text of any kind can be";
+const ZIP = "application/zip";
+/** Documents of Office before 2007, and those that a password protects. */
+const OLE = "application/x-ole-storage";
+const READABLE = "PDFs, docx, xlsx and text of any kind can be";
 const TEXT_TYPES = /^(?:text\/|application\/(?:json|[\w.-]+\+json|xml|[\w.-]+\+xml|yaml|toml|javascript|sql|csv)$)/;
 
 /** The file for a model that reads files, and for every other one its text under its name. */
@@ -43,8 +49,19 @@ export async function readFile(
     real === null || real === SVG ? decodeText(file.bytes, file.charset, TEXT_TYPES.test(file.mimeType)) : null;
   if (text !== null) return textPart(file, limited(tools, file, text));
   if (tools.abilities.files) return passedOn(part, file, real);
-  if (real !== PDF) throw unsupportedFile(file.filename, `is of a type that cannot be read. ${READABLE}`);
-  return textPart(file, await pdfText(tools, file, loaded.signal));
+  switch (real) {
+    case PDF:
+      return textPart(file, await cachedText(tools, file, "pdf", () => pdfText(tools, file, loaded.signal)));
+    case ZIP:
+      return textPart(file, await cachedText(tools, file, "office", () => officeText(tools, file, loaded.signal)));
+    case OLE:
+      throw unsupportedFile(
+        file.filename,
+        `is protected by a password, or of a type that Office used before 2007. ${READABLE}`,
+      );
+    default:
+      throw unreadable(file);
+  }
 }
 
 async function loadFile(tools: FileTools, loaded: LoadedParts, part: StoredInputFile): Promise<LoadedFile> {
@@ -82,7 +99,9 @@ async function uploadedFile(
 
 function passedOn(part: StoredInputFile, file: LoadedFile, real: string | null): StoredInputFile {
   const { file_url: _url, ...kept } = part;
-  const fileData = part.file_data ?? dataUrl(real ?? (file.mimeType || "application/octet-stream"), file.bytes);
+  const isContainer = real === ZIP || real === OLE; // What is in it, only its name and its declared type tell.
+  const known = isContainer ? file.mimeType || real : (real ?? file.mimeType);
+  const fileData = part.file_data ?? dataUrl(known || "application/octet-stream", file.bytes);
   return { ...kept, file_id: null, file_data: fileData, filename: file.filename };
 }
 
@@ -96,12 +115,40 @@ function limited(tools: FileTools, { filename }: LoadedFile, text: string): stri
   return text;
 }
 
-function pdfText(tools: FileTools, file: LoadedFile, signal: AbortSignal): Promise<string> {
-  const key = `pdf ${createHash("sha256").update(file.bytes).digest("base64")}`;
-  return tools.texts.get(key, () => extractText(tools, file, signal));
+function unreadable({ filename }: LoadedFile): MediaError {
+  return unsupportedFile(filename, `is of a type that cannot be read. ${READABLE}`);
 }
 
-async function extractText({ pdfs, limits }: FileTools, file: LoadedFile, signal: AbortSignal): Promise<string> {
+function cachedText(
+  tools: FileTools,
+  file: LoadedFile,
+  kind: "pdf" | "office",
+  read: () => Promise<string>,
+): Promise<string> {
+  return tools.texts.get(`${kind} ${createHash("sha256").update(file.bytes).digest("base64")}`, read);
+}
+
+async function officeText({ office, limits }: FileTools, file: LoadedFile, signal: AbortSignal): Promise<string> {
+  const { filename } = file;
+  const outcome = await office.read(file.bytes, signal);
+  switch (outcome.type) {
+    case "text":
+      if (outcome.text !== "") return outcome.text;
+      throw unsupportedFile(filename, "holds no text, and the model of this server reads no files");
+    case "other":
+      throw unreadable(file);
+    case "too_many_characters":
+      throw fileTooLarge(filename, `has more than ${limits.charactersMax} characters`);
+    case "too_costly":
+      throw fileTooLarge(filename, "takes too much time or memory to read");
+    case "broken":
+      throw unsupportedFile(filename, "is an Office document or an archive that cannot be read");
+    default:
+      return assertNever(outcome);
+  }
+}
+
+async function pdfText({ pdfs, limits }: FileTools, file: LoadedFile, signal: AbortSignal): Promise<string> {
   const { filename } = file;
   const outcome = await pdfs.read(file.bytes, signal);
   switch (outcome.type) {

@@ -19,6 +19,7 @@ const BEGINNINGS: readonly (readonly [beginning: string, mimeType: string | null
   ["\u00ff\u00fb\u0090", "audio/mpeg"],
   ["fLaC", "audio/flac"],
   ["PK\u0003\u0004", "application/zip"],
+  ["\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1", "application/x-ole-storage"],
   ["%PDF-1.7", "application/pdf"],
   [`${" ".repeat(1000)}%PDF-1.7`, "application/pdf"],
   [`${" ".repeat(2000)}%PDF-1.7`, null],

@@ -20,6 +20,7 @@ const SIGNATURES: readonly (readonly [mimeType: string, ...starts: readonly stri
   ["video/webm", "\u001aE\u00df\u00a3"],
   ["video/mp4", "????ftyp"],
   ["application/zip", "PK\u0003\u0004"], // Office documents among them.
+  ["application/x-ole-storage", "\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1"],
 ];
 
 /** A PDF may have something before it. */

@@ -1,0 +1,46 @@
+import type { Archive } from "./archive.ts";
+import { readXml } from "./read-xml.ts";
+
+/** Formats that every workbook knows and that show a number as a date or a time. */
+const BUILT_IN_DATES: ReadonlySet<number> = new Set([14, 15, 16, 17, 18, 19, 20, 21, 22, 45, 46, 47]);
+/** What is quoted, escaped or in brackets says nothing about the number. */
+const DECORATION = /"[^"]*"|\\.|\[[^\]]*\]/g;
+const DATE_SIGNS = /[ymdhs]/i;
+
+/** By the number of a cell's style, whether its number is shown as a date. */
+export async function readDateStyles(archive: Archive, part: string): Promise<readonly boolean[]> {
+  const dates = new Set(BUILT_IN_DATES);
+  const styles: boolean[] = [];
+  let isCellFormats = false;
+  await readXml(archive, part, {
+    opened(name, attributes) {
+      const id = Number(attributes["numFmtId"]);
+      if (name === "numFmt" && DATE_SIGNS.test((attributes["formatCode"] ?? "").replaceAll(DECORATION, "")))
+        dates.add(id);
+      if (name === "cellXfs") isCellFormats = true;
+      if (name === "xf" && isCellFormats) styles.push(dates.has(id));
+    },
+    closed(name) {
+      if (name === "cellXfs") isCellFormats = false;
+    },
+  });
+  return styles;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const SECOND_MS = 1000;
+/** Days are counted from here; the workbooks of old Macintoshes count from four years later. */
+const FIRST_DAY_MS = Date.UTC(1899, 11, 30);
+const FIRST_DAY_1904_MS = Date.UTC(1904, 0, 1);
+/** The year 10000. */
+const DAYS_MAX = 2_958_466;
+
+/** A number of days as `2026-03-01`, with the time if it has one; alone the time below one day. Null for what is no date. */
+export function shownDate(days: number, since1904: boolean): string | null {
+  if (!(days >= 0 && days < DAYS_MAX)) return null;
+  const first = since1904 ? FIRST_DAY_1904_MS : FIRST_DAY_MS;
+  const date = new Date(first + Math.round((days * DAY_MS) / SECOND_MS) * SECOND_MS).toISOString();
+  const [day, time] = [date.slice(0, 10), date.slice(11, 19)];
+  if (days < 1) return time;
+  return time === "00:00:00" ? day : `${day} ${time}`;
+}
