@@ -3033,7 +3033,7 @@ export interface components {
             format: components["schemas"]["TextFormat"];
             verbosity: components["schemas"]["Verbosity"] | null;
         };
-        /** @description What the model is to answer. A string stands for one user message. */
+        /** @description What the model is to answer. A string stands for one user message. At most 10000 items, each counted as often as it has parts. */
         InputParam: string | components["schemas"]["InputItem"][];
         /** @description What the model is told before everything else. It is not inherited through `previous_response_id`. */
         InstructionsParam: string | components["schemas"]["TopLevelInputText"][];
@@ -3180,7 +3180,7 @@ export interface components {
             moderation?: components["schemas"]["ModerationInput"] | null;
             /** @description Parts of the output to send that are otherwise left out. */
             include?: components["schemas"]["Include"][] | null;
-            /** @description What the model may use; none if left out. */
+            /** @description What the model may use; none if left out. At most 2000, those of namespaces included. */
             tools?: components["schemas"]["ToolInput"][] | null;
             /** @description Auto if left out. */
             tool_choice?: components["schemas"]["ToolChoiceInput"] | null;
@@ -3272,7 +3272,7 @@ export interface components {
             moderation?: components["schemas"]["ModerationInput"] | null;
             /** @description Parts of the output to send that are otherwise left out. */
             include?: components["schemas"]["Include"][] | null;
-            /** @description What the model may use; none if left out. */
+            /** @description What the model may use; none if left out. At most 2000, those of namespaces included. */
             tools?: components["schemas"]["ToolInput"][] | null;
             /** @description Auto if left out. */
             tool_choice?: components["schemas"]["ToolChoiceInput"] | null;
@@ -3529,7 +3529,7 @@ export interface components {
             /** @description Continues after this stored response. Not together with `conversation` (checked in code). */
             previous_response_id?: string | null;
             conversation?: components["schemas"]["ConversationParam"] | null;
-            /** @description What the model may use; none if left out. */
+            /** @description What the model may use; none if left out. At most 2000, those of namespaces included. */
             tools?: components["schemas"]["ToolInput"][] | null;
             /** @description Auto if left out. */
             tool_choice?: components["schemas"]["ToolChoiceInput"] | null;
