@@ -21,6 +21,7 @@ import { estimateInputTokens, modelRequest } from "./model-request.ts";
 import type { ConversationStore, SpokenOutput } from "./ports.ts";
 import type { RunTask } from "./run-task.ts";
 import { settleSpeech } from "./settle-speech.ts";
+import { writeTask } from "./stored-task.ts";
 import { keepWindow } from "./window/keep-window.ts";
 
 export interface PreparedRun {
@@ -100,7 +101,7 @@ async function prepareHeld(
       owner,
       response,
       inputItems: items,
-      task: isBackground ? JSON.stringify(task) : null,
+      task: isBackground ? writeTask(task) : null,
       streamed: request.stream === true,
     },
   };

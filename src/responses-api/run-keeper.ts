@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../base/logger.ts";
 import { mapSomeAtOnce } from "../base/map-some-at-once.ts";
-import type { RunHost, RunOrder } from "../runs/index.ts";
+import { INTERRUPTED_FAILURE, OUTDATED_FAILURE, type RunHost, type RunOrder } from "../runs/index.ts";
 import type { AbandonedRun, EventLog, OpenedRun, RecordedEvent, RunLedger } from "../runs/ports.ts";
 import { endingOrder, type OrderParts, orderOf } from "./begin-response.ts";
-import { endingTask, readTask } from "./run-task.ts";
+import { endingTask, type RunTask } from "./run-task.ts";
+import { readTask } from "./stored-task.ts";
 
 export interface KeeperParts extends OrderParts {
   readonly runs: RunHost;
@@ -143,18 +144,18 @@ export class RunKeeper {
     const { id: responseId } = run.response;
     if (runs.has(responseId)) return; // This process began it under a number that it has lost, and goes on with it.
     const events = await allEvents(log, responseId);
-    const restart = this.#restartOf(run);
     logger.info({ responseId, events: events.length, restarts: run.restarts }, "a run that was left is taken up");
-    await runs.resume(restart ?? this.#endOf(run, events), events, restart !== null);
+    const stored = run.task === null || run.restarts >= RESTARTS_MAX ? null : readTask(run.task);
+    if (stored !== null && "task" in stored) return await runs.resume(this.#restartOf(run, stored.task), events, null);
+    if (stored !== null) logger.error({ responseId, task: stored.problem }, "the task of a run cannot be read here");
+    const hindrance = stored === null ? INTERRUPTED_FAILURE : OUTDATED_FAILURE;
+    await runs.resume(this.#endOf(run, events), events, hindrance);
   }
 
-  /** How the run is begun again; null if it cannot be, or was too often. */
-  #restartOf({ owner, response, task, restarts }: AbandonedRun): RunOrder | null {
+  /** How the run is begun again. */
+  #restartOf({ owner, response }: AbandonedRun, task: RunTask): RunOrder {
     const { ledger, logger } = this.#parts;
-    if (task === null || restarts >= RESTARTS_MAX) return null;
-    const known = readTask(task);
-    if (known === null) return null;
-    const order = orderOf(this.#parts, known, { owner, response, inputItems: [] }, { log: logger });
+    const order = orderOf(this.#parts, task, { owner, response, inputItems: [] }, { log: logger });
     const ask: RunOrder["ask"] = async (signal) => {
       await ledger.countRestart(response.id); // Before whatever may end the process.
       return await order.ask(signal);

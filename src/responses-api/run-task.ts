@@ -1,6 +1,5 @@
 import type { Response } from "../../generated/responses-api/types.ts";
 import { type IdStem, stemFromId } from "../base/ids.ts";
-import { isRecord } from "../base/records.ts";
 import type { RunPlan } from "../runs/index.ts";
 import type { ModelRequest, Owner, RecordedEvent } from "../runs/ports.ts";
 import type { CompactionPlan } from "./compaction/plan-compaction.ts";
@@ -36,22 +35,4 @@ export type PlanTask = Pick<RunTask, "ids" | "rawReasoningAs" | "sealsReasoning"
 export function endingTask(response: Response, events: readonly RecordedEvent[]): PlanTask {
   const sealsReasoning = events.some(({ event }) => "item" in event && "encrypted_content" in event.item);
   return { ids: stemFromId(response.id), rawReasoningAs: "text", sealsReasoning, inputTokensEstimate: 0 };
-}
-
-/** A task as it was stored; null for what is none, such as one of a program that wrote them otherwise. */
-export function readTask(json: string): RunTask | null {
-  const task: unknown = parseJson(json);
-  return isTask(task) ? task : null;
-}
-
-function parseJson(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return null;
-  }
-}
-
-function isTask(value: unknown): value is RunTask {
-  return isRecord(value) && isRecord(value["ids"]) && isRecord(value["request"]);
 }

@@ -107,15 +107,16 @@ export async function queueRun(start: RunStart): Promise<QueuedRun> {
 }
 
 /**
- * Takes up a run that another worker began. Where nothing of the answer was shown and `mayRestart`, its model is asked (again); otherwise it ends as failed,
- * whatever was open in it closed.
+ * Takes up a run that another worker began. Where nothing of the answer was shown, its model is asked (again); otherwise it ends as failed, whatever was
+ * open in it closed. `hindrance`: why its model cannot be asked; null: it can.
  */
-export function resumeRun(start: RunStart, logged: readonly RecordedEvent[], mayRestart: boolean): QueuedRun {
+export function resumeRun(start: RunStart, logged: readonly RecordedEvent[], hindrance: RunFailure | null): QueuedRun {
   const restored = restoreRun(start.plan, logged);
   const nextNumber = (logged.at(-1)?.number ?? -1) + 1;
   const { driver, feed } = driverOf(start, { nextNumber, state: restored.state });
-  if (mayRestart && !restored.hasAnswer) return queued(start, feed, () => driver.drive(asking(start)));
-  const end = restored.end({ type: "model_failed", failure: INTERRUPTED_FAILURE });
+  if (hindrance === null && !restored.hasAnswer) return queued(start, feed, () => driver.drive(asking(start)));
+  const failure = restored.hasAnswer ? INTERRUPTED_FAILURE : (hindrance ?? INTERRUPTED_FAILURE);
+  const end = restored.end({ type: "model_failed", failure });
   return { ...queued(start, feed, () => driver.end(end)), asksModel: false };
 }
 

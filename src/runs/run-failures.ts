@@ -27,6 +27,11 @@ export const INTERRUPTED_FAILURE = serverFailure(
   "The server was interrupted while it made this response. You can retry your request.",
 );
 
+/** What is stored of the response was written by a version of this server that this one cannot go on from. */
+export const OUTDATED_FAILURE = serverFailure(
+  "The response was begun by another version of this server, and this version cannot continue it. You can retry your request.",
+);
+
 export function timeoutFailure(runMs: number): RunFailure {
   return serverFailure(
     `The response took longer than ${Math.round(runMs / 1000)} seconds, which is as long as this server lets one take.`,

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { openTestStore, readAll } from "../store/store.fixture.ts";
 import { type EventLog, type ModelEvent, type Owner, RunLost } from "./ports.ts";
 import { aPlan, aResponse } from "./run.fixture.ts";
+import { INTERRUPTED_FAILURE } from "./run-failures.ts";
 import { RunHost, type RunOrder, RunsLeaving } from "./run-host.ts";
 
 const OWNER: Owner = { organization: "org", project: "proj" };
@@ -121,7 +122,7 @@ test("what has only to be ended waits for nobody's turn", async () => {
   await host.enqueue(orderFor("resp_running", events));
   const { opened } = orderFor("resp_left", events);
   await events.open(opened, []);
-  await host.resume(orderFor("resp_left", events), [], false);
+  await host.resume(orderFor("resp_left", events), [], INTERRUPTED_FAILURE);
   expect((await readAll(events, "resp_left")).at(-1)?.event.type).toBe("response.failed");
   await host.releaseAll(host.list());
 });

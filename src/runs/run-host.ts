@@ -2,6 +2,7 @@ import { ReaderTooSlow } from "../base/reader-too-slow.ts";
 import type { Subscription } from "./live-feed.ts";
 import type { RecordedEvent } from "./ports.ts";
 import { type LiveRun, type QueuedRun, queueRun, type RunStart, resumeRun, startRun } from "./run-driver.ts";
+import type { RunFailure } from "./run-state.ts";
 import { RunStopped } from "./run-stopped.ts";
 
 /** What it takes to make one response. */
@@ -131,13 +132,13 @@ export class RunHost {
   }
 
   /**
-   * Takes up a run that another worker began, whatever the limits: it was admitted once. `mayRestart`: its task is at hand.
+   * Takes up a run that another worker began, whatever the limits: it was admitted once. `hindrance`: as in `resumeRun`.
    * Resolves once it waits for its turn or, if it is not begun again, has ended.
    */
-  async resume(order: RunOrder, logged: readonly RecordedEvent[], mayRestart: boolean): Promise<void> {
+  async resume(order: RunOrder, logged: readonly RecordedEvent[], hindrance: RunFailure | null): Promise<void> {
     const hosted = this.#admit(order);
     try {
-      const run = resumeRun({ ...order, signal: hosted.controller.signal }, logged, mayRestart);
+      const run = resumeRun({ ...order, signal: hosted.controller.signal }, logged, hindrance);
       show(hosted, order, run);
       if (run.asksModel) return this.#wait({ run, hosted });
       await run.drive();
