@@ -16,9 +16,21 @@ import { TRANSPORTS } from "./stream-states.fixture.ts";
 /** What no caller can bring about, and why. */
 const OUT_OF_REACH: Readonly<Record<string, string>> = {
   501: "This build leaves no operation out.",
-  "format 500": "Nothing that is known makes this operation fail.",
+  507: "No caller fills the disk of a server in a pact.",
+  ...Object.fromEntries(
+    ["format", "getHealth", "getMetrics", "getVersion", "streamTranscription"].map((operationId) => [
+      `${operationId} 500`,
+      "Nothing that is known makes this operation fail.",
+    ]),
+  ),
+  ...Object.fromEntries(
+    ["getHealth", "getMetrics", "getVersion"].map((operationId) => [
+      `${operationId} 503`,
+      "A server that stops closes its connections first.",
+    ]),
+  ),
 };
-const CODES_OUT_OF_REACH = ["not_implemented"];
+const CODES_OUT_OF_REACH = ["not_implemented", "storage_full"];
 
 test("every reply that an operation declares is in the pact, and every reply in the pact is declared", () => {
   const asked = new Set(readReplies(LOCAL_STT).map(({ method, path, status }) => `${method} ${path} ${status}`));

@@ -79,6 +79,24 @@ describe.each(Object.entries(CALLS))("a web page from elsewhere that calls %s", 
   });
 });
 
+const NAMED_TOO_LONG = (["getHealth", "getMetrics", "getVersion"] as const).map((operationId) => ({
+  operationId,
+  ...CALLS[operationId],
+}));
+
+test.each(NAMED_TOO_LONG)(
+  "$operationId with a name of its own that is too long is refused",
+  async ({ operationId, call, ...sent }) => {
+    verifies("stt.errors.http-shape");
+    const headers = { "X-Client-Request-Id": "x".repeat(513) };
+    await checkRefusal(
+      { ...sent, given: "a speech server", request: `with a long name of its own for ${operationId}`, headers },
+      { status: 400, code: "invalid_request" },
+      (client) => call(client, headers),
+    );
+  },
+);
+
 test.each([
   { what: "a path that there is not", method: "GET", path: "/v1/models", status: 404, code: "not_found" },
   {
