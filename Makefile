@@ -19,7 +19,7 @@ PAGE := dist/chat-lab/index.html
 PAGE_SOURCES := scripts/build-page.ts $(wildcard web/chat-lab/* src/client/*.ts generated/*/client.ts)
 NPM_CI := npm ci --include=dev --loglevel=error --no-progress
 
-.PHONY: help setup node-version page speech-engine generate generate-check dev start test-setup test clients contract-test pacts mutations requirements check bench real-model real-speech client-build
+.PHONY: help setup node-version page speech-engine generate generate-check dev start test-setup test clients contract-test pacts mutations requirements check bench real-model fuzz real-speech client-build
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -81,6 +81,9 @@ real-model: $(INSTALLED) ## stream through a real model server, compiled from Py
 
 real-speech: $(INSTALLED) $(PAGE) ## count the words of people's voices that are heard wrong, beside whisper.cpp's own server
 	node scripts/real-speech/main.ts $(ARGS)
+
+fuzz: $(INSTALLED) ## hold both servers to their documents with requests that Schemathesis makes up; make fuzz ARGS=--help
+	node scripts/fuzz/main.ts $(ARGS)
 
 $(PAGE): $(PAGE_SOURCES) | $(INSTALLED)
 	node scripts/build-page.ts

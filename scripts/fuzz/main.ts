@@ -1,0 +1,86 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { startProgram } from "../bench/processes.ts";
+
+/**
+ * Holds both servers to their published documents with requests that Schemathesis from PyPI makes of them, good ones and broken ones. Starts the servers
+ * itself, on free ports and an empty data folder. The first run fetches Schemathesis; needs Python 3 with venv; not part of the tests.
+ */
+const USAGE = `Usage: make fuzz ARGS="[options] [option of Schemathesis]..."
+  --examples N   requests that are tried for each operation at most; 40 unless told
+  --seed N       makes the same requests again; a run says which it used
+  --only NAME    responses-api or local-stt`;
+
+const VERSION = "4.32.5";
+const FOLDER = join(import.meta.dirname, "../../.cache/fuzz");
+const MAIN = join(import.meta.dirname, "../../src/main.ts");
+const CONFIG = join(import.meta.dirname, "schemathesis.toml");
+const HOOKS = join(import.meta.dirname, "ndjson.py");
+const READY = /Responses API\s+(http:\S+?)\/v1[\s\S]*?Speech to text\s+(http:\S+)/;
+const API_KEY = "sk-fuzz-0123456789abcdef0123456789";
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  strict: true,
+  options: {
+    examples: { type: "string", default: "40" },
+    seed: { type: "string" },
+    only: { type: "string" },
+    help: { type: "boolean", default: false },
+  },
+});
+
+/** The program `st`, installed if it is not there. */
+function schemathesis(): string {
+  const python = join(FOLDER, "venv/bin/python");
+  mkdirSync(FOLDER, { recursive: true });
+  if (!existsSync(python)) execFileSync("python3", ["-m", "venv", join(FOLDER, "venv")], { stdio: "inherit" });
+  const wanted = ["-m", "pip", "install", "--quiet", `schemathesis==${VERSION}`];
+  execFileSync(python, wanted, { stdio: "inherit" });
+  return join(FOLDER, "venv/bin/st");
+}
+
+async function fuzz(program: string, url: string, headers: readonly string[]): Promise<boolean> {
+  const seed = values.seed === undefined ? [] : ["--seed", values.seed];
+  const args = ["--config-file", CONFIG, "run", `${url}/openapi.json`, "--url", url, "-n", values.examples];
+  const child = spawn(program, [...args, ...seed, ...headers.flatMap((header) => ["-H", header]), ...positionals], {
+    cwd: FOLDER, // What Schemathesis remembers is kept there.
+    env: { ...process.env, SCHEMATHESIS_HOOKS: HOOKS },
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  const [code] = await once(child, "exit");
+  return code === 0;
+}
+
+async function run(): Promise<boolean> {
+  const program = schemathesis();
+  const dataDir = mkdtempSync(join(tmpdir(), "antiphon-fuzz-"));
+  const settings = { PORT: "0", STT_PORT: "0", API_KEYS: API_KEY, DATA_DIR: dataDir, LOG_LEVEL: "fatal" };
+  const quiet = { FIND_LOCAL_DAEMON: "false", SPEECH_ENGINE: "none", BODY_BYTES_MAX: "1048576" };
+  const { child, match } = await startProgram(MAIN, { ...settings, ...quiet }, READY);
+  const died = once(child, "exit").then(() => false);
+  try {
+    const [, responsesApi = "", localStt = ""] = match;
+    const targets: [string, string, string[]][] = [
+      ["responses-api", responsesApi, [`Authorization: Bearer ${API_KEY}`]],
+      ["local-stt", localStt, []],
+    ];
+    let isGood = true;
+    for (const [name, url, headers] of targets) {
+      if (values.only !== undefined && values.only !== name) continue;
+      console.log(`\n== ${name} ==`);
+      isGood = (await Promise.race([fuzz(program, url, headers), died])) && isGood;
+    }
+    return isGood && child.exitCode === null;
+  } finally {
+    child.kill();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+if (values.help) console.log(USAGE);
+else process.exitCode = (await run()) ? 0 : 1;
