@@ -77,7 +77,7 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   "schemas/items.yaml AdditionalToolsInput": ["tools.joined.echoed-and-called-by-namespace"],
   "schemas/items.yaml LocalShellCallOutputStored": ["create.history.local-shell-output"],
   "schemas/items.yaml Compaction": ["responses.compact.starts-at-latest"],
-  "schemas/items.yaml ConfigurationUpdateInput": ["create.input.every-known-item-type"],
+  "schemas/items.yaml ConfigurationUpdateInput": ["create.configuration.latest-update-counts"],
   "schemas/items.yaml AgentMessageInput": ["create.input.every-known-item-type"],
   "schemas/items.yaml InputItem": ["validation.items.unknown-type-param"],
   "schemas/responses.yaml TextFormatJsonSchema/properties/strict": [
@@ -93,6 +93,9 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
     "create.compaction.failure-keeps-answer",
   ],
   "schemas/responses.yaml Reasoning": ["create.reasoning.context-and-mode", "create.reasoning.echo-null-form"],
+  "schemas/responses.yaml ModerationInput": ["create.ledger.newest-sdk-members"],
+  "schemas/responses.yaml ImageContextInput": ["create.ledger.newest-sdk-members"],
+  "schemas/responses.yaml BackgroundOptionsInput": ["create.ledger.newest-sdk-members"],
   "schemas/responses.yaml OutputAudio": ["extensions.audio.output-audio", "extensions.audio.failing-voice"],
   "schemas/responses.yaml CreateResponseRequest": [
     "validation.order.fields-in-reference-order",

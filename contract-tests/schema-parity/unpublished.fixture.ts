@@ -51,6 +51,7 @@ export const UNPUBLISHED: readonly Group[] = [
       "request PromptCacheOptionsInput.prewarm",
       "request PromptCacheOptionsInput.ttl",
       "request CreateResponseRequest.access_programs",
+      "request CreateResponseRequest.background_options",
       "request CreateResponseRequest.image",
       "request CompactRequest.image",
       "request CompactRequest.service_tier",

@@ -77,6 +77,18 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
     "server": "honoured",
     "note": "needs store"
   },
+  "background_options": {
+    "server": "emulated",
+    "note": "see its members"
+  },
+  "background_options.completion_window": {
+    "server": "emulated",
+    "note": "work begins as soon as it can, whatever the window; 2h and 8h need background without stream"
+  },
+  "background_options.continuation_id": {
+    "server": "emulated",
+    "note": "accepted without effect; not stored"
+  },
   "store": {
     "server": "honoured"
   },
@@ -119,8 +131,20 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
     "note": "accepted; without hosted tools there is nothing to include"
   },
   "moderation": {
+    "server": "emulated",
+    "note": "accepted; no moderation model is asked, so moderation of the response stays null"
+  },
+  "moderation.model": {
+    "server": "emulated",
+    "note": "accepted; no moderation model is asked"
+  },
+  "moderation.policy.score": {
+    "server": "emulated",
+    "note": "accepted; nothing is scored"
+  },
+  "moderation.policy.block": {
     "server": "refused",
-    "note": "not available yet"
+    "note": "there is no moderation model here, so nothing would be blocked"
   },
   "output_audio": {
     "server": "honoured",
@@ -151,8 +175,19 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
     "note": "accepted without effect"
   },
   "image": {
+    "server": "emulated",
+    "note": "see its members"
+  },
+  "image.context_compression.auto": {
+    "server": "honoured",
+    "note": "pictures are not compressed, and disabled is echoed"
+  },
+  "image.context_compression.disabled": {
+    "server": "honoured"
+  },
+  "image.context_compression.enabled": {
     "server": "refused",
-    "note": "not available yet"
+    "note": "pictures in the context are not compressed here"
   },
   "text": {
     "chat-completions": "honoured",
@@ -681,9 +716,8 @@ export const fieldLedger: Readonly<Record<string, LedgerEntry>> = {
     "note": "the output is one compaction item"
   },
   "input.configuration_update": {
-    "chat-completions": "refused",
-    "built-in": "refused",
-    "note": "not available yet"
+    "server": "honoured",
+    "note": "the latest effort and format win over those of the request"
   },
   "input.input_text": {
     "server": "honoured",

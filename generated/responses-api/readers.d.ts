@@ -307,6 +307,7 @@ export declare const readPromptCacheOptionsInput: Validate<Schema.PromptCacheOpt
 export declare const readPromptCacheOptions: Validate<Schema.PromptCacheOptions>;
 export declare const readAccessProgramsInput: Validate<Schema.AccessProgramsInput>;
 export declare const readAccessPrograms: Validate<Schema.AccessPrograms>;
+export declare const readBackgroundOptionsInput: Validate<Schema.BackgroundOptionsInput>;
 export declare const readImageContextInput: Validate<Schema.ImageContextInput>;
 export declare const readImageContext: Validate<Schema.ImageContext>;
 export declare const readOutputAudio: Validate<Schema.OutputAudio>;

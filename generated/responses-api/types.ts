@@ -3142,6 +3142,16 @@ export interface components {
             /** @enum {string} */
             cyber: "daybreak_blue" | "daybreak_red" | "standard";
         };
+        /** @description How long work in the background may take, and what it belongs to. */
+        BackgroundOptionsInput: {
+            /**
+             * @default soonest
+             * @enum {string|null}
+             */
+            completion_window?: "soonest" | "2h" | "8h" | null;
+            /** @description Names requests that belong together. */
+            continuation_id?: string | null;
+        };
         /** @description How pictures in the context are treated. */
         ImageContextInput: {
             /** @enum {string|null} */
@@ -3219,6 +3229,7 @@ export interface components {
              * @default false
              */
             background?: boolean | null;
+            background_options?: components["schemas"]["BackgroundOptionsInput"] | null;
             /** @description The most tokens to produce, those of the reasoning included. */
             max_output_tokens?: number | null;
             /** @description The most calls of built-in tools; further ones are not made. */
@@ -3305,6 +3316,7 @@ export interface components {
             stream_options?: components["schemas"]["StreamOptions"] | null;
             /** @description True is refused. */
             background?: boolean | null;
+            background_options?: components["schemas"]["BackgroundOptionsInput"] | null;
             /** @description The most tokens to produce, those of the reasoning included. */
             max_output_tokens?: number | null;
             /** @description The most calls of built-in tools; further ones are not made. */
@@ -5437,6 +5449,7 @@ export type PromptCacheOptionsInput = components['schemas']['PromptCacheOptionsI
 export type PromptCacheOptions = components['schemas']['PromptCacheOptions'];
 export type AccessProgramsInput = components['schemas']['AccessProgramsInput'];
 export type AccessPrograms = components['schemas']['AccessPrograms'];
+export type BackgroundOptionsInput = components['schemas']['BackgroundOptionsInput'];
 export type ImageContextInput = components['schemas']['ImageContextInput'];
 export type ImageContext = components['schemas']['ImageContext'];
 export type OutputAudio = components['schemas']['OutputAudio'];

@@ -301,6 +301,7 @@ export declare const validatePromptCacheOptionsInput: Validate<Schema.PromptCach
 export declare const validatePromptCacheOptions: Validate<Schema.PromptCacheOptions>;
 export declare const validateAccessProgramsInput: Validate<Schema.AccessProgramsInput>;
 export declare const validateAccessPrograms: Validate<Schema.AccessPrograms>;
+export declare const validateBackgroundOptionsInput: Validate<Schema.BackgroundOptionsInput>;
 export declare const validateImageContextInput: Validate<Schema.ImageContextInput>;
 export declare const validateImageContext: Validate<Schema.ImageContext>;
 export declare const validateOutputAudio: Validate<Schema.OutputAudio>;
