@@ -20,6 +20,7 @@ export function firstSnapshot(
     ...conversationEcho(request),
     error: null,
     frequency_penalty: request.frequency_penalty ?? 0,
+    ...(request.image == null ? {} : { image: { context_compression: "disabled" as const } }),
     incomplete_details: null,
     instructions: instructionsText(request),
     max_output_tokens: request.max_output_tokens ?? null,

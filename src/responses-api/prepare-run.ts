@@ -3,13 +3,14 @@ import { type IdStem, idFromStem, keyOfId, newIdStem } from "../base/ids.ts";
 import type { TraceContext } from "../base/trace-context.ts";
 import type { ModelEngine, ModelRequest, OpenedRun } from "../runs/ports.ts";
 import { checkAvailability, type EngineKind } from "./checks/check-availability.ts";
+import { checkBackground } from "./checks/check-background.ts";
 import { checkModelName } from "./checks/check-model-name.ts";
 import { acceptedTools, checkTextFormat, checkToolChoice } from "./checks/check-tools.ts";
 import { asksForCompaction, checkCompaction, planCompaction } from "./compaction/plan-compaction.ts";
 import { summaryRequest } from "./compaction/summary-turn.ts";
 import { type ConversationHold, conversationIdOf, holdConversation } from "./conversation-hold.ts";
 import { refused } from "./errors/model-errors.ts";
-import { backgroundWithoutStore, jsonWordMissing, nothingToAnswer } from "./errors/parameter-errors.ts";
+import { jsonWordMissing, nothingToAnswer } from "./errors/parameter-errors.ts";
 import { firstSnapshot } from "./first-snapshot.ts";
 import { checkNotRepeated } from "./input/context-rules.ts";
 import { type HistorySources, loadHistory } from "./input/load-history.ts";
@@ -23,6 +24,7 @@ import type { RunTask } from "./run-task.ts";
 import { settleSpeech } from "./settle-speech.ts";
 import { writeTask } from "./stored-task.ts";
 import { keepWindow } from "./window/keep-window.ts";
+import { withConfiguration } from "./with-configuration.ts";
 
 export interface PreparedRun {
   readonly task: RunTask;
@@ -56,7 +58,7 @@ export async function prepareRun(
   createdAt: number,
 ): Promise<PreparedRun> {
   checkAvailability(request, sources.engineKind);
-  if (request.background === true && request.store === false) throw backgroundWithoutStore();
+  checkBackground(request);
   checkCompaction(request);
   const ids = newIdStem(createdAt, stemKey(request));
   const hold = await holdConversation(sources.conversations, scope.owner, request, idFromStem("resp", ids, 0));
@@ -67,16 +69,18 @@ export async function prepareRun(
 async function prepareHeld(
   sources: RunSources,
   scope: RunScope,
-  request: CreateResponseRequest,
+  sent: CreateResponseRequest,
   ids: IdStem,
 ): Promise<Omit<PreparedRun, "hold">> {
   const { owner, generate } = scope;
-  const history = await loadHistory(sources, owner, request);
-  if (generate) checkSomethingToAnswer(request, history);
-  const accepted = acceptedTools(request);
+  const history = await loadHistory(sources, owner, sent);
+  if (generate) checkSomethingToAnswer(sent, history);
+  const accepted = acceptedTools(sent);
+  checkTextFormat(sent);
+  const speech = generate ? await settleSpeech(sources.spokenOutput, sent, scope.signal) : null;
+  const { items, context, places } = await resolveInput(sources, owner, ids, sent.input ?? [], history);
+  const request = withConfiguration(sent, [...history, ...items]);
   checkTextFormat(request);
-  const speech = generate ? await settleSpeech(sources.spokenOutput, request, scope.signal) : null;
-  const { items, context, places } = await resolveInput(sources, owner, ids, request.input ?? [], history);
   const tools = withJoinedTools(accepted, { context, places });
   checkToolChoice(request, tools);
   if (request.conversation != null) checkNotRepeated(history, items);

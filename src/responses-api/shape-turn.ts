@@ -9,6 +9,7 @@ import { resolveInput } from "./input/resolve-input.ts";
 import { type ContextScope, type ContextSources, shapeContext } from "./input/shape-context.ts";
 import { withJoinedTools } from "./joined-tools.ts";
 import { modelRequest } from "./model-request.ts";
+import { withConfiguration } from "./with-configuration.ts";
 
 /** Where what a turn consists of is found. */
 export interface TurnSources extends InputSources, ContextSources, HistorySources {
@@ -26,13 +27,14 @@ export interface ShapedTurn {
 export async function shapeTurn(
   sources: TurnSources,
   scope: ContextScope,
-  request: CreateResponseRequest,
+  sent: CreateResponseRequest,
   ids: IdStem,
 ): Promise<ShapedTurn> {
-  const history = await loadHistory(sources, scope.owner, request);
-  const accepted = acceptedTools(request);
+  const history = await loadHistory(sources, scope.owner, sent);
+  const accepted = acceptedTools(sent);
   const { owner } = scope;
-  const { items, context, places } = await resolveInput(sources, owner, ids, request.input ?? [], history);
+  const { items, context, places } = await resolveInput(sources, owner, ids, sent.input ?? [], history);
+  const request = withConfiguration(sent, [...history, ...items]);
   const tools = withJoinedTools(accepted, { context, places });
   checkToolChoice(request, tools);
   const snapshot = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);

@@ -15,9 +15,8 @@ const element = (members: object): object => ({ input: [{ role: "user", content:
 const USES: Readonly<Record<string, object>> = {
   prompt: { prompt: { id: "pmpt_x" } },
   background: { background: true },
-  moderation: { moderation: { model: "omni" } },
-  image: { image: { context_compression: "auto" } },
-  "input.configuration_update": element({ type: "configuration_update" }),
+  "moderation.policy.block": { moderation: { model: "omni", policy: { output: { mode: "block" } } } },
+  "image.context_compression.enabled": { image: { context_compression: "enabled" } },
   "content.encrypted_content": element({
     type: "agent_message",
     author: "a",
@@ -42,6 +41,9 @@ const ACCEPTED: Readonly<Record<string, unknown>> = {
   instructions: "Be brief.",
   truncation: "auto",
   context_management: [{ type: "compaction", compact_threshold: 100_000 }],
+  moderation: { model: "omni", policy: { input: { mode: "score" }, output: null } },
+  image: { context_compression: "auto" },
+  background_options: { completion_window: "soonest", continuation_id: "a" },
   stream: true,
   stream_options: { include_obfuscation: false },
   store: false,

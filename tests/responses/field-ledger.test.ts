@@ -25,6 +25,8 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   content: [...contentPartTypes, "computer_screenshot", "encrypted_content", "reasoning_text", "summary_text"],
   "text.format": ["text", "json_object", "json_schema"],
   "reasoning.mode": ["standard", "pro"],
+  "moderation.policy": ["score", "block"],
+  "image.context_compression": ["auto", "disabled", "enabled"],
   "reasoning.context": enumeration("ReasoningContext"),
 };
 

@@ -98,8 +98,8 @@ const FRAMES: Readonly<
     { code: "unsupported_parameter", param: "background", message: /^Unsupported parameter: 'background'\./ },
   ],
   "with a refused member": [
-    create({ moderation: { model: "m" } }),
-    { code: "unsupported_parameter", param: "moderation", message: /^Unsupported parameter: 'moderation'\./ },
+    create({ prompt: { id: "pmpt_x" } }),
+    { code: "unsupported_parameter", param: "prompt", message: /^Unsupported parameter: 'prompt'\./ },
   ],
   "with an unknown model": [
     create({ model: "gpt-none" }),

@@ -392,11 +392,7 @@ describe("items of hosted tools", () => {
   for (const [item, text] of notes) {
     test(`${item.type} is told in a sentence: ${text}`, () => check([item], [{ role: "assistant", content: text }]));
   }
-  for (const item of [
-    { type: "compaction", encrypted_content: "x" },
-    { type: "compaction_trigger" },
-    { type: "configuration_update" },
-  ] as const) {
+  for (const item of [{ type: "compaction", encrypted_content: "x" }, { type: "compaction_trigger" }] as const) {
     test(`${item.type} is refused`, () => checkRefused({ items: [user("Hi"), item] }, { param: "input[1]" }));
   }
   test("reasoning that only its maker can read is refused", () => {

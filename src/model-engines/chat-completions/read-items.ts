@@ -40,14 +40,9 @@ export function readItem(item: InputItem, path: string): readonly HistoryStep[] 
     case "function_call_output":
     case "custom_tool_call_output":
       return [readToolOutput(item.call_id ?? "", item.output, `${path}.output`)];
-    case "additional_tools":
-      return []; // Its tools are offered with the others.
-    case "configuration_update":
-      throw invalidInput(
-        `Items of type '${item.type}' are not available with this model server.`,
-        path,
-        "unsupported_value",
-      );
+    case "additional_tools": // Its tools are offered with the others.
+    case "configuration_update": // Its settings are those of the turn.
+      return [];
     case undefined:
     case null:
     case "compaction":

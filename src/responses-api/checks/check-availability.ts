@@ -41,18 +41,34 @@ export function* usedPaths(request: CreateResponseRequest): Generator<UsedPath> 
   if (Array.isArray(request.input)) yield* inputPaths(request.input, "input");
 }
 
+/** Members whose own members, and their values, have paths in the ledger. */
+const PATHS_OF_VALUES: ReadonlySet<string> = new Set([
+  "background_options",
+  "image",
+  "reasoning",
+  "stream_options",
+  "text",
+]);
+
 function* nestedPaths(name: string, value: unknown): Generator<UsedPath> {
   if (name === "truncation") yield { path: `truncation.${value}`, param: name };
   if (name === "include" && Array.isArray(value)) {
     for (const [index, included] of value.entries()) yield { path: `include.${included}`, param: `include[${index}]` };
   }
-  if (!["text", "reasoning", "stream_options"].includes(name) || !isRecord(value)) return;
+  if (name === "moderation" && isRecord(value)) yield* policyPaths(value["policy"]);
+  if (!PATHS_OF_VALUES.has(name) || !isRecord(value)) return;
   for (const [member, inner] of Object.entries(value)) {
     if (inner == null) continue;
     yield { path: `${name}.${member}`, param: `${name}.${member}` };
     const choice = isRecord(inner) ? inner["type"] : inner;
     if (typeof choice === "string") yield { path: `${name}.${member}.${choice}`, param: `${name}.${member}` };
   }
+}
+
+/** What a policy asks for, of the input and of the output. */
+function* policyPaths(policy: unknown): Generator<UsedPath> {
+  for (const [side, rule] of Object.entries(isRecord(policy) ? policy : {}))
+    if (isRecord(rule)) yield { path: `moderation.policy.${rule["mode"]}`, param: `moderation.policy.${side}.mode` };
 }
 
 function* toolPaths({ tools, tool_choice: choice }: CreateResponseRequest): Generator<UsedPath> {
