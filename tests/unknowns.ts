@@ -64,6 +64,7 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   "responses-api/openapi.yaml components/responses/TooMany": [
     "errors.ratelimit.estimate-is-settled",
     "errors.ratelimit.larger-than-a-minute",
+    "state.quota.per-owner",
   ],
   "schemas/content.yaml InputAudio": ["create.input.audio-content-part"],
   "schemas/events.yaml ResponseRefusalDeltaEvent": ["responses.stream.obfuscation-length"],

@@ -5006,7 +5006,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"];
             };
         };
-        /** @description Too much was asked of the server (rate_limit_error) or of the model behind it (rate_limit_exceeded), or credit is used up (insufficient_quota). The x-ratelimit headers come with rate_limit_error. */
+        /** @description Too much was asked of the server (rate_limit_error) or of the model behind it (rate_limit_exceeded), or credit is used up (insufficient_quota), or the project has stored as much as it may (insufficient_quota, with x-should-retry false). The x-ratelimit headers come with rate_limit_error. */
         TooMany: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];

@@ -125,6 +125,15 @@ export const SETTINGS = {
     max: 64 * 1024 * MEBIBYTE,
     text: "What requests and WebSocket messages may hold in memory while they are read and unpacked, all of them together. Beyond it those of more than 64 kB are asked to come back later. It is never less than one body may have.",
   },
+  ownerBytesMax: {
+    name: "OWNER_BYTES_MAX",
+    section: "Limits",
+    kind: "integer",
+    default: 0,
+    min: 0,
+    max: 1_000_000_000_000_000,
+    text: "How many bytes of responses, conversations and files are stored for one owner (organization and project); more is refused with insufficient_quota. 0: as many as there is room for. The logs of events come on top. The first start with it counts what is there.",
+  },
   uploadBytesMax: {
     name: "UPLOAD_BYTES_MAX",
     section: "Limits",

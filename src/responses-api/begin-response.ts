@@ -15,7 +15,7 @@ import { askModel, type TurnParts } from "./ask-model.ts";
 import type { Principal } from "./authenticate.ts";
 import { modelRefused } from "./errors/model-errors.ts";
 import { shuttingDown, tooManyRuns } from "./errors/server-errors.ts";
-import type { RateLimiter, ResponseStore } from "./ports.ts";
+import type { RateLimiter, ResponseStore, StorageQuota } from "./ports.ts";
 import { prepareRun, type RunSources } from "./prepare-run.ts";
 import { type PlanTask, planOf, type RunTask } from "./run-task.ts";
 import type { Sealer } from "./seal.ts";
@@ -31,6 +31,7 @@ export interface OrderParts extends TurnParts {
 export interface BeginParts extends RunSources, OrderParts {
   readonly runs: RunHost;
   readonly limiter: RateLimiter;
+  readonly quota: StorageQuota;
   /** How long a streamed response waits for its model server before it begins. */
   readonly streamStartWaitMs: number;
   readonly store: RunSources["store"] & Pick<ResponseStore, "findResponse">;
@@ -73,6 +74,7 @@ export async function beginResponse(
   const createdAt = Math.floor(Date.now() / 1000);
   const { principal, signal, trace = null, generate = true } = caller;
   const { owner } = principal;
+  if (request.store !== false) await parts.quota.requireRoom(owner);
   const admission = await Admission.open(parts.limiter, principal);
   const { task, opened, hold } = await prepareRun(parts, { owner, signal, generate, trace }, request, createdAt);
   const need = { input: task.inputTokensEstimate, outputMax: opened.response.max_output_tokens };

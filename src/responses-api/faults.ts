@@ -20,8 +20,8 @@ import {
   unsupportedEncoding,
   unsupportedMediaType,
 } from "./errors/request-errors.ts";
-import { internalError, noRoomForBody, shuttingDown, storageFull, storeBusy } from "./errors/server-errors.ts";
-import { StoreBusy } from "./ports.ts";
+import { internalError, noRoomForBody, shuttingDown, storageFull } from "./errors/server-errors.ts";
+import { ofStore } from "./errors/store-errors.ts";
 
 /** Why a query parameter was refused; `limit` belongs to the rule that is named. */
 export type QueryRefusal = { readonly name: string; readonly value: string } & (
@@ -60,7 +60,8 @@ export const responsesApiFaults = {
 };
 
 function ofError(error: unknown): ApiError | null {
-  if (error instanceof StoreBusy) return storeBusy(error);
+  const named = ofStore(error);
+  if (named !== null) return named;
   return isStorageFull(error) ? storageFull(error) : null;
 }
 

@@ -129,6 +129,23 @@ export class StoreSpoilt extends Error {
   }
 }
 
+/** Limits how much is stored for each owner. */
+export interface StorageQuota {
+  /** Rejects with `StorageQuotaExceeded` if so many bytes more (absent: any at all) are too much. Whoever comes at the same time may pass together. */
+  requireRoom(owner: Owner, bytes?: number): Promise<void>;
+}
+
+/** As much is stored for an owner as may be. */
+export class StorageQuotaExceeded extends Error {
+  override readonly name = "StorageQuotaExceeded";
+  readonly bytesMax: number;
+
+  constructor(bytesMax: number) {
+    super(`no more than ${bytesMax} bytes are stored for an owner`);
+    this.bytesMax = bytesMax;
+  }
+}
+
 export type RateBucket = "requests" | "tokens";
 
 /** A key as its limits are kept; null: the limits of the server's settings. */

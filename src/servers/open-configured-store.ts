@@ -13,6 +13,7 @@ export async function openConfiguredStore(config: Config, onCommit?: StoreOption
     lockWaitMs: config.databaseLockWaitMs,
     sync: config.databaseSync,
     contextBytesMax: config.contextBytesMax,
+    ownerBytesMax: config.ownerBytesMax,
     ...(onCommit === undefined ? {} : { onCommit }),
   });
   return await store.catch((error: unknown) => {

@@ -68,6 +68,7 @@ export function beginParts({
   return {
     store: store.responses,
     conversations: store.conversations,
+    quota: store.quota,
     log: store.events,
     engine: model.engine,
     engineKind: model.kind,

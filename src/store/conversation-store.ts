@@ -8,13 +8,14 @@ import {
   type ConversationStore,
   type ItemPage,
   type PageRequest,
+  type StorageQuota,
   StoreBusy,
 } from "../responses-api/ports.ts";
 import type { Owner } from "../runs/ports.ts";
 import type { WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import { ContextBudget } from "./context-budget.ts";
-import type { ConversationStep } from "./conversation-changes.ts";
+import { type ConversationStep, sizeOfStep } from "./conversation-changes.ts";
 import { findConversationPlaces, loadConversationItems } from "./conversation-items.ts";
 import { firstPage, type ItemPlace, readItems } from "./item-places.ts";
 import { type ItemText, textOf } from "./item-text.ts";
@@ -28,11 +29,18 @@ const UNLOCK_RETRY_MS = 1_000;
 export class StoredConversations implements ConversationStore {
   readonly #db: Kysely<Database>;
   readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
+  readonly #quota: StorageQuota;
   readonly #contextBytesMax: number;
 
-  constructor(db: Kysely<Database>, queue: CommitQueue<WriteJob, WriteOutcome>, contextBytesMax: number) {
+  constructor(
+    db: Kysely<Database>,
+    queue: CommitQueue<WriteJob, WriteOutcome>,
+    quota: StorageQuota,
+    contextBytesMax: number,
+  ) {
     this.#db = db;
     this.#queue = queue;
+    this.#quota = quota;
     this.#contextBytesMax = contextBytesMax;
   }
 
@@ -44,6 +52,7 @@ export class StoredConversations implements ConversationStore {
       metadata: JSON.stringify(metadata),
       items: textsOf(items),
     };
+    await this.#quota.requireRoom(owner, sizeOfStep(step));
     const refusal = await this.#change(owner, id, step);
     assert(refusal === null, "a new conversation has nothing to be refused for");
   }
@@ -70,7 +79,9 @@ export class StoredConversations implements ConversationStore {
   }
 
   async addItems(owner: Owner, conversationId: string, items: readonly StoredItem[]): ConversationChanged {
-    return this.#change(owner, conversationId, { type: "add_items", items: textsOf(items) });
+    const step: ConversationStep = { type: "add_items", items: textsOf(items) };
+    await this.#quota.requireRoom(owner, sizeOfStep(step));
+    return await this.#change(owner, conversationId, step);
   }
 
   deleteItem(owner: Owner, conversationId: string, itemId: string): ConversationChanged {

@@ -8,6 +8,7 @@ import type {
   FileStore,
   FileStream,
   IncomingFile,
+  StorageQuota,
   StoredFile,
 } from "../responses-api/ports.ts";
 import type { Owner } from "../runs/ports.ts";
@@ -28,14 +29,17 @@ export class StoredFiles implements FileStore {
   readonly #db: Kysely<Database>;
   readonly #lease: WorkerLease;
   readonly #folder: FileFolder;
+  readonly #quota: StorageQuota;
 
-  constructor(db: Kysely<Database>, lease: WorkerLease, folder: FileFolder) {
+  constructor(db: Kysely<Database>, lease: WorkerLease, folder: FileFolder, quota: StorageQuota) {
     this.#db = db;
     this.#lease = lease;
     this.#folder = folder;
+    this.#quota = quota;
   }
 
   async createFile(owner: Owner, file: IncomingFile, signal?: AbortSignal): Promise<StoredFile> {
+    await this.#quota.requireRoom(owner);
     const holder = await this.#lease.number();
     const { content, expiresAfter } = file;
     const row = rowOf(owner, file, { id: `file-${randomHex(48)}`, createdAt: now(), expiresAfter });
@@ -47,6 +51,7 @@ export class StoredFiles implements FileStore {
       const deadline = AbortSignal.timeout(WRITE_MS_MAX);
       const either = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
       const bytes = await this.#folder.write(row.id, content, either);
+      await this.#quota.requireRoom(owner, bytes);
       await this.#show(row.id, bytes, holder);
       return storedFile({ ...row, bytes });
     } catch (error) {

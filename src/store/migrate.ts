@@ -9,6 +9,7 @@ import { keysAndExpiry } from "./migrations/0005-keys-and-expiry.ts";
 import { runRestarts } from "./migrations/0006-run-restarts.ts";
 import { keyEnds } from "./migrations/0007-key-ends.ts";
 import { whatIsReferredTo } from "./migrations/0008-what-is-referred-to.ts";
+import { ownerUsage } from "./migrations/0009-owner-usage.ts";
 import type { Database } from "./schema.ts";
 
 /** Every migration there ever was, by name; they run in the order of their names and are never edited once released. */
@@ -21,6 +22,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0006-run-restarts": runRestarts,
   "0007-key-ends": keyEnds,
   "0008-what-is-referred-to": whatIsReferredTo,
+  "0009-owner-usage": ownerUsage,
 };
 
 /** Brings the tables up to date, all of it or nothing. Throws if the database is newer than this program. */

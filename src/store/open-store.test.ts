@@ -51,6 +51,7 @@ const COLUMNS: {
     is_unused: "integer",
   },
   deleted_conversations: { id: "text" },
+  owner_usage: { organization: "text", project: "text", bytes: "integer" },
   split_calls: { conversation_id: "text", call_id: "text" },
   items: {
     sequence: "integer",

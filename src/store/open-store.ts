@@ -2,11 +2,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Kysely } from "kysely";
 import { randomHex } from "../base/ids.ts";
-import type { ConversationStore, FileStore, ResponseStore } from "../responses-api/ports.ts";
+import type { ConversationStore, FileStore, ResponseStore, StorageQuota } from "../responses-api/ports.ts";
 import type { EventLog, RunLedger } from "../runs/ports.ts";
 import type { WriteJob, WriteOutcome } from "./commit-plan.ts";
 import { CommitQueue, type CommitReport } from "./commit-queue.ts";
 import { StoredConversations } from "./conversation-store.ts";
+import { countUsage } from "./count-usage.ts";
 import { type Erasure, StoredErasure } from "./erasure.ts";
 import { StoredEventLog, sizeOfJob } from "./event-log.ts";
 import { type Expiry, StoredExpiry } from "./expiry.ts";
@@ -19,6 +20,7 @@ import { StoredRunLedger } from "./run-ledger.ts";
 import { RunWriter } from "./run-writer.ts";
 import type { Database } from "./schema.ts";
 import { sqliteDialect } from "./sqlite.ts";
+import { StoredQuota } from "./storage-quota.ts";
 import { WorkerLease } from "./worker-lease.ts";
 
 /** The least time between two commits of appended events: what a live reader may wait, and what all runs share a commit for. */
@@ -40,6 +42,8 @@ export interface StoreOptions {
   readonly sync?: "normal" | "full";
   /** How much text of a chain, a conversation or of items that are referred to one request may bring into memory. */
   readonly contextBytesMax?: number;
+  /** How much may be stored for one owner; absent or 0: as much as there is room for. */
+  readonly ownerBytesMax?: number;
   readonly onCommit?: (commit: CommitReport) => void;
 }
 
@@ -52,6 +56,7 @@ export interface Store {
   readonly keys: KeyStore;
   readonly expiry: Expiry;
   readonly erasure: Erasure;
+  readonly quota: StorageQuota;
   /** Whether the database answers, and has not turned out to be damaged. */
   isReady(): Promise<boolean>;
   /** Whether there is room to store something. */
@@ -63,7 +68,7 @@ export interface Store {
 export async function openStore(options: StoreOptions): Promise<Store> {
   let isSpoilt = false;
   const db = new Kysely<Database>({ dialect: dialectOf(options, () => (isSpoilt = true)) });
-  await migrate(db).catch(async (error: unknown) => {
+  await prepare(db, options).catch(async (error: unknown) => {
     await db.destroy();
     throw error;
   });
@@ -76,21 +81,23 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     commitSizeMax: COMMIT_CHARACTERS_MAX,
     onCommit: options.onCommit,
   });
-  const { contextBytesMax = CONTEXT_BYTES_MAX } = options;
+  const { contextBytesMax = CONTEXT_BYTES_MAX, ownerBytesMax = 0 } = options;
+  const quota = new StoredQuota(db, ownerBytesMax);
   const keys = new StoredKeys(db);
   const folder = new FileFolder(filesFolder(options));
-  const files = new StoredFiles(db, lease, folder);
+  const files = new StoredFiles(db, lease, folder, quota);
   await folder.removeAbandoned();
   await files.removeLeftovers().catch(() => {}); // Every look for expired files tries it again, and tells what is wrong.
   return {
     responses: new StoredResponses(db, queue, contextBytesMax),
-    conversations: new StoredConversations(db, queue, contextBytesMax),
+    conversations: new StoredConversations(db, queue, quota, contextBytesMax),
     events: new StoredEventLog(db, queue, writer),
     ledger: new StoredRunLedger(db, queue, lease),
     files,
     keys,
     expiry: new StoredExpiry(db),
     erasure: new StoredErasure(db),
+    quota,
     isReady: async () => (await succeeds(keys.count())) && !isSpoilt,
     hasRoom: () => succeeds(folder.probe()),
     close: async () => {
@@ -110,6 +117,11 @@ function succeeds(work: Promise<unknown>): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+async function prepare(db: Kysely<Database>, { ownerBytesMax = 0 }: StoreOptions): Promise<void> {
+  await migrate(db);
+  if (ownerBytesMax > 0) await countUsage(db);
 }
 
 function dialectOf({ file, lockWaitMs = LOCK_WAIT_MS, sync = "normal" }: StoreOptions, onSpoilt: () => void) {

@@ -16,6 +16,7 @@ export interface Database {
   readonly ancestors: AncestorsTable;
   readonly deleted_conversations: DeletedConversationsTable;
   readonly split_calls: SplitCallsTable;
+  readonly owner_usage: OwnerUsageTable;
 }
 
 export interface ResponsesTable {
@@ -149,6 +150,13 @@ export interface DeletedConversationsTable {
 export interface SplitCallsTable {
   readonly conversation_id: string;
   readonly call_id: string;
+}
+
+/** How much is stored for an owner. Empty unless it is limited; the database keeps it by itself. */
+export interface OwnerUsageTable {
+  readonly organization: string;
+  readonly project: string;
+  readonly bytes: number;
 }
 
 /** The response that is being made in a conversation. Of no effect once the response is not live and its worker is gone. */

@@ -41,6 +41,17 @@ export function tooManyRuns(limit: "runs" | "queue", max: number): ApiError {
   );
 }
 
+/** The owner has stored what it may. Waiting does not help, and official clients are told not to repeat it. */
+export function storageQuotaExceeded(bytesMax: number): ApiError {
+  return new ApiError({
+    status: 429,
+    type: "insufficient_quota",
+    code: "insufficient_quota",
+    message: `This project has stored as much as it may: ${bytesMax} bytes of responses, conversations and files. Delete some of them, or send store: false.`,
+    headers: { "x-should-retry": "false" },
+  });
+}
+
 /** Another process holds the lock of the database, and has for as long as anyone waits for it. */
 export function storeBusy(cause: unknown): ApiError {
   return overloaded("The database is locked by another process. Please retry in a moment.", cause);

@@ -3,9 +3,9 @@ import type { ByteBudget } from "../../base/byte-budget.ts";
 import type { Principal } from "../authenticate.ts";
 import type { BeginParts } from "../begin-response.ts";
 import type { ApiContext } from "../context.ts";
-import { internalError, noRoomForBody, shuttingDown, storeBusy } from "../errors/server-errors.ts";
+import { internalError, noRoomForBody, shuttingDown } from "../errors/server-errors.ts";
+import { ofStore } from "../errors/store-errors.ts";
 import { connectionLimitReached, streamLimitReached } from "../errors/websocket-errors.ts";
-import { StoreBusy } from "../ports.ts";
 import { type CharacterBudget, ConnectionMemory } from "./connection-memory.ts";
 import { errorFrame } from "./error-frame.ts";
 import { LANES_MAX, type Lane, Lanes } from "./lanes.ts";
@@ -196,7 +196,8 @@ class Conversation {
 
   #faultOf(error: unknown, lane: Lane): ApiError {
     if (error instanceof ApiError) return error;
-    if (error instanceof StoreBusy) return storeBusy(error);
+    const refusal = ofStore(error);
+    if (refusal !== null) return refusal;
     const { log, requestId, signal } = this.#context;
     if (!signal.aborted) log.error({ err: error, requestId, lane }, "a turn broke");
     return internalError(requestId);

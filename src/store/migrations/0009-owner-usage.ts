@@ -1,0 +1,15 @@
+import type { Kysely } from "kysely";
+import type { Migration } from "kysely/migration";
+
+/** How much is stored for each owner, where that is limited. */
+export const ownerUsage: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema
+      .createTable("owner_usage")
+      .addColumn("organization", "text", (column) => column.notNull())
+      .addColumn("project", "text", (column) => column.notNull())
+      .addColumn("bytes", "integer", (column) => column.notNull())
+      .addPrimaryKeyConstraint("usage_of_owner", ["organization", "project"])
+      .execute();
+  },
+};
