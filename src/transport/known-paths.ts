@@ -24,5 +24,5 @@ export function fixedPaths(parts: KnownPathParts): ReadonlyMap<string, ReadonlyS
 
 /** The value of the header `Allow`. */
 export function allowHeader(methods: Iterable<string>): string {
-  return [...new Set([...methods, "OPTIONS"])].sort().join(", ");
+  return [...new Set([...methods, "OPTIONS"])].toSorted().join(", ");
 }

@@ -63,7 +63,7 @@ describe.each(INTERFACES)("$what", ({ start, paths }) => {
 
   test.each(paths)("answers on $path every method but $methods with 405, and says which there are", async (known) => {
     verifies("http.methods.wrong-one-is-405", "http.headers.no-sniffing");
-    const allow = [...new Set([...known.methods, "OPTIONS"])].sort().join(", ");
+    const allow = [...new Set([...known.methods, "OPTIONS"])].toSorted().join(", ");
     for (const method of METHODS.filter((one) => !known.methods.includes(one))) {
       const { status, headers } = await fetch(server.url + known.path, { method });
       expect([method, status, headers.get("allow")]).toEqual([method, method === "OPTIONS" ? 204 : 405, allow]);

@@ -85,7 +85,7 @@ describe("a stream whose model server does not answer yet", () => {
     const { id, whole } = readLive(await create({ stream: true }, leaving.signal));
     const responseId = await id;
     leaving.abort();
-    await expect(whole).rejects.toThrow();
+    await expect(whole).rejects.toThrow(/abort/i);
     await upstream.calls[0]?.closed;
     const look = async (): Promise<unknown> => readResponse(await server.fetch(`/v1/responses/${responseId}`));
     await expect.poll(look).toMatchObject({ status: "cancelled" });
