@@ -18,7 +18,6 @@ const USAGE = `Usage: make fuzz ARGS="[options] [option of Schemathesis]..."
 const VERSION = "4.32.5";
 const FOLDER = join(import.meta.dirname, "../../.cache/fuzz");
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
-const CONFIG = join(import.meta.dirname, "schemathesis.toml");
 const HOOKS = join(import.meta.dirname, "ndjson.py");
 const READY = /Responses API\s+(http:\S+?)\/v1[\s\S]*?Speech to text\s+(http:\S+)/;
 const API_KEY = "sk-fuzz-0123456789abcdef0123456789";
@@ -44,9 +43,17 @@ function schemathesis(): string {
   return join(FOLDER, "venv/bin/st");
 }
 
-async function fuzz(program: string, url: string, headers: readonly string[]): Promise<boolean> {
+interface Target {
+  /** Of the interface, and of the file that says how it is judged. */
+  readonly name: string;
+  readonly url: string;
+  readonly headers: readonly string[];
+}
+
+async function fuzz(program: string, { name, url, headers }: Target): Promise<boolean> {
   const seed = values.seed === undefined ? [] : ["--seed", values.seed];
-  const args = ["--config-file", CONFIG, "run", `${url}/openapi.json`, "--url", url, "-n", values.examples];
+  const config = join(import.meta.dirname, `${name}.toml`);
+  const args = ["--config-file", config, "run", `${url}/openapi.json`, "--url", url, "-n", values.examples];
   const child = spawn(program, [...args, ...seed, ...headers.flatMap((header) => ["-H", header]), ...positionals], {
     cwd: FOLDER, // What Schemathesis remembers is kept there.
     env: { ...process.env, SCHEMATHESIS_HOOKS: HOOKS },
@@ -65,15 +72,15 @@ async function run(): Promise<boolean> {
   const died = once(child, "exit").then(() => false);
   try {
     const [, responsesApi = "", localStt = ""] = match;
-    const targets: [string, string, string[]][] = [
-      ["responses-api", responsesApi, [`Authorization: Bearer ${API_KEY}`]],
-      ["local-stt", localStt, []],
+    const targets: Target[] = [
+      { name: "responses-api", url: responsesApi, headers: [`Authorization: Bearer ${API_KEY}`] },
+      { name: "local-stt", url: localStt, headers: [] },
     ];
     let isGood = true;
-    for (const [name, url, headers] of targets) {
-      if (values.only !== undefined && values.only !== name) continue;
-      console.log(`\n== ${name} ==`);
-      isGood = (await Promise.race([fuzz(program, url, headers), died])) && isGood;
+    for (const target of targets) {
+      if (values.only !== undefined && values.only !== target.name) continue;
+      console.log(`\n== ${target.name} ==`);
+      isGood = (await Promise.race([fuzz(program, target), died])) && isGood;
     }
     return isGood && child.exitCode === null;
   } finally {
