@@ -3,5 +3,5 @@ export { ResponseFold } from "./fold-events.ts";
 export { readEvents } from "./read-events.ts";
 export { INTERRUPTED_FAILURE, OUTDATED_FAILURE } from "./run-failures.ts";
 export { RunHost, type RunOrder, RunsExhausted, RunsLeaving } from "./run-host.ts";
-export type { RunFailure, RunPlan } from "./run-state.ts";
+export type { RunPlan } from "./run-state.ts";
 export { usageOf } from "./usage.ts";
