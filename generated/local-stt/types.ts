@@ -171,7 +171,7 @@ export interface components {
          * @description What went wrong, for programs to match on. New codes may be added; a client treats one it does not know by its HTTP status or as a failed stream.
          * @enum {string}
          */
-        SttErrorCode: "audio_too_long" | "busy" | "chunk_too_large" | "client_too_slow" | "empty_audio" | "host_not_allowed" | "idle_timeout" | "internal_error" | "invalid_audio" | "invalid_json" | "invalid_message" | "invalid_request" | "method_not_allowed" | "missing_audio" | "model_failed" | "model_loading" | "not_found" | "not_implemented" | "origin_not_allowed" | "provider_failed" | "provider_not_configured" | "provider_unauthorized" | "provider_unreachable" | "shutting_down" | "storage_full" | "too_many_streams" | "transcription_failed" | "unsupported_format" | "unsupported_media_type" | "upgrade_required" | "upload_too_large";
+        SttErrorCode: "audio_too_long" | "busy" | "chunk_too_large" | "client_too_slow" | "empty_audio" | "host_not_allowed" | "idle_timeout" | "internal_error" | "invalid_audio" | "invalid_json" | "invalid_message" | "invalid_request" | "method_not_allowed" | "missing_audio" | "model_failed" | "model_loading" | "not_found" | "not_implemented" | "origin_not_allowed" | "provider_failed" | "provider_not_configured" | "provider_unauthorized" | "provider_unreachable" | "shutting_down" | "storage_full" | "too_many_streams" | "transcription_failed" | "unsupported_format" | "unsupported_language" | "unsupported_media_type" | "upgrade_required" | "upload_too_large";
         /** @description The inside of an error body. */
         SttError: {
             code: components["schemas"]["SttErrorCode"];
@@ -210,6 +210,13 @@ export interface components {
              * @example linear16
              */
             encoding?: string | null;
+            /**
+             * @description The language that is spoken, as a BCP 47 tag; auto: the engine finds out. Without one SPEECH_LANGUAGE says. Of the stream's chunks the first may name it. A language that the speech model does not know ends the stream with unsupported_language.
+             * @example de
+             * @example pt-BR
+             * @example auto
+             */
+            language?: string | null;
             /**
              * @description True on the final chunk. It is acknowledged, then handled as if end had followed.
              * @default false
@@ -253,6 +260,11 @@ export interface components {
             text: string;
             /** @description The words of the whole stream up to here. */
             full_text: string;
+            /**
+             * @description The language that was heard, or was asked for, such as en. Left out where nothing was said.
+             * @example en
+             */
+            language?: string;
             /** @description Number of this final within the stream. */
             seq: number;
             /** @description Where the part begins, in milliseconds of audio since the stream opened. */
@@ -276,13 +288,15 @@ export interface components {
         };
         /** @description Whatever the server may send on a stt-jsonl-v1 stream. */
         SttServerMessage: components["schemas"]["HelloMessage"] | components["schemas"]["AckMessage"] | components["schemas"]["TranscriptFinalMessage"] | components["schemas"]["TranscriptPartialMessage"] | components["schemas"]["StreamClosedMessage"] | components["schemas"]["SttStreamError"];
-        /** @description A recording to transcribe, as multipart/form-data with exactly one part. */
+        /** @description A recording to transcribe, as multipart/form-data. */
         TranscribeForm: {
             /**
              * Format: binary
              * @description A whole wav, mp3, m4a, flac or webm file; at most the maximum upload size (20 MB of 1,048,576 bytes unless BACKEND_MAX_UPLOAD_MB says otherwise).
              */
             audio: string;
+            /** @description The language that is spoken, as a BCP 47 tag such as de or pt-BR; auto: the engine finds out. Without one SPEECH_LANGUAGE says. */
+            language?: string;
         };
         /** @description The words of a recording. */
         Transcription: {
@@ -292,6 +306,11 @@ export interface components {
             duration_ms: number;
             /** @description What to know about the text, such as that a demo model heard it; left out where there is nothing to say. */
             warning?: string;
+            /**
+             * @description The language that was heard, or was asked for, such as en. Left out where nothing was said.
+             * @example en
+             */
+            language?: string;
         };
         /** @description A recording to transcribe and then format, as multipart/form-data. */
         SttAndFormatForm: {
@@ -305,6 +324,8 @@ export interface components {
              * @default
              */
             instruction?: string;
+            /** @description As in TranscribeForm. */
+            language?: string;
         };
         /** @description Text to bring into readable form. */
         FormatRequest: {
@@ -331,6 +352,8 @@ export interface components {
             formatted: boolean;
             /** @description Why the raw text came back although formatting is on, or that a demo model heard it; left out where there is nothing to say. */
             warning?: string;
+            /** @description Of /stt_and_format, as in Transcription. /format leaves it out. */
+            language?: string;
         };
         /** @description Whether the server can transcribe, and what it would format with. Answered without touching the engine. */
         Health: {
@@ -490,6 +513,8 @@ export interface components {
              * @default pcm16
              */
             encoding?: string | null;
+            /** @description As in a local chunk. */
+            language?: string | null;
             /**
              * @description True on the final piece. The stream answers with its last final message and closes with 1000.
              * @default false
@@ -518,6 +543,8 @@ export interface components {
             type: "final";
             /** @description The words; empty when no speech was recognised. */
             text: string;
+            /** @description As in a local final. */
+            language?: string;
             /** @description As in an interim message. */
             confidence: number | null;
             /** @description What to know about the text, such as that a demo model heard it; left out where there is nothing to say. */
@@ -531,7 +558,7 @@ export interface components {
              * @description What went wrong, for programs to match on. New codes may be added; a client treats one it does not know as a failed stream.
              * @enum {string}
              */
-            code: "client_too_slow" | "idle_timeout" | "internal_error" | "invalid_message" | "rate_limited" | "unsupported_format";
+            code: "client_too_slow" | "idle_timeout" | "internal_error" | "invalid_message" | "rate_limited" | "unsupported_format" | "unsupported_language";
             /** @description One sentence for a person. */
             message: string;
         };
@@ -781,7 +808,7 @@ export interface operations {
                     "application/json": components["schemas"]["Transcription"];
                 };
             };
-            /** @description The form is broken or has unknown parts, the audio part is missing, or no sound could be read from it. Codes: invalid_request, missing_audio, empty_audio, invalid_audio, audio_too_long. */
+            /** @description The form is broken or has unknown parts, the audio part is missing, no sound could be read from it, or the speech model does not know the language. Codes: invalid_request, missing_audio, empty_audio, invalid_audio, audio_too_long, unsupported_language. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1056,7 +1083,7 @@ export interface operations {
                     "application/json": components["schemas"]["FormatReply"];
                 };
             };
-            /** @description The form is broken or has unknown parts, the audio part is missing, or no sound could be read from it. Codes: invalid_request, missing_audio, empty_audio, invalid_audio, audio_too_long. */
+            /** @description The form is broken or has unknown parts, the audio part is missing, no sound could be read from it, or the speech model does not know the language. Codes: invalid_request, missing_audio, empty_audio, invalid_audio, audio_too_long, unsupported_language. */
             400: {
                 headers: {
                     [name: string]: unknown;
