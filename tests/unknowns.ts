@@ -135,6 +135,8 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   "schemas/stt.yaml TranscriptFinalMessage/properties/full_text": ["stt.stream.full-text-covers-the-stream"],
   "schemas/stt.yaml TranscriptFinalMessage/properties/seq": ["stt.stream.final-positions"],
   "schemas/stt.yaml TranscriptFinalMessage/properties/start_ms": ["stt.stream.final-positions"],
+  "schemas/stt.yaml ChunkMessage/properties/language": ["stt.stream.language"],
+  "schemas/stt.yaml TranscribeForm/properties/language": ["stt.transcribe.language"],
   "schemas/stt.yaml TranscribeForm/properties/audio": ["stt.transcribe.reads-five-formats"],
   "schemas/stt.yaml SttAndFormatForm/properties/instruction": ["stt.format.combined-operation"],
   "schemas/stt.yaml FormatRequest/properties/assistive": ["stt.format.assistive-reaches-provider"],

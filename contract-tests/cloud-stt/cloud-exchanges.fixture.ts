@@ -37,7 +37,7 @@ export const CLOUD_EXCHANGES: readonly CloudExchange[] = [
   {
     name: "a last piece of nulls",
     given: OPEN,
-    says: { type: "audio", audio_base64: "", sample_rate: null, encoding: null, last: true },
+    says: { type: "audio", audio_base64: "", sample_rate: null, encoding: null, language: null, last: true },
     hears: [NOTHING],
   },
   {
@@ -65,6 +65,12 @@ export const CLOUD_EXCHANGES: readonly CloudExchange[] = [
     given: OPEN,
     says: { type: "audio", audio_base64: "", encoding: "opus" },
     hears: [error("unsupported_format")],
+  },
+  {
+    name: "a piece in a language that no model knows",
+    given: OPEN,
+    says: { ...audio(100), language: "tlh" },
+    hears: [error("unsupported_language")],
   },
   {
     name: "a piece of more sound than may be sent",

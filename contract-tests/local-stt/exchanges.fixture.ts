@@ -32,13 +32,13 @@ const ANSWERED: readonly StreamExchange[] = [
   {
     name: "a chunk that says all that a chunk can",
     given: OPEN,
-    says: { ...SILENCE, encoding: "pcm_s16le", last: false },
+    says: { ...SILENCE, encoding: "pcm_s16le", language: "en", last: false },
     hears: [{ ...ACK, received_bytes: 800 }],
   },
   {
     name: "a chunk of nulls",
     given: OPEN,
-    says: { type: "chunk", audio_base64: "", sample_rate: null, encoding: null, last: null },
+    says: { type: "chunk", audio_base64: "", sample_rate: null, encoding: null, language: null, last: null },
     hears: [{ ...ACK, received_bytes: 0 }],
   },
   { name: "a last chunk", given: OPEN, says: { ...THREE, last: true }, hears: [ACK, FINAL, CLOSED] },
@@ -107,6 +107,12 @@ const BREAKING: readonly StreamExchange[] = [
     given: SAID,
     says: { type: "chunk", audio_base64: "", encoding: "mulaw" },
     hears: [FINAL, error("unsupported_format", regex("^Unsupported format[\\s\\S]*$", "Unsupported format: 'mulaw'."))],
+  },
+  {
+    name: "a chunk in a language that no model knows",
+    given: OPEN,
+    says: { ...SILENCE, language: "tlh" },
+    hears: [error("unsupported_language")],
   },
   {
     name: "a flush that the engine fails at",

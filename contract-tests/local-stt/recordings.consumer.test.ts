@@ -103,6 +103,11 @@ describe.each(OPERATIONS)("a client that is refused, for a request $name", ({ na
     ["a file that is cut off", [audioPart(cutOffFile())], { status: 400, code: "invalid_audio" }],
     ["a text in the place of a file", [{ name: "audio", content: "a text" }], { status: 400, code: "missing_audio" }],
     [
+      "a recording in a language that no model knows",
+      [audioPart(ANY), { name: "language", content: "tlh" }],
+      { status: 400, code: "unsupported_language" },
+    ],
+    [
       "a form with a part that nobody knows",
       [audioPart(ANY), { name: "colour", content: "blue" }],
       { status: 400, code: "invalid_request" },

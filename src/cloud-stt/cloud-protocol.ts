@@ -44,7 +44,13 @@ function writeAnswer(answer: SttServerMessage): CloudInterimMessage | CloudFinal
     case "transcript.partial":
       return { type: "interim", text: answer.text, confidence: null };
     case "transcript.final":
-      return { type: "final", text: answer.text, confidence: null, ...warningOf(answer) };
+      return {
+        type: "final",
+        text: answer.text,
+        ...(answer.language === undefined ? {} : { language: answer.language }),
+        confidence: null,
+        ...warningOf(answer),
+      };
     default:
       return null;
   }

@@ -38,6 +38,7 @@ const CODES: Readonly<Record<string, CloudErrorMessage["code"]>> = {
   invalid_message: "invalid_message",
   rate_limited: "rate_limited",
   unsupported_format: "unsupported_format",
+  unsupported_language: "unsupported_language",
 };
 
 /** The last message of a stream that such an error ends. */

@@ -15,6 +15,13 @@ export const SPEECH_SETTINGS = {
     choices: ["whisper", "none"],
     text: "Who transcribes for the speech-to-text server, and for the Responses API where TRANSCRIPTION_BASE_URL is not set. whisper: whisper.cpp on this machine, which is built at the first start.",
   },
+  speechLanguage: {
+    name: "SPEECH_LANGUAGE",
+    section: "Speech",
+    kind: "string",
+    default: "auto",
+    text: "The language that is spoken where a request names none, such as de or pt-BR; auto: the engine finds out. Models whose name ends with .en know English only.",
+  },
   whisperModel: {
     name: "WHISPER_MODEL",
     section: "Speech",

@@ -2,6 +2,9 @@ import { isRecord } from "../base/records.ts";
 import { invalidRequest, missingAudio } from "./errors.ts";
 
 const INSTRUCTION_CHARACTERS_MAX = 8000;
+const LANGUAGE_CHARACTERS_MAX = 64;
+/** A BCP 47 tag, or `auto`. */
+const LANGUAGE = /^(?:auto|[a-z]{2,3}(?:-[a-z0-9]{1,8})*)$/i;
 
 interface Audio {
   read(): AsyncIterable<Uint8Array>;
@@ -9,12 +12,12 @@ interface Audio {
 
 /** Checks the form of `/transcribe`. Throws `ApiError`. */
 export function checkTranscribeForm(body: unknown): unknown {
-  return checkForm(body, ["audio"]);
+  return checkForm(body, ["audio", "language"]);
 }
 
 /** Checks the form of `/stt_and_format`. Throws `ApiError`. */
 export function checkSttAndFormatForm(body: unknown): unknown {
-  const form = checkForm(body, ["audio", "instruction"]);
+  const form = checkForm(body, ["audio", "instruction", "language"]);
   const { instruction } = form;
   if (instruction === undefined) return form;
   if (typeof instruction !== "string") throw invalidRequest("The part 'instruction' must be one text.");
@@ -30,7 +33,13 @@ function checkForm(body: unknown, known: readonly string[]): Record<string, unkn
     throw invalidRequest(`The form has an unknown part '${unknown.slice(0, 64)}'. It may have: ${known.join(", ")}.`);
   if (Array.isArray(form["audio"])) throw invalidRequest("The form has more than one part 'audio'.");
   if (!isAudio(form["audio"])) throw missingAudio();
+  if (form["language"] !== undefined && !isLanguage(form["language"]))
+    throw invalidRequest("The part 'language' must be one tag such as de or pt-BR, or auto.");
   return form;
+}
+
+function isLanguage(value: unknown): boolean {
+  return typeof value === "string" && value.length <= LANGUAGE_CHARACTERS_MAX && LANGUAGE.test(value);
 }
 
 /** A text of that name is no file. */

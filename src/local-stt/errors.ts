@@ -81,6 +81,15 @@ export function unsupportedEncoding(encoding: string): ApiError {
   );
 }
 
+export function unsupportedLanguage(language: string, model: string | null): ApiError {
+  const name = model === null ? "" : ` ${model}`;
+  return fault(
+    400,
+    "unsupported_language",
+    `The speech model${name} does not know the language '${language.slice(0, 64)}'.`,
+  );
+}
+
 export function streamIdle(ms: number): ApiError {
   return fault(408, "idle_timeout", `No message came for ${Math.round(ms / 1000)} s.`);
 }

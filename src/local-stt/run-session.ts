@@ -3,11 +3,12 @@ import type { SttClientMessage, SttServerMessage } from "../../generated/local-s
 import { ApiError } from "../base/api-error.ts";
 import { assertNever } from "../base/assert.ts";
 import type { Logger } from "../base/logger.ts";
-import { type SpeechEngine, SpeechError, transcriptWarning } from "../speech/speech-engine.ts";
+import { type SpeechEngine, SpeechError, type Transcript, transcriptWarning } from "../speech/speech-engine.ts";
 import { clientTooSlow, streamIdle } from "./errors.ts";
 import { Outbox } from "./outbox.ts";
 import { speechFault } from "./speech-faults.ts";
 import type { SpeechObserver } from "./speech-observer.ts";
+import { spokenLanguage } from "./spoken-language.ts";
 import type { StreamPlaces } from "./stream-places.ts";
 import { jsonLines, type StreamProtocol } from "./stream-protocol.ts";
 import { type SessionCommand, SttSession } from "./stt-session.ts";
@@ -68,6 +69,9 @@ export function runStream<Message extends object>(
   return new SessionDriver(parts, messages[Symbol.asyncIterator](), call).begin();
 }
 
+type Command<Type extends SessionCommand["type"]> = Extract<SessionCommand, { readonly type: Type }>;
+type Speech = Pick<Command<"guess">, "samples" | "context">;
+
 /** Gives a session what the world says, and does what it asks for. */
 class SessionDriver<Message extends object> {
   readonly #parts: ProtocolParts<Message>;
@@ -91,7 +95,7 @@ class SessionDriver<Message extends object> {
     this.#parts = parts;
     this.#messages = messages;
     this.#request = request;
-    this.#session = new SttSession(parts.protocol);
+    this.#session = new SttSession(parts.protocol, (named) => spokenLanguage(named, parts.speech));
     this.#outbox = new Outbox(() => this.#stop());
     this.#giveBackPlace = parts.places.take();
     this.#closed = parts.observer.streamOpened();
@@ -186,9 +190,9 @@ class SessionDriver<Message extends object> {
       case "send":
         return this.#send(command.message);
       case "transcribe":
-        return void this.#transcribe(command.part, command.samples, command.isAwaited);
+        return void this.#transcribe(command);
       case "guess":
-        return void this.#makeGuess(command.samples);
+        return void this.#makeGuess(command);
       case "drop_guess":
         return this.#guess.abort(new Error("nobody needs the guess any more"));
       case "close":
@@ -213,13 +217,13 @@ class SessionDriver<Message extends object> {
     return message.type !== "transcript.final" || warning === null ? message : { ...message, warning };
   }
 
-  async #transcribe(part: number, samples: Int16Array, isAwaited: boolean): Promise<void> {
+  async #transcribe({ part, isAwaited, ...speech }: Command<"transcribe">): Promise<void> {
     const { signal } = this.#stopping;
     this.#hurry = new AbortController();
     if (isAwaited) this.#hurry.abort();
     try {
-      const text = await this.#askEngine(samples, this.#hurry.signal, signal);
-      this.#perform(this.#session.transcribed(part, text));
+      const heard = await this.#askEngine(speech, this.#hurry.signal, signal);
+      this.#perform(this.#session.transcribed(part, heard));
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof SpeechError) this.#perform(this.#session.breakOff(speechFault(error)));
@@ -228,21 +232,21 @@ class SessionDriver<Message extends object> {
   }
 
   /** A guess that fails is no loss. */
-  async #makeGuess(samples: Int16Array): Promise<void> {
+  async #makeGuess(speech: Command<"guess">): Promise<void> {
     this.#guess = new AbortController();
     const { signal } = this.#guess;
     const either = AbortSignal.any([signal, this.#stopping.signal]);
-    const text = await this.#askEngine(samples, NEVER, either).catch(() => "");
-    if (!either.aborted) this.#perform(this.#session.guessed(text));
+    const heard = await this.#askEngine(speech, NEVER, either).catch(() => null);
+    if (!either.aborted) this.#perform(this.#session.guessed(heard?.text ?? ""));
   }
 
   /** Where the engine has no room now, it is asked until it has: the audio waits here meanwhile. */
-  async #askEngine(samples: Int16Array, hurried: AbortSignal, signal: AbortSignal): Promise<string> {
-    const request = { language: null, prompt: null, caller: this.#request.requestId, hurried, signal };
+  async #askEngine({ samples, context }: Speech, hurried: AbortSignal, signal: AbortSignal): Promise<Transcript> {
+    const request = { ...context, caller: this.#request.requestId, hurried, signal };
     for (;;) {
       try {
         const urgency = hurried.aborted ? "awaited" : "ahead";
-        return (await this.#parts.speech.transcribe(samples, { ...request, urgency })).text;
+        return await this.#parts.speech.transcribe(samples, { ...request, urgency });
       } catch (error) {
         if (signal.aborted || !(error instanceof SpeechError) || error.reason !== "busy") throw error;
         await sleep(BUSY_RETRY_MS, undefined, { signal });

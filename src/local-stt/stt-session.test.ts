@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { SttClientMessage } from "../../generated/local-stt/types.ts";
+import { verifies } from "../../tests/verifies.ts";
 import { pcmBytes } from "../audio/pcm.ts";
-import { transcriptionFailed } from "./errors.ts";
+import { transcriptionFailed, unsupportedLanguage } from "./errors.ts";
 import { type SessionCommand, SttSession } from "./stt-session.ts";
 
 const RATE = 16_000;
@@ -24,7 +25,10 @@ class Talk {
   readonly session: SttSession;
 
   constructor(interim = false, finals: "asked" | "at_pauses" = "asked") {
-    this.session = new SttSession({ interim, finals });
+    this.session = new SttSession({ interim, finals }, (named) => {
+      if (named === "tlh") throw unsupportedLanguage(named, "base");
+      return named;
+    });
   }
 
   open(): string[] {
@@ -36,7 +40,7 @@ class Talk {
   }
 
   hear(part: number, text: string): string[] {
-    return said(this.session.transcribed(part, text));
+    return said(this.session.transcribed(part, { text, language: null }));
   }
 }
 
@@ -159,5 +163,51 @@ describe("a session", () => {
     expect(talk.say(FLUSH)).toEqual(["drop_guess", "transcribe 1 now"]);
     expect(said(talk.session.guessed("late"))).toEqual([]);
     expect(talk.hear(1, "two")).toEqual(["final 'one two' of 'one two'"]);
+  });
+});
+
+describe("what the engine is told beside the sound", () => {
+  function contexts(commands: readonly SessionCommand[]): object[] {
+    return commands.flatMap((command) => (command.type === "transcribe" ? [command.context] : []));
+  }
+
+  test("is the end of what was said before, in whole words", () => {
+    verifies("stt.stream.text-carries-over");
+    const { session } = new Talk();
+    const first = contexts(session.receive(speech("o_o_o_")));
+    expect(first).toEqual([{ language: null, prompt: null }]);
+    const heard = { text: " Ask not what.", language: "en" };
+    expect(contexts(session.transcribed(0, heard))).toEqual([{ language: null, prompt: "Ask not what." }]);
+    const long = contexts(session.transcribed(1, { text: "word ".repeat(100), language: "en" }));
+    expect(long).toEqual([{ language: null, prompt: "word ".repeat(40).trim() }]);
+  });
+
+  test("is the language that the first chunk names, which later chunks may repeat", () => {
+    const { session } = new Talk();
+    expect(contexts(session.receive({ ...speech("o_"), language: "de" }))).toEqual([{ language: "de", prompt: null }]);
+    session.receive({ ...speech("_"), language: "DE" });
+    expect(session.isReceiving).toBe(true);
+  });
+
+  test.each<{ what: string; chunks: readonly object[]; code: string }>([
+    { what: "another language later", chunks: [{ language: "de" }, { language: "en" }], code: "invalid_message" },
+    { what: "a language after a first chunk without one", chunks: [{}, { language: "de" }], code: "invalid_message" },
+    { what: "a language that the engine does not know", chunks: [{ language: "tlh" }], code: "unsupported_language" },
+  ])("$what ends the stream", ({ chunks, code }) => {
+    const talk = new Talk();
+    const answers = chunks.flatMap((members) => talk.say({ ...speech("_"), ...members }));
+    expect(answers.at(-1)).toBe(`close ${code}`);
+  });
+
+  test("finals tell the language that was heard, if anything was", () => {
+    const { session } = new Talk();
+    session.receive(speech("o_o_"));
+    session.transcribed(0, { text: "", language: "en" });
+    session.transcribed(1, { text: "Guten Tag.", language: "de" });
+    const finals = [...session.receive(FLUSH), ...session.receive(FLUSH)].flatMap((command) =>
+      command.type === "send" && command.message.type === "transcript.final" ? [command.message] : [],
+    );
+    expect(finals).toMatchObject([{ text: "Guten Tag.", language: "de" }, { text: "" }]);
+    expect(finals[1]).not.toHaveProperty("language");
   });
 });

@@ -1,30 +1,53 @@
 import type { SttClientMessage, SttServerMessage } from "../../generated/local-stt/types.ts";
-import type { ApiError } from "../base/api-error.ts";
+import { ApiError } from "../base/api-error.ts";
 import { assert, assertNever } from "../base/assert.ts";
 import type { SpeechSegment } from "../speech/segmenter.ts";
 import { AudioIntake } from "./audio-intake.ts";
 import { isPcm16, readAudio } from "./chunk-audio.ts";
-import { unsupportedEncoding } from "./errors.ts";
+import { brokenMessage, unsupportedEncoding } from "./errors.ts";
 import { Transcripts } from "./transcripts.ts";
 
 /** What a session asks for; whoever drives it carries these out in their order. */
 export type SessionCommand =
   | { readonly type: "send"; readonly message: SttServerMessage }
   /** Answered by `transcribed` with the same number. At most one is asked for at a time. */
-  | { readonly type: "transcribe"; readonly part: number; readonly samples: Int16Array; readonly isAwaited: boolean }
+  | {
+      readonly type: "transcribe";
+      readonly part: number;
+      readonly samples: Int16Array;
+      readonly context: SpeechContext;
+      readonly isAwaited: boolean;
+    }
   /** Somebody waits for what is being transcribed. */
   | { readonly type: "hurry" }
   /** Answered by `guessed`, unless it is dropped before. */
-  | { readonly type: "guess"; readonly samples: Int16Array }
+  | { readonly type: "guess"; readonly samples: Int16Array; readonly context: SpeechContext }
   | { readonly type: "drop_guess" }
   /** The stream is over; the error is the last thing that is said. */
   | { readonly type: "close"; readonly error: ApiError | null };
+
+/** What the engine is told beside the sound. */
+export interface SpeechContext {
+  /** Null: the engine finds out, or the settings say. */
+  readonly language: string | null;
+  /** The end of what was said before. */
+  readonly prompt: string | null;
+}
 
 export interface SessionOptions {
   /** Whether what is known is told before it is asked for. */
   readonly interim: boolean;
   /** When finals are made: where a client asks for one, or at each pause too. */
   readonly finals: "asked" | "at_pauses";
+}
+
+/** The language that a client names, as the engine is asked for it. Throws the `ApiError` of one that the engine does not know. */
+export type ReadLanguage = (named: string | null) => string | null;
+
+/** What the engine made of a part. */
+export interface HeardPart {
+  readonly text: string;
+  readonly language: string | null;
 }
 
 /** What is still to be said, in the order of the messages that it answers. */
@@ -48,6 +71,7 @@ const GUESS_SAMPLES = 9600;
  */
 export class SttSession {
   readonly #options: SessionOptions;
+  readonly #readLanguage: ReadLanguage;
   readonly #intake = new AudioIntake();
   readonly #transcripts = new Transcripts();
   #commands: SessionCommand[] = [];
@@ -66,9 +90,13 @@ export class SttSession {
   /** Where the audio of the latest final that was asked for ends. */
   #coveredMs = 0;
   #finalsAsked = 0;
+  /** As the first chunk named it; undefined before that. */
+  #named: string | null | undefined;
+  #language: string | null = null;
 
-  constructor(options: SessionOptions) {
+  constructor(options: SessionOptions, readLanguage: ReadLanguage) {
     this.#options = options;
+    this.#readLanguage = readLanguage;
   }
 
   /** False once nothing more is read: after end, after an error, and when the stream is over. */
@@ -131,13 +159,13 @@ export class SttSession {
     return this.#proceed();
   }
 
-  transcribed(part: number, text: string): readonly SessionCommand[] {
+  transcribed(part: number, { text, language }: HeardPart): readonly SessionCommand[] {
     if (this.#phase === "closed") return [];
     assert(part === this.#running, "a part that was asked for is answered once");
     this.#running = null;
     this.#isHurried = false;
     this.#guess = "";
-    this.#transcripts.add(text);
+    this.#transcripts.add(text, language);
     return this.#proceed();
   }
 
@@ -160,6 +188,8 @@ export class SttSession {
 
   #receiveChunk(chunk: Extract<SttClientMessage, { type: "chunk" }>): readonly SessionCommand[] {
     if (!isPcm16(chunk.encoding ?? null)) return this.fail(unsupportedEncoding(chunk.encoding ?? ""));
+    const fault = this.#takeLanguage(chunk.language ?? null);
+    if (fault !== null) return this.fail(fault);
     const audio = readAudio(chunk.audio_base64);
     if (audio instanceof Error) return this.fail(audio);
     const segments = this.#intake.push(audio, chunk.sample_rate ?? null);
@@ -168,6 +198,26 @@ export class SttSession {
     else for (const segment of segments) this.#askFinal([segment]);
     if (chunk.last === true) this.#end();
     return this.#proceed();
+  }
+
+  /** The first chunk says which language is spoken. */
+  #takeLanguage(named: string | null): ApiError | null {
+    if (this.#named !== undefined) {
+      const isOther = named !== null && named.toLowerCase() !== this.#named?.toLowerCase();
+      return isOther ? brokenMessage("only the first chunk may name the language") : null;
+    }
+    this.#named = named;
+    try {
+      this.#language = this.#readLanguage(named);
+      return null;
+    } catch (error) {
+      if (error instanceof ApiError) return error;
+      throw error;
+    }
+  }
+
+  get #context(): SpeechContext {
+    return { language: this.#language, prompt: this.#transcripts.tail };
   }
 
   #end(): void {
@@ -246,7 +296,8 @@ export class SttSession {
     if (next !== undefined) {
       this.#running = this.#transcripts.count;
       this.#isHurried = isAwaited;
-      this.#commands.push({ type: "transcribe", part: this.#running, samples: next.samples, isAwaited });
+      const { samples } = next;
+      this.#commands.push({ type: "transcribe", part: this.#running, samples, context: this.#context, isAwaited });
     } else if (this.#options.interim && !this.#guessing && this.#phase === "receiving") this.#askForGuess();
   }
 
@@ -255,7 +306,7 @@ export class SttSession {
     if (samples === null || samples.length < this.#guessedSamples + GUESS_SAMPLES) return;
     this.#guessing = true;
     this.#guessedSamples = samples.length;
-    this.#commands.push({ type: "guess", samples });
+    this.#commands.push({ type: "guess", samples, context: this.#context });
   }
 
   #dropGuess(): void {

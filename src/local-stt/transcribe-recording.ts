@@ -1,16 +1,31 @@
 import type { Recording } from "../audio-formats/recording.ts";
 import type { RecordingTranscriber, TranscribedRecording } from "../speech/recording-transcriber.ts";
+import type { SpeechEngine } from "../speech/speech-engine.ts";
 import type { SttContext } from "./context.ts";
 import { recordingFault } from "./speech-faults.ts";
 import type { SpeechObserver } from "./speech-observer.ts";
+import { spokenLanguage } from "./spoken-language.ts";
+
+export interface Upload {
+  readonly audio: Recording;
+  /** As the form names it. */
+  readonly language?: string;
+}
 
 /** Transcribes an uploaded recording. Throws `ApiError`, and the signal's reason when that aborts. */
-export type TranscribeUpload = (recording: Recording, context: SttContext) => Promise<TranscribedRecording>;
+export type TranscribeUpload = (upload: Upload, context: SttContext) => Promise<TranscribedRecording>;
 
-export function transcribeUploads(recordings: RecordingTranscriber, observer: SpeechObserver): TranscribeUpload {
-  return async (recording, { requestId, signal }) => {
+export interface UploadParts {
+  readonly speech: SpeechEngine;
+  readonly recordings: RecordingTranscriber;
+  readonly observer: SpeechObserver;
+}
+
+export function transcribeUploads({ speech, recordings, observer }: UploadParts): TranscribeUpload {
+  return async ({ audio, language: named }, { requestId, signal }) => {
+    const language = spokenLanguage(named ?? null, speech);
     try {
-      const heard = await recordings.transcribe(recording, { language: null, caller: requestId, signal });
+      const heard = await recordings.transcribe(audio, { language, caller: requestId, signal });
       observer.audioReceived(heard.durationMs);
       return heard;
     } catch (error) {

@@ -1,9 +1,19 @@
 import type { TranscriptFinalMessage } from "../../generated/local-stt/types.ts";
 
+interface Part {
+  readonly text: string;
+  readonly language: string | null;
+}
+
+/** Two or three sentences: enough to go on with one, and little to repeat by mistake. */
+const TAIL_CHARACTERS_MAX = 200;
+
 /** What was said on one stream: the texts of its parts, and the finals that are made of them. */
 export class Transcripts {
-  /** Of the parts since the latest final. */
-  #texts: string[] = [];
+  /** The parts since the latest final. */
+  #parts: Part[] = [];
+  /** The end of what was said so far. */
+  #tail = "";
   #finals: string[] = [];
   #finalsMade = 0;
   /** Parts that finals cover. */
@@ -12,21 +22,30 @@ export class Transcripts {
 
   /** Parts that are transcribed. */
   get count(): number {
-    return this.#covered + this.#texts.length;
+    return this.#covered + this.#parts.length;
   }
 
-  add(text: string): void {
-    this.#texts.push(text.trim());
+  add(text: string, language: string | null): void {
+    this.#parts.push({ text: text.trim(), language });
+    this.#tail = tailOf(joined([this.#tail, text.trim()]));
+  }
+
+  /** The last words that were said on the stream; null where nothing was said yet. */
+  get tail(): string | null {
+    return this.#tail === "" ? null : this.#tail;
   }
 
   /** The final of the parts before `partsEnd` that no final covers yet. */
   final(partsEnd: number, endMs: number): Omit<TranscriptFinalMessage, "type"> {
-    const text = joined(this.#texts.splice(0, partsEnd - this.#covered));
+    const spoken = this.#parts.splice(0, partsEnd - this.#covered).filter((part) => part.text !== "");
+    const text = joined(spoken.map((part) => part.text));
+    const language = spoken.find((part) => part.language !== null)?.language ?? null;
     this.#covered = partsEnd;
     if (text !== "") this.#finals.push(text);
     const final = {
       text,
       full_text: joined(this.#finals),
+      ...(language === null ? {} : { language }),
       seq: this.#finalsMade,
       start_ms: this.#endMs,
       end_ms: endMs,
@@ -38,8 +57,15 @@ export class Transcripts {
 
   /** What is known since the latest final, with a guess at what comes next. */
   partial(guess: string): string {
-    return joined([...this.#texts, guess.trim()]);
+    return joined([...this.#parts.map((part) => part.text), guess.trim()]);
   }
+}
+
+/** Whole words only. */
+function tailOf(text: string): string {
+  if (text.length <= TAIL_CHARACTERS_MAX) return text;
+  const end = text.slice(-TAIL_CHARACTERS_MAX);
+  return end.slice(end.indexOf(" ") + 1);
 }
 
 function joined(texts: readonly string[]): string {

@@ -2,11 +2,13 @@ import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { createRecordingDecoder } from "../audio-formats/recording-decoder.ts";
 import type { Logger } from "../base/logger.ts";
+import { ConfigError } from "../config/config-error.ts";
 import type { Config } from "../config/load-config.ts";
 import { createNoSpeech } from "../speech/no-speech.ts";
 import { RecordingTranscriber } from "../speech/recording-transcriber.ts";
 import type { SpeechEngine } from "../speech/speech-engine.ts";
 import { packageModelsFolder } from "../speech/whisper/build-server.ts";
+import { ANY_LANGUAGE, isKnownLanguage } from "../speech/whisper/languages.ts";
 import { SPOKEN_WORDS } from "../speech/whisper/spoken-words.ts";
 import { threadCount } from "../speech/whisper/thread-count.ts";
 import { WhisperEngine, type WhisperOptions } from "../speech/whisper/whisper-engine.ts";
@@ -39,6 +41,9 @@ export function hearingWith(engine: SpeechEngine, config: Config): Hearing {
 
 function whisperOptions(config: Config, log: Logger): WhisperOptions {
   const modelPath = config.whisperModelPath;
+  const language = config.speechLanguage === ANY_LANGUAGE ? null : config.speechLanguage;
+  if (language !== null && !isKnownLanguage(language, true))
+    throw new ConfigError([`SPEECH_LANGUAGE is '${language}', a language that no speech model knows.`]);
   return {
     program: config.whisperServerPath === null ? null : resolve(config.whisperServerPath),
     buildFolder: engineFolder(config),
@@ -56,6 +61,7 @@ function whisperOptions(config: Config, log: Logger): WhisperOptions {
       : {}),
     threads: config.whisperThreads ?? threadCount(availableParallelism()),
     window: config.whisperWindow,
+    language,
     jobsMax: config.whisperQueueMax,
     log,
   };

@@ -46,7 +46,7 @@ export function localSttParts(config: Config, log: Logger, { engine: speech, rec
   return {
     speech,
     sessions: { speech, places, observer, idleMs: config.sttIdleTimeoutMs },
-    transcribeUpload: transcribeUploads(recordings, observer),
+    transcribeUpload: transcribeUploads({ speech, recordings, observer }),
     formatting: chooseFormatter(config, log),
     requests: observeRequests(meters, null),
     metricsText: () => meters.text(),

@@ -8,6 +8,7 @@ export function createNoSpeech(reason: string): SpeechEngine {
     watch: () => () => {},
     facts: () => ({ engine: "none", engineVersion: null, model: null, modelPath: null, modelSha256: null }),
     restarts: () => 0,
+    knowsLanguage: () => true,
     refusal: () => new SpeechError("failed", reason),
     transcribe: () => Promise.reject(new SpeechError("failed", reason)),
   };

@@ -8,6 +8,7 @@ import {
   type SoundFile,
   type SpeechEngine,
   SpeechError,
+  type Transcript,
   type TranscriptionRequest,
   transcriptWarning,
 } from "./speech-engine.ts";
@@ -23,6 +24,8 @@ export interface TranscribedRecording {
   /** Empty where nothing was said. */
   readonly text: string;
   readonly durationMs: number;
+  /** The one that was heard first, such as `en`; null where nothing was said, or the engine does not tell. */
+  readonly language: string | null;
   /** What whoever reads the text should know, as a sentence; null: nothing. */
   readonly warning: string | null;
 }
@@ -82,22 +85,22 @@ export class RecordingTranscriber implements FileTranscriber {
 
   async #transcribe(recording: Recording, request: RecordingRequest): Promise<TranscribedRecording> {
     const segmenter = new Segmenter(RECORDED_SEGMENTS);
-    const texts: string[] = [];
+    const heard: Transcript[] = [];
     let samples = 0;
     for await (const piece of this.#parts.decoder.decode(recording, request.signal)) {
       samples += piece.length;
-      for (const segment of segmenter.push(piece)) texts.push(await this.#ask(segment.samples, request));
+      for (const segment of segmenter.push(piece)) heard.push(await this.#ask(segment.samples, request));
     }
     const last = segmenter.cut();
-    if (last !== null) texts.push(await this.#ask(last.samples, request));
+    if (last !== null) heard.push(await this.#ask(last.samples, request));
     const durationMs = Math.round((samples * 1000) / DECODED_RATE_HZ);
-    return { text: texts.filter((text) => text !== "").join(" "), durationMs, warning: this.warning() };
+    const spoken = heard.filter(({ text }) => text.trim() !== "");
+    const text = spoken.map((part) => part.text.trim()).join(" ");
+    return { text, durationMs, language: spoken[0]?.language ?? null, warning: this.warning() };
   }
 
-  async #ask(samples: Int16Array, request: RecordingRequest): Promise<string> {
-    const asked = { ...request, prompt: null, urgency: "awaited" } as const;
-    const { text } = await this.#parts.engine.transcribe(samples, asked);
-    return text.trim();
+  #ask(samples: Int16Array, request: RecordingRequest): Promise<Transcript> {
+    return this.#parts.engine.transcribe(samples, { ...request, prompt: null, urgency: "awaited" });
   }
 }
 

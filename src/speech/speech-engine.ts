@@ -82,6 +82,8 @@ export interface SpeechEngine {
   restarts(): number;
   /** What `transcribe` would reject with at once if it were asked now; null: it would begin, or wait for its turn. */
   refusal(): SpeechError | null;
+  /** Whether it can transcribe this language, a BCP 47 tag; true where that is not known. */
+  knowsLanguage(language: string): boolean;
   /**
    * `samples`: one channel of signed 16 bit samples, 16,000 a second. They are heard as they are: silence may give words that nobody said.
    * Rejects with `SpeechError`, or with the signal's reason when that aborts.

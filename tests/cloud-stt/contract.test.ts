@@ -197,6 +197,7 @@ function talkativeSpeech(): SpeechEngine {
   return {
     ...createNoSpeech(""),
     status: () => ({ state: "ready" }),
+    knowsLanguage: () => true,
     refusal: () => null,
     transcribe: async () => ({ text, segments: [], language: null }),
   };

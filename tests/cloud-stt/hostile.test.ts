@@ -20,6 +20,7 @@ function speechBy(transcribe: () => Promise<string>): SpeechEngine {
   return {
     ...createNoSpeech(""),
     status: () => ({ state: "ready" }),
+    knowsLanguage: () => true,
     refusal: () => null,
     transcribe: async () => ({ text: await transcribe(), segments: [], language: null }),
   };

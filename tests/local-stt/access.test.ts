@@ -154,6 +154,7 @@ function unready(status: EngineStatus, refusal: SpeechError): SpeechEngine {
     watch: () => () => {},
     facts: () => ({ engine: "none", engineVersion: null, model: "base.en", modelPath: null, modelSha256: null }),
     restarts: () => 0,
+    knowsLanguage: () => true,
     refusal: () => refusal,
     transcribe: () => Promise.reject(refusal),
   };

@@ -361,6 +361,7 @@ function engineOf(status: () => EngineStatus): SpeechEngine {
     watch: () => () => {},
     facts: () => ({ engine: "none", engineVersion: null, model: "base.en", modelPath: null, modelSha256: null }),
     restarts: () => 0,
+    knowsLanguage: () => true,
     refusal: () => refusal,
     transcribe: () => Promise.reject(refusal),
   };

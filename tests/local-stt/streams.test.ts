@@ -33,7 +33,7 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
     stream.say(chunk(spoken.subarray(half), { encoding: "pcm_s16le", sample_rate: 16_000, last: null }));
     expect(await stream.hear()).toEqual({ type: "ack", received_bytes: spoken.length * 2 });
     stream.say(END);
-    const final = { type: "transcript.final", text: "three one four", full_text: "three one four" };
+    const final = { type: "transcript.final", text: "three one four", full_text: "three one four", language: "en" };
     expect(await stream.hearAll()).toEqual([{ ...final, seq: 0, start_ms: 0, end_ms: 1800 }, CLOSED]);
     expect(await stream.ended()).toBe(transport === "ndjson" ? 200 : 1000);
     if (transport === "websocket") verifies("stt.websocket.orderly-close-code");
@@ -65,12 +65,31 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
       "transcript.final",
       "stream.closed",
     ]);
+    const type = "transcript.final";
     expect(finals(heard)).toEqual([
-      { type: "transcript.final", text: "", full_text: "", seq: 0, start_ms: 0, end_ms: 0 },
-      { type: "transcript.final", text: "two five", full_text: "two five", seq: 1, start_ms: 0, end_ms: 1200 },
-      { type: "transcript.final", text: "", full_text: "two five", seq: 2, start_ms: 1200, end_ms: 1700 },
-      { type: "transcript.final", text: "nine", full_text: "two five nine", seq: 3, start_ms: 1700, end_ms: 2300 },
+      { type, text: "", full_text: "", seq: 0, start_ms: 0, end_ms: 0 },
+      { type, text: "two five", full_text: "two five", language: "en", seq: 1, start_ms: 0, end_ms: 1200 },
+      { type, text: "", full_text: "two five", seq: 2, start_ms: 1200, end_ms: 1700 },
+      { type, text: "nine", full_text: "two five nine", language: "en", seq: 3, start_ms: 1700, end_ms: 2300 },
     ]);
+  });
+
+  test("takes the language of its first chunk, and ends at one that the model does not know", async () => {
+    verifies("stt.stream.language");
+    const server = await startToneServer();
+    const english = await converse(server.url, transport, [chunk(tones("six"), { language: "en-GB" }), END]);
+    expect(finals(english)).toMatchObject([{ text: "six", language: "en" }]);
+    const german = await converse(server.url, transport, [chunk(tones("six"), { language: "de" }), END]);
+    expect(german.at(-1)).toEqual({
+      type: "error",
+      code: "unsupported_language",
+      message: expect.stringMatching(/^The speech model .* does not know the language 'de'\.$/),
+    });
+    const changed = await converse(server.url, transport, [
+      chunk(tones("six")),
+      chunk(tones("six"), { language: "en" }),
+    ]);
+    expect(changed.at(-1)).toMatchObject({ type: "error", code: "invalid_message" });
   });
 
   test("takes a last chunk for the end", async () => {

@@ -53,7 +53,24 @@ describe.skipIf(program === null)("a recording", () => {
     verifies("stt.transcribe.returns-text");
     const server = await startToneServer();
     const { status, body } = await upload(server.url, { audio: SPOKEN });
-    expect([status, body]).toEqual([200, { text: "nine zero five", duration_ms: 1800 }]);
+    expect([status, body]).toEqual([200, { text: "nine zero five", duration_ms: 1800, language: "en" }]);
+  });
+
+  test.each(["/transcribe", "/stt_and_format"])("to %s may name its language, if the model knows it", async (path) => {
+    verifies("stt.transcribe.language");
+    const server = await startToneServer();
+    for (const language of ["en", "EN-us", "auto"]) {
+      const { status, body } = await upload(server.url, { audio: SPOKEN, language }, path);
+      expect([status, body["text"], body["language"]]).toEqual([200, "nine zero five", "en"]);
+    }
+    for (const [language, code] of [
+      ["de", "unsupported_language"],
+      ["german!", "invalid_request"],
+      ["", "invalid_request"],
+    ] as const) {
+      const { status, body } = await upload(server.url, { audio: SPOKEN, language }, path);
+      expect([status, body["error"]]).toMatchObject([400, { code }]);
+    }
   });
 
   test.skipIf(!HAS_FFMPEG)("gives the same words in all formats, of any rate and number of channels", async () => {

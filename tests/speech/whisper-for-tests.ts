@@ -69,6 +69,7 @@ export function openEngine(program: string, modelPath: string, options: Partial<
     },
     threads: 1,
     window: "fitted",
+    language: null,
     jobsMax: 64,
     log: silentLogger,
     ...options,

@@ -10,10 +10,11 @@ export function transcribeAndFormat(
   formatter: TextFormatter,
 ): LocalSttHandlers<SttContext>["transcribeAndFormat"] {
   return async ({ body }, context) => {
-    const { text, warning } = await transcribeUpload(body.audio, context);
+    const { text, language, warning } = await transcribeUpload(body, context);
     const wish = { assistive: false, instruction: body.instruction ?? "" };
     const written = await formatter.format(text, wish, context.signal);
     const warnings = [warning, written.warning].filter((sentence) => sentence !== null).join(" ");
-    return { status: 200, body: formatReply(text, { ...written, warning: warnings === "" ? null : warnings }) };
+    const reply = formatReply(text, { ...written, warning: warnings === "" ? null : warnings });
+    return { status: 200, body: { ...reply, ...(language === null ? {} : { language }) } };
   };
 }

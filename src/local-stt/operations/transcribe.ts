@@ -5,7 +5,8 @@ import type { TranscribeUpload } from "../transcribe-recording.ts";
 /** `POST /transcribe`: a whole file, and all its words at once. */
 export function transcribe(transcribeUpload: TranscribeUpload): LocalSttHandlers<SttContext>["transcribe"] {
   return async ({ body }, context) => {
-    const { text, durationMs, warning } = await transcribeUpload(body.audio, context);
-    return { status: 200, body: { text, duration_ms: durationMs, ...(warning === null ? {} : { warning }) } };
+    const { text, durationMs, language, warning } = await transcribeUpload(body, context);
+    const more = { ...(language === null ? {} : { language }), ...(warning === null ? {} : { warning }) };
+    return { status: 200, body: { text, duration_ms: durationMs, ...more } };
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Heard, looksWrong, readReply } from "./engine-reply.ts";
-import { engineLanguage, languageCode } from "./languages.ts";
+import { type Heard, looksWrong, readReply, repeatsPrompt } from "./engine-reply.ts";
+import { engineLanguage, isKnownLanguage, languageCode } from "./languages.ts";
 
 describe("a reply of the engine", () => {
   test("is read with its segments and times, without those that say nothing", () => {
@@ -59,7 +59,24 @@ describe("what a shortened window may have spoilt", () => {
   });
 });
 
+test.each([
+  { what: "the end of what was said", prompt: "Press one. Please hold.", text: " please hold", repeats: true },
+  { what: "something new", prompt: "Press one. Please hold.", text: " Please hold on.", repeats: false },
+  { what: "nothing", prompt: "Press one.", text: "", repeats: false },
+])("$what repeats what was said before: $repeats", ({ prompt, text, repeats }) => {
+  const heard = { languageName: "english", segments: [{ text, startMs: 0, endMs: 1000, logProbability: -0.2 }] };
+  expect(repeatsPrompt(heard, prompt)).toBe(repeats);
+});
+
 describe("languages", () => {
+  test.each([
+    ["en-GB", true, true],
+    ["de", true, false],
+    ["tlh", false, false],
+  ])("%s is known to models of all languages: %s, and of English: %s", (tag, isKnown, isEnglish) => {
+    expect([isKnownLanguage(tag, true), isKnownLanguage(tag, false)]).toEqual([isKnown, isEnglish]);
+  });
+
   test.each([
     ["en", "en"],
     ["EN-us", "en"],

@@ -81,6 +81,12 @@ export function looksWrong({ segments }: Heard, { seconds, isLoud }: HeardSound)
   );
 }
 
+/** Whether the engine only told the end of what it was given as said before. */
+export function repeatsPrompt({ segments }: Heard, prompt: string): boolean {
+  const text = plainText(segments.map((segment) => segment.text).join(""));
+  return text !== "" && plainText(prompt).endsWith(text);
+}
+
 function endsBeyond({ endMs }: HeardSegment, seconds: number): boolean {
   return endMs > seconds * 1000 + BEYOND_SOUND_MS_MAX && endMs < END_OF_WINDOW_MS;
 }

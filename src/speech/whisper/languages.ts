@@ -9,11 +9,24 @@ const LANGUAGES: ReadonlySet<string> = new Set(
 /** Codes of today that the models know by another. */
 const OTHER_CODES: Readonly<Record<string, string>> = { cmn: "zh", fil: "tl", iw: "he", jv: "jw", nb: "no", yue: "zh" };
 
+/** For a language that the engine shall find out itself. */
+export const ANY_LANGUAGE = "auto";
+
 /** What to ask the engine for. Tags of languages that it does not know are left to its own ears. */
 export function engineLanguage(tag: string | null): string {
-  const [primary = ""] = tag?.toLowerCase().split("-") ?? [];
+  return (tag === null ? null : codeOf(tag)) ?? ANY_LANGUAGE;
+}
+
+/** Whether there are models that know a language; all of them know English. */
+export function isKnownLanguage(tag: string, isMultilingual: boolean): boolean {
+  const code = codeOf(tag);
+  return isMultilingual ? code !== null : code === "en";
+}
+
+function codeOf(tag: string): string | null {
+  const [primary = ""] = tag.toLowerCase().split("-");
   const code = OTHER_CODES[primary] ?? primary;
-  return LANGUAGES.has(code) ? code : "auto";
+  return LANGUAGES.has(code) ? code : null;
 }
 
 /** What the engine calls languages that `Intl` calls otherwise. */

@@ -7,7 +7,8 @@ import {
 } from "../speech-engine.ts";
 import { filledUp, fittedPositions, isLoud, samplesOfWindow } from "./audio-window.ts";
 import { cutSound } from "./cut-sound.ts";
-import { type Heard, looksWrong } from "./engine-reply.ts";
+import type { Question } from "./engine-process.ts";
+import { type Heard, looksWrong, repeatsPrompt } from "./engine-reply.ts";
 import type { Answerer, JobDesk } from "./job-desk.ts";
 import { engineLanguage, languageCode } from "./languages.ts";
 import type { ModelShape } from "./model-file.ts";
@@ -16,6 +17,8 @@ export interface TranscriberOptions {
   readonly desk: JobDesk;
   readonly shape: ModelShape;
   readonly window: "fitted" | "full";
+  /** What is spoken where a request does not say; null: the engine finds out. */
+  readonly language: string | null;
 }
 
 /** For longer sounds a fitted window gains little. */
@@ -83,16 +86,16 @@ export class Transcriber {
   async #hear(piece: Int16Array, request: TranscriptionRequest, isContinued: boolean): Promise<Heard> {
     const positions = this.#options.window === "fitted" ? this.#fitted(piece) : null;
     const asking = { ...request, isContinued, timeoutMs: this.#patienceFor(piece) };
-    const question = { samples: filledUp(piece), language: this.#language(request), prompt: request.prompt };
+    const question = { samples: filledUp(piece), language: this.#language(request), prompt: request.prompt, positions };
     const { desk } = this.#options;
-    const heard = await desk.ask({ ...question, positions }, asking);
-    const sound = { seconds: millisecondsOf(piece) / 1000, isLoud: isLoud(piece) };
-    if (positions === null || !looksWrong(heard, sound)) return heard;
-    return desk.ask({ ...question, positions: null }, { ...asking, isContinued: true });
+    const heard = await desk.ask(question, asking);
+    if (!isDoubtful(heard, question, piece)) return heard;
+    return desk.ask({ ...question, positions: null, prompt: null }, { ...asking, isContinued: true });
   }
 
-  #language({ language }: TranscriptionRequest): string {
-    return this.#options.shape.isMultilingual ? engineLanguage(language) : "en";
+  #language(request: TranscriptionRequest): string {
+    const { shape, language } = this.#options;
+    return shape.isMultilingual ? engineLanguage(request.language ?? language) : "en";
   }
 
   #patienceFor(piece: Int16Array): number {
@@ -105,6 +108,17 @@ export class Transcriber {
       samples.length > FITTED_SAMPLES_MAX ? positionsMax : fittedPositions(samples.length, positionsMax);
     return positions >= positionsMax ? null : positions;
   }
+}
+
+/** Whether a shortened window, or what was said before, is likely to have misled the engine. Nothing else can be tried with a whole window alone. */
+function isDoubtful(
+  heard: Heard,
+  { positions, prompt }: Pick<Question, "positions" | "prompt">,
+  piece: Int16Array,
+): boolean {
+  if (positions === null && prompt === null) return false;
+  if (prompt !== null && repeatsPrompt(heard, prompt)) return true;
+  return looksWrong(heard, { seconds: millisecondsOf(piece) / 1000, isLoud: isLoud(piece) });
 }
 
 function millisecondsOf(samples: Int16Array): number {

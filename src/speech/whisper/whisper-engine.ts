@@ -12,6 +12,7 @@ import { BuildError, type BuiltServer, builtServer, checkServer } from "./build-
 import { DownloadError } from "./download.ts";
 import type { EngineProcess } from "./engine-process.ts";
 import { JobDesk } from "./job-desk.ts";
+import { isKnownLanguage } from "./languages.ts";
 import { ModelFileError } from "./model-file.ts";
 import { type ModelInUse, ModelSearch, type StandIn } from "./model-search.ts";
 import { type ModelChoice, ModelMissing, modelName, sha256OfFile } from "./model-store.ts";
@@ -30,6 +31,8 @@ export interface WhisperOptions {
   readonly threads: number;
   /** Whether the engine looks at no more than there is of a short sound, which is faster, or always at a whole window of 30 s. */
   readonly window: "fitted" | "full";
+  /** What is spoken where a request does not say, as a BCP 47 tag; null: the engine finds out. */
+  readonly language: string | null;
   /** Questions that may wait. */
   readonly jobsMax: number;
   readonly log: Logger;
@@ -92,6 +95,10 @@ export class WhisperEngine implements SpeechEngine {
     if (this.#transcriber === null) return new SpeechError("loading", notReady(this.#status));
     if (this.#desk.isFull) return new SpeechError("busy", "Too many recordings wait for the speech engine already");
     return null;
+  }
+
+  knowsLanguage(language: string): boolean {
+    return this.#model === null || isKnownLanguage(language, this.#model.shape.isMultilingual);
   }
 
   async transcribe(samples: Int16Array, request: TranscriptionRequest): Promise<Transcript> {
@@ -186,9 +193,11 @@ export class WhisperEngine implements SpeechEngine {
   }
 
   async #keepRunning(server: BuiltServer, model: ModelInUse, signal: AbortSignal): Promise<void> {
-    const { threads, window, log } = this.#options;
+    const { threads, window, language, log } = this.#options;
     void this.#checkModel(model, signal);
-    const transcriber = new Transcriber({ desk: this.#desk, shape: model.shape, window });
+    if (language !== null && !isKnownLanguage(language, model.shape.isMultilingual))
+      log.warn({ model: model.name, language }, "the speech model knows English only: SPEECH_LANGUAGE is not used");
+    const transcriber = new Transcriber({ desk: this.#desk, shape: model.shape, window, language });
     this.#show({ state: "loading" });
     await superviseEngine(
       {

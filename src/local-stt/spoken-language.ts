@@ -1,0 +1,12 @@
+import type { SpeechEngine } from "../speech/speech-engine.ts";
+import { unsupportedLanguage } from "./errors.ts";
+
+/** The language that a client names; null where it names none, or leaves it to the engine. Throws the `ApiError` of one that the engine does not know. */
+export function spokenLanguage(
+  named: string | null,
+  speech: Pick<SpeechEngine, "knowsLanguage" | "facts">,
+): string | null {
+  if (named === null || named.toLowerCase() === "auto") return null;
+  if (!speech.knowsLanguage(named)) throw unsupportedLanguage(named, speech.facts().model);
+  return named;
+}
