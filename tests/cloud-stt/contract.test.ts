@@ -19,11 +19,11 @@ describe.skipIf(program === null)("a cloud stream", () => {
     const server = await startCloudServer({ speech: speech() });
     const stream = await openRawStream(server.url);
     stream.say(audio(sound("three", 300, "one", 1000)));
-    expect(await stream.hear()).toEqual({ type: "final", text: "three one", confidence: null });
+    expect(await stream.hear()).toEqual({ type: "final", text: "three one", language: "en", confidence: null });
     stream.say(HEARTBEAT, audio(sound("four", 1000)));
-    expect(await stream.hear()).toEqual({ type: "final", text: "four", confidence: null });
+    expect(await stream.hear()).toEqual({ type: "final", text: "four", language: "en", confidence: null });
     stream.say(audio(tones("two"), { encoding: "pcm16", sample_rate: 16_000, ...LAST }));
-    expect(await stream.hearAll()).toEqual([{ type: "final", text: "two", confidence: null }]);
+    expect(await stream.hearAll()).toEqual([{ type: "final", text: "two", language: "en", confidence: null }]);
     expect(await stream.closed()).toBe(1000);
   });
 
@@ -56,7 +56,7 @@ describe.skipIf(program === null)("a cloud stream", () => {
     stream.say(audio(tones("nine")));
     const heard = (await stream.hearAll()).filter(({ type }) => type !== "interim");
     expect(heard).toEqual([
-      { type: "final", text: "nine", confidence: null },
+      { type: "final", text: "nine", language: "en", confidence: null },
       { type: "error", code: "idle_timeout", message: expect.any(String) },
     ]);
     expect(await stream.closed()).toBe(1001);
@@ -81,7 +81,7 @@ describe.skipIf(program === null)("a cloud stream", () => {
     ["no JSON", '{"type": "au', "The message is not valid JSON."],
     ["an unknown type", { type: "chunk", audio_base64: "" }, "The type must be audio or heartbeat."],
     ["a heartbeat that has more", { ...HEARTBEAT, at: 1 }, "A heartbeat has no other members."],
-    ["a member that is not known", audio(tones("one"), { language: "en" }), "An audio message has members"],
+    ["a member that is not known", audio(tones("one"), { speaker: "me" }), "An audio message has members"],
     ["an impossible rate", audio(tones("one"), { sample_rate: 3 }), "sample_rate is not valid."],
     ["what is not base64", { type: "audio", audio_base64: "no base64!" }, "audio_base64 is not base64"],
     ["a piece that is too large", audio(new Uint8Array(1024 * 1024 + 2)), "A chunk holds at most"],
@@ -93,7 +93,7 @@ describe.skipIf(program === null)("a cloud stream", () => {
     stream.say(audio(tones("seven")), message, HEARTBEAT);
     const heard = (await stream.hearAll()).filter(({ type }) => type !== "interim");
     expect(heard).toEqual([
-      { type: "final", text: "seven", confidence: null },
+      { type: "final", text: "seven", language: "en", confidence: null },
       { type: "error", code: "invalid_message", message: expect.stringContaining(reason) },
     ]);
     expect(await stream.closed()).toBe(1008);
@@ -109,6 +109,15 @@ describe.skipIf(program === null)("a cloud stream", () => {
     const large = await openRawStream(server.url);
     large.say(audio(new Uint8Array(2 * 1024 * 1024)));
     expect(await large.closed()).toBe(1009);
+  });
+
+  test("of a language that the model does not know gets unsupported_language and 1008", async () => {
+    verifies("cloud.stream.language");
+    const server = await startCloudServer({ speech: speech() });
+    const stream = await openRawStream(server.url);
+    stream.say(audio(tones("eight"), { language: "de" }));
+    expect(await stream.hearAll()).toMatchObject([{ type: "error", code: "unsupported_language" }]);
+    expect(await stream.closed()).toBe(1008);
   });
 
   test("of other audio than 16-bit PCM gets unsupported_format and 1008", async () => {

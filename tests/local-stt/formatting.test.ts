@@ -332,7 +332,7 @@ test.skipIf(program === null)(
     const spoken = wavFile(tones("seven", "two"), 16_000);
     expect(await send(spoken, "in one line")).toEqual({
       status: 200,
-      body: { text: "Seven two.", raw_text: "seven two", formatted: true },
+      body: { text: "Seven two.", raw_text: "seven two", formatted: true, language: "en" },
     });
     expect(askedOf(provider.calls[0] ?? { body: "" }).system).toContain("in one line");
     expect((await send(spoken)).body).toMatchObject({ formatted: true });

@@ -200,7 +200,7 @@ describe("a chat-completions server that is a process of its own", () => {
     verifies("stt.format.combined-operation", "stt.format.provider-failure-keeps-text");
     const provider = await startProvider("--pace", "300");
     const { url } = await startToneServer({ env: provider.env });
-    expect(await upload(url)).toEqual({ text: "Seven two.", raw_text: "seven two", formatted: true });
+    expect(await upload(url)).toEqual({ text: "Seven two.", raw_text: "seven two", formatted: true, language: "en" });
     const again = upload(url);
     await provider.says(/^answers/); // The first answer.
     await provider.says(/^answers/);
@@ -210,6 +210,7 @@ describe("a chat-completions server that is a process of its own", () => {
       raw_text: "seven two",
       formatted: false,
       warning: expect.any(String),
+      language: "en",
     });
   });
 });
