@@ -128,7 +128,7 @@ else {
 for(const key0 in data){
 const _errs1 = errors;
 if(typeof key0 === "string"){
-if(func2(key0) > 64){
+if(key0.length > 64 && func2(key0) > 64){
 const err0 = {instancePath,schemaPath:"#/propertyNames/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema9.propertyNames,data:key0,propertyName:key0};
 if(vErrors === null){
 vErrors = [err0];
@@ -160,7 +160,7 @@ let data0 = data[key1];
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func2(data0) > 512){
+if(data0.length > 512 && func2(data0) > 512){
 validate25.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters",schema:512,parentSchema:schema9.additionalProperties,data:data0}];
 return false;
 }
@@ -1241,7 +1241,7 @@ let data1 = data.text;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(func2(data1) > 10485760){
+if(data1.length > 10485760 && func2(data1) > 10485760){
 validate51.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema30.properties.text,data:data1}];
 return false;
 }
@@ -1395,7 +1395,7 @@ return false;
 }
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(func2(data3) > 20971520){
+if(data3.length > 20971520 && func2(data3) > 20971520){
 validate53.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema31.properties.image_url,data:data3}];
 return false;
 }
@@ -1534,7 +1534,7 @@ return false;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(func2(data2) > 73400320){
+if(data2.length > 73400320 && func2(data2) > 73400320){
 validate55.errors = [{instancePath:instancePath+"/file_data",schemaPath:"#/properties/file_data/maxLength",keyword:"maxLength",params:{limit: 73400320},message:"must NOT have more than 73400320 characters",schema:73400320,parentSchema:schema32.properties.file_data,data:data2}];
 return false;
 }
@@ -2073,7 +2073,7 @@ return false;
 }
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(func2(data3) > 20971520){
+if(data3.length > 20971520 && func2(data3) > 20971520){
 validate69.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema37.properties.image_url,data:data3}];
 return false;
 }
@@ -2191,7 +2191,7 @@ let data1 = data.encrypted_content;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(func2(data1) > 20971520){
+if(data1.length > 20971520 && func2(data1) > 20971520){
 validate71.errors = [{instancePath:instancePath+"/encrypted_content",schemaPath:"#/properties/encrypted_content/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema38.properties.encrypted_content,data:data1}];
 return false;
 }
@@ -2529,7 +2529,7 @@ let data5 = data.text;
 const _errs17 = errors;
 if(errors === _errs17){
 if(typeof data5 === "string"){
-if(func2(data5) > 10485760){
+if(data5.length > 10485760 && func2(data5) > 10485760){
 validate75.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema40.properties.text,data:data5}];
 return false;
 }
@@ -3503,7 +3503,7 @@ let data1 = data.text;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(func2(data1) > 10485760){
+if(data1.length > 10485760 && func2(data1) > 10485760){
 validate117.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema54.properties.text,data:data1}];
 return false;
 }
@@ -3584,7 +3584,7 @@ return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(func2(data1) > 20971520){
+if(data1.length > 20971520 && func2(data1) > 20971520){
 validate118.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema55.properties.data,data:data1}];
 return false;
 }
@@ -3635,7 +3635,7 @@ return false;
 }
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(func2(data4) > 20971520){
+if(data4.length > 20971520 && func2(data4) > 20971520){
 validate118.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema55.properties.image_url,data:data4}];
 return false;
 }
@@ -3903,7 +3903,7 @@ return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(func2(data1) > 73400320){
+if(data1.length > 73400320 && func2(data1) > 73400320){
 validate121.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/maxLength",keyword:"maxLength",params:{limit: 73400320},message:"must NOT have more than 73400320 characters",schema:73400320,parentSchema:schema57.properties.data,data:data1}];
 return false;
 }
@@ -3941,7 +3941,7 @@ return false;
 }
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(func2(data3) > 73400320){
+if(data3.length > 73400320 && func2(data3) > 73400320){
 validate121.errors = [{instancePath:instancePath+"/file_data",schemaPath:"#/properties/file_data/maxLength",keyword:"maxLength",params:{limit: 73400320},message:"must NOT have more than 73400320 characters",schema:73400320,parentSchema:schema57.properties.file_data,data:data3}];
 return false;
 }
@@ -4058,12 +4058,12 @@ let data1 = data.call_id;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(func2(data1) > 64){
+if(data1.length > 64 && func2(data1) > 64){
 validate122.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema58.properties.call_id,data:data1}];
 return false;
 }
 else {
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate122.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema58.properties.call_id,data:data1}];
 return false;
 }
@@ -4101,7 +4101,7 @@ let valid1 = false;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
-if(func2(data3) > 10485760){
+if(data3.length > 10485760 && func2(data3) > 10485760){
 const err0 = {instancePath:instancePath+"/output",schemaPath:"#/properties/output/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema58.properties.output.anyOf[0],data:data3};
 if(vErrors === null){
 vErrors = [err0];
@@ -4311,12 +4311,12 @@ let data1 = data.caller_id;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(func2(data1) > 64){
+if(data1.length > 64 && func2(data1) > 64){
 validate126.errors = [{instancePath:instancePath+"/caller_id",schemaPath:"#/properties/caller_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema62.properties.caller_id,data:data1}];
 return false;
 }
 else {
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate126.errors = [{instancePath:instancePath+"/caller_id",schemaPath:"#/properties/caller_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema62.properties.caller_id,data:data1}];
 return false;
 }
@@ -4945,7 +4945,7 @@ let valid2 = false;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data3 === "string"){
-if(func2(data3) > 10485760){
+if(data3.length > 10485760 && func2(data3) > 10485760){
 const err2 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema68.properties.content.anyOf[0],data:data3};
 if(vErrors === null){
 vErrors = [err2];
@@ -5449,7 +5449,7 @@ return false;
 }
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func2(data4) > 20971520){
+if(data4.length > 20971520 && func2(data4) > 20971520){
 validate149.errors = [{instancePath:instancePath+"/encrypted_content",schemaPath:"#/properties/encrypted_content/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema71.properties.encrypted_content,data:data4}];
 return false;
 }
@@ -5888,12 +5888,12 @@ let data5 = data.call_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data5 === "string"){
-if(func2(data5) > 64){
+if(data5.length > 64 && func2(data5) > 64){
 validate156.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema73.properties.call_id,data:data5}];
 return false;
 }
 else {
-if(func2(data5) < 1){
+if(data5.length < 2 * 1 && func2(data5) < 1){
 validate156.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema73.properties.call_id,data:data5}];
 return false;
 }
@@ -5984,7 +5984,7 @@ let data8 = data.name;
 const _errs23 = errors;
 if(errors === _errs23){
 if(typeof data8 === "string"){
-if(func2(data8) < 1){
+if(data8.length < 2 * 1 && func2(data8) < 1){
 validate156.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema73.properties.name,data:data8}];
 return false;
 }
@@ -6389,12 +6389,12 @@ return false;
 }
 if(errors === _errs10){
 if(typeof data3 === "string"){
-if(func2(data3) > 64){
+if(data3.length > 64 && func2(data3) > 64){
 validate163.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema75.properties.call_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate163.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema75.properties.call_id,data:data3}];
 return false;
 }
@@ -6485,12 +6485,12 @@ return false;
 }
 if(errors === _errs19){
 if(typeof data6 === "string"){
-if(func2(data6) > 128){
+if(data6.length > 128 && func2(data6) > 128){
 validate163.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema75.properties.name,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate163.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema75.properties.name,data:data6}];
 return false;
 }
@@ -6512,12 +6512,12 @@ return false;
 }
 if(errors === _errs21){
 if(typeof data7 === "string"){
-if(func2(data7) > 64){
+if(data7.length > 64 && func2(data7) > 64){
 validate163.errors = [{instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema75.properties.namespace,data:data7}];
 return false;
 }
 else {
-if(func2(data7) < 1){
+if(data7.length < 2 * 1 && func2(data7) < 1){
 validate163.errors = [{instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema75.properties.namespace,data:data7}];
 return false;
 }
@@ -6544,7 +6544,7 @@ let valid3 = false;
 const _errs25 = errors;
 if(errors === _errs25){
 if(typeof data8 === "string"){
-if(func2(data8) > 10485760){
+if(data8.length > 10485760 && func2(data8) > 10485760){
 const err4 = {instancePath:instancePath+"/output",schemaPath:"#/properties/output/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema75.properties.output.anyOf[0],data:data8};
 if(vErrors === null){
 vErrors = [err4];
@@ -6960,12 +6960,12 @@ let data4 = data.call_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func2(data4) > 64){
+if(data4.length > 64 && func2(data4) > 64){
 validate170.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema77.properties.call_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate170.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema77.properties.call_id,data:data4}];
 return false;
 }
@@ -7069,7 +7069,7 @@ let data8 = data.name;
 const _errs23 = errors;
 if(errors === _errs23){
 if(typeof data8 === "string"){
-if(func2(data8) < 1){
+if(data8.length < 2 * 1 && func2(data8) < 1){
 validate170.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema77.properties.name,data:data8}];
 return false;
 }
@@ -7441,12 +7441,12 @@ let data3 = data.call_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data3 === "string"){
-if(func2(data3) > 64){
+if(data3.length > 64 && func2(data3) > 64){
 validate177.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema79.properties.call_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate177.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema79.properties.call_id,data:data3}];
 return false;
 }
@@ -7540,7 +7540,7 @@ let valid3 = false;
 const _errs21 = errors;
 if(errors === _errs21){
 if(typeof data6 === "string"){
-if(func2(data6) > 10485760){
+if(data6.length > 10485760 && func2(data6) > 10485760){
 const err4 = {instancePath:instancePath+"/output",schemaPath:"#/properties/output/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema79.properties.output.anyOf[0],data:data6};
 if(vErrors === null){
 vErrors = [err4];
@@ -13200,12 +13200,12 @@ let data6 = data.call_id;
 const _errs22 = errors;
 if(errors === _errs22){
 if(typeof data6 === "string"){
-if(func2(data6) > 64){
+if(data6.length > 64 && func2(data6) > 64){
 validate280.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema133.properties.call_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate280.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema133.properties.call_id,data:data6}];
 return false;
 }
@@ -13593,12 +13593,12 @@ let data5 = data.call_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data5 === "string"){
-if(func2(data5) > 64){
+if(data5.length > 64 && func2(data5) > 64){
 validate288.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema135.properties.call_id,data:data5}];
 return false;
 }
 else {
-if(func2(data5) < 1){
+if(data5.length < 2 * 1 && func2(data5) < 1){
 validate288.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema135.properties.call_id,data:data5}];
 return false;
 }
@@ -14266,7 +14266,7 @@ let data3 = data.output;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data3 === "string"){
-if(func2(data3) > 10485760){
+if(data3.length > 10485760 && func2(data3) > 10485760){
 validate300.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema140.properties.output,data:data3}];
 return false;
 }
@@ -15108,12 +15108,12 @@ let data4 = data.call_id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data4 === "string"){
-if(func2(data4) > 64){
+if(data4.length > 64 && func2(data4) > 64){
 validate320.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema150.properties.call_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate320.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema150.properties.call_id,data:data4}];
 return false;
 }
@@ -15455,7 +15455,7 @@ let data2 = data.stderr;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data2 === "string"){
-if(func2(data2) > 10485760){
+if(data2.length > 10485760 && func2(data2) > 10485760){
 validate330.errors = [{instancePath:instancePath+"/stderr",schemaPath:"#/properties/stderr/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema154.properties.stderr,data:data2}];
 return false;
 }
@@ -15476,7 +15476,7 @@ let data3 = data.stdout;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data3 === "string"){
-if(func2(data3) > 10485760){
+if(data3.length > 10485760 && func2(data3) > 10485760){
 validate330.errors = [{instancePath:instancePath+"/stdout",schemaPath:"#/properties/stdout/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema154.properties.stdout,data:data3}];
 return false;
 }
@@ -15794,12 +15794,12 @@ let data3 = data.call_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data3 === "string"){
-if(func2(data3) > 64){
+if(data3.length > 64 && func2(data3) > 64){
 validate336.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema156.properties.call_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate336.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema156.properties.call_id,data:data3}];
 return false;
 }
@@ -15981,7 +15981,7 @@ let data1 = data.diff;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(func2(data1) > 10485760){
+if(data1.length > 10485760 && func2(data1) > 10485760){
 validate340.errors = [{instancePath:instancePath+"/diff",schemaPath:"#/properties/diff/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema157.properties.diff,data:data1}];
 return false;
 }
@@ -16002,7 +16002,7 @@ let data2 = data.path;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(func2(data2) < 1){
+if(data2.length < 2 * 1 && func2(data2) < 1){
 validate340.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema157.properties.path,data:data2}];
 return false;
 }
@@ -16066,7 +16066,7 @@ let data1 = data.path;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate341.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema158.properties.path,data:data1}];
 return false;
 }
@@ -16129,7 +16129,7 @@ let data1 = data.diff;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(func2(data1) > 10485760){
+if(data1.length > 10485760 && func2(data1) > 10485760){
 validate342.errors = [{instancePath:instancePath+"/diff",schemaPath:"#/properties/diff/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema159.properties.diff,data:data1}];
 return false;
 }
@@ -16150,7 +16150,7 @@ let data2 = data.path;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(func2(data2) < 1){
+if(data2.length < 2 * 1 && func2(data2) < 1){
 validate342.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema159.properties.path,data:data2}];
 return false;
 }
@@ -16455,12 +16455,12 @@ let data3 = data.call_id;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(func2(data3) > 64){
+if(data3.length > 64 && func2(data3) > 64){
 validate350.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema162.properties.call_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate350.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema162.properties.call_id,data:data3}];
 return false;
 }
@@ -16798,12 +16798,12 @@ let data3 = data.call_id;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(func2(data3) > 64){
+if(data3.length > 64 && func2(data3) > 64){
 validate355.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema164.properties.call_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate355.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema164.properties.call_id,data:data3}];
 return false;
 }
@@ -16898,7 +16898,7 @@ return false;
 }
 if(errors === _errs16){
 if(typeof data6 === "string"){
-if(func2(data6) > 10485760){
+if(data6.length > 10485760 && func2(data6) > 10485760){
 validate355.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema164.properties.output,data:data6}];
 return false;
 }
@@ -17153,12 +17153,12 @@ return false;
 }
 if(errors === _errs10){
 if(typeof data3 === "string"){
-if(func2(data3) > 64){
+if(data3.length > 64 && func2(data3) > 64){
 validate359.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema166.properties.call_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate359.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema166.properties.call_id,data:data3}];
 return false;
 }
@@ -19297,7 +19297,7 @@ let data0 = data.domain;
 const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
-if(func2(data0) < 1){
+if(data0.length < 2 * 1 && func2(data0) < 1){
 validate407.errors = [{instancePath:instancePath+"/domain",schemaPath:"#/properties/domain/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema190.properties.domain,data:data0}];
 return false;
 }
@@ -19318,7 +19318,7 @@ let data1 = data.name;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate407.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema190.properties.name,data:data1}];
 return false;
 }
@@ -19339,12 +19339,12 @@ let data2 = data.value;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(func2(data2) > 10485760){
+if(data2.length > 10485760 && func2(data2) > 10485760){
 validate407.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema190.properties.value,data:data2}];
 return false;
 }
 else {
-if(func2(data2) < 1){
+if(data2.length < 2 * 1 && func2(data2) < 1){
 validate407.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema190.properties.value,data:data2}];
 return false;
 }
@@ -20318,12 +20318,12 @@ let data1 = data.skill_id;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(func2(data1) > 64){
+if(data1.length > 64 && func2(data1) > 64){
 validate428.errors = [{instancePath:instancePath+"/skill_id",schemaPath:"#/properties/skill_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema201.properties.skill_id,data:data1}];
 return false;
 }
 else {
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate428.errors = [{instancePath:instancePath+"/skill_id",schemaPath:"#/properties/skill_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema201.properties.skill_id,data:data1}];
 return false;
 }
@@ -20401,12 +20401,12 @@ let data1 = data.data;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(func2(data1) > 70254592){
+if(data1.length > 70254592 && func2(data1) > 70254592){
 validate430.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/maxLength",keyword:"maxLength",params:{limit: 70254592},message:"must NOT have more than 70254592 characters",schema:70254592,parentSchema:schema203.properties.data,data:data1}];
 return false;
 }
 else {
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate430.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema203.properties.data,data:data1}];
 return false;
 }
@@ -22037,12 +22037,12 @@ let data1 = data.name;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(func2(data1) > 128){
+if(data1.length > 128 && func2(data1) > 128){
 validate479.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema215.properties.name,data:data1}];
 return false;
 }
 else {
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate479.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema215.properties.name,data:data1}];
 return false;
 }
@@ -23761,7 +23761,7 @@ let data1 = data.name;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate497.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema222.properties.name,data:data1}];
 return false;
 }
@@ -23981,12 +23981,12 @@ let data1 = data.name;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(func2(data1) > 128){
+if(data1.length > 128 && func2(data1) > 128){
 validate502.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema225.properties.name,data:data1}];
 return false;
 }
 else {
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate502.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema225.properties.name,data:data1}];
 return false;
 }
@@ -24240,7 +24240,7 @@ let data2 = data.name;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(func2(data2) < 1){
+if(data2.length < 2 * 1 && func2(data2) < 1){
 validate500.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema223.properties.name,data:data2}];
 return false;
 }
@@ -24777,12 +24777,12 @@ return false;
 }
 if(errors === _errs10){
 if(typeof data3 === "string"){
-if(func2(data3) > 64){
+if(data3.length > 64 && func2(data3) > 64){
 validate476.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema213.properties.call_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate476.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema213.properties.call_id,data:data3}];
 return false;
 }
@@ -25210,7 +25210,7 @@ let data3 = data.encrypted_content;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(func2(data3) > 20971520){
+if(data3.length > 20971520 && func2(data3) > 20971520){
 validate534.errors = [{instancePath:instancePath+"/encrypted_content",schemaPath:"#/properties/encrypted_content/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema231.properties.encrypted_content,data:data3}];
 return false;
 }
@@ -25408,12 +25408,12 @@ let data2 = data.name;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(func2(data2) > 64){
+if(data2.length > 64 && func2(data2) > 64){
 validate538.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema235.properties.name,data:data2}];
 return false;
 }
 else {
-if(func2(data2) < 1){
+if(data2.length < 2 * 1 && func2(data2) < 1){
 validate538.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema235.properties.name,data:data2}];
 return false;
 }
@@ -25955,12 +25955,12 @@ let data2 = data.call_id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(func2(data2) > 64){
+if(data2.length > 64 && func2(data2) > 64){
 validate551.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema241.properties.call_id,data:data2}];
 return false;
 }
 else {
-if(func2(data2) < 1){
+if(data2.length < 2 * 1 && func2(data2) < 1){
 validate551.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema241.properties.call_id,data:data2}];
 return false;
 }
@@ -25982,7 +25982,7 @@ let data3 = data.code;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(func2(data3) > 10485760){
+if(data3.length > 10485760 && func2(data3) > 10485760){
 validate551.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema241.properties.code,data:data3}];
 return false;
 }
@@ -26003,7 +26003,7 @@ let data4 = data.fingerprint;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(func2(data4) > 10485760){
+if(data4.length > 10485760 && func2(data4) > 10485760){
 validate551.errors = [{instancePath:instancePath+"/fingerprint",schemaPath:"#/properties/fingerprint/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema241.properties.fingerprint,data:data4}];
 return false;
 }
@@ -26200,12 +26200,12 @@ let data3 = data.call_id;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(func2(data3) > 64){
+if(data3.length > 64 && func2(data3) > 64){
 validate553.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema243.properties.call_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate553.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema243.properties.call_id,data:data3}];
 return false;
 }
@@ -26227,7 +26227,7 @@ let data4 = data.result;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(func2(data4) > 10485760){
+if(data4.length > 10485760 && func2(data4) > 10485760){
 validate553.errors = [{instancePath:instancePath+"/result",schemaPath:"#/properties/result/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema243.properties.result,data:data4}];
 return false;
 }
@@ -26920,12 +26920,12 @@ let data5 = data.call_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data5 === "string"){
-if(func2(data5) > 64){
+if(data5.length > 64 && func2(data5) > 64){
 validate572.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema250.properties.call_id,data:data5}];
 return false;
 }
 else {
-if(func2(data5) < 1){
+if(data5.length < 2 * 1 && func2(data5) < 1){
 validate572.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema250.properties.call_id,data:data5}];
 return false;
 }
@@ -27200,12 +27200,12 @@ let data4 = data.call_id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data4 === "string"){
-if(func2(data4) > 64){
+if(data4.length > 64 && func2(data4) > 64){
 validate579.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema252.properties.call_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate579.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema252.properties.call_id,data:data4}];
 return false;
 }
@@ -28998,7 +28998,7 @@ let data0 = data.domain;
 const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
-if(func2(data0) < 1){
+if(data0.length < 2 * 1 && func2(data0) < 1){
 validate703.errors = [{instancePath:instancePath+"/domain",schemaPath:"#/properties/domain/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema190.properties.domain,data:data0}];
 return false;
 }
@@ -29019,7 +29019,7 @@ let data1 = data.name;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate703.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema190.properties.name,data:data1}];
 return false;
 }
@@ -29040,12 +29040,12 @@ let data2 = data.value;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(func2(data2) > 10485760){
+if(data2.length > 10485760 && func2(data2) > 10485760){
 validate703.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema190.properties.value,data:data2}];
 return false;
 }
 else {
-if(func2(data2) < 1){
+if(data2.length < 2 * 1 && func2(data2) < 1){
 validate703.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema190.properties.value,data:data2}];
 return false;
 }
@@ -29380,12 +29380,12 @@ let data1 = data.skill_id;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(func2(data1) > 64){
+if(data1.length > 64 && func2(data1) > 64){
 validate711.errors = [{instancePath:instancePath+"/skill_id",schemaPath:"#/properties/skill_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema201.properties.skill_id,data:data1}];
 return false;
 }
 else {
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate711.errors = [{instancePath:instancePath+"/skill_id",schemaPath:"#/properties/skill_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema201.properties.skill_id,data:data1}];
 return false;
 }
@@ -29462,12 +29462,12 @@ let data1 = data.data;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(func2(data1) > 70254592){
+if(data1.length > 70254592 && func2(data1) > 70254592){
 validate712.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/maxLength",keyword:"maxLength",params:{limit: 70254592},message:"must NOT have more than 70254592 characters",schema:70254592,parentSchema:schema203.properties.data,data:data1}];
 return false;
 }
 else {
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate712.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema203.properties.data,data:data1}];
 return false;
 }
@@ -30565,12 +30565,12 @@ let data1 = data.name;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(func2(data1) > 128){
+if(data1.length > 128 && func2(data1) > 128){
 validate742.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema215.properties.name,data:data1}];
 return false;
 }
 else {
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate742.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema215.properties.name,data:data1}];
 return false;
 }
@@ -30975,7 +30975,7 @@ let data1 = data.name;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate746.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema222.properties.name,data:data1}];
 return false;
 }
@@ -31359,12 +31359,12 @@ let data1 = data.name;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(func2(data1) > 128){
+if(data1.length > 128 && func2(data1) > 128){
 validate752.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema225.properties.name,data:data1}];
 return false;
 }
 else {
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate752.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema225.properties.name,data:data1}];
 return false;
 }
@@ -31620,7 +31620,7 @@ let data2 = data.name;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(func2(data2) < 1){
+if(data2.length < 2 * 1 && func2(data2) < 1){
 validate757.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema223.properties.name,data:data2}];
 return false;
 }
@@ -36760,12 +36760,12 @@ let data2 = data.name;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(func2(data2) > 64){
+if(data2.length > 64 && func2(data2) > 64){
 validate889.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema334.properties.name,data:data2}];
 return false;
 }
 else {
-if(func2(data2) < 1){
+if(data2.length < 2 * 1 && func2(data2) < 1){
 validate889.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema334.properties.name,data:data2}];
 return false;
 }
@@ -37268,7 +37268,7 @@ let valid0 = false;
 const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data === "string"){
-if(func2(data) > 10485760){
+if(data.length > 10485760 && func2(data) > 10485760){
 const err0 = {instancePath,schemaPath:"#/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema340.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
@@ -38955,12 +38955,12 @@ return false;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(func2(data2) > 64){
+if(data2.length > 64 && func2(data2) > 64){
 validate949.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema363.properties.voice,data:data2}];
 return false;
 }
 else {
-if(func2(data2) < 1){
+if(data2.length < 2 * 1 && func2(data2) < 1){
 validate949.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema363.properties.voice,data:data2}];
 return false;
 }
@@ -39805,7 +39805,7 @@ return false;
 }
 if(errors === _errs77){
 if(typeof data26 === "string"){
-if(func2(data26) > 64){
+if(data26.length > 64 && func2(data26) > 64){
 validate950.errors = [{instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema364.properties.safety_identifier,data:data26}];
 return false;
 }
@@ -41329,7 +41329,7 @@ return false;
 }
 if(errors === _errs79){
 if(typeof data27 === "string"){
-if(func2(data27) > 64){
+if(data27.length > 64 && func2(data27) > 64){
 validate972.errors = [{instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema365.properties.safety_identifier,data:data27}];
 return false;
 }
@@ -41971,12 +41971,12 @@ return false;
 }
 if(errors === _errs139){
 if(typeof data43 === "string"){
-if(func2(data43) > 256){
+if(data43.length > 256 && func2(data43) > 256){
 validate972.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema365.properties.stream_id,data:data43}];
 return false;
 }
 else {
-if(func2(data43) < 1){
+if(data43.length < 2 * 1 && func2(data43) < 1){
 validate972.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema365.properties.stream_id,data:data43}];
 return false;
 }
@@ -44807,7 +44807,7 @@ return false;
 }
 if(errors === _errs45){
 if(typeof data12 === "string"){
-if(func2(data12) > 64){
+if(data12.length > 64 && func2(data12) > 64){
 validate1047.errors = [{instancePath:instancePath+"/personality",schemaPath:"#/properties/personality/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema385.properties.personality,data:data12}];
 return false;
 }
@@ -45076,7 +45076,7 @@ return false;
 }
 if(errors === _errs17){
 if(typeof data5 === "string"){
-if(func2(data5) > 64){
+if(data5.length > 64 && func2(data5) > 64){
 validate1057.errors = [{instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema387.properties.prompt_cache_key,data:data5}];
 return false;
 }
@@ -45456,12 +45456,12 @@ let data3 = data.stream_id;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data3 === "string"){
-if(func2(data3) > 256){
+if(data3.length > 256 && func2(data3) > 256){
 validate1066.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema389.properties.stream_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate1066.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema389.properties.stream_id,data:data3}];
 return false;
 }
@@ -45560,12 +45560,12 @@ let data3 = data.stream_id;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data3 === "string"){
-if(func2(data3) > 256){
+if(data3.length > 256 && func2(data3) > 256){
 validate1068.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema390.properties.stream_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate1068.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema390.properties.stream_id,data:data3}];
 return false;
 }
@@ -45664,12 +45664,12 @@ let data3 = data.stream_id;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data3 === "string"){
-if(func2(data3) > 256){
+if(data3.length > 256 && func2(data3) > 256){
 validate1070.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema391.properties.stream_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate1070.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema391.properties.stream_id,data:data3}];
 return false;
 }
@@ -45768,12 +45768,12 @@ let data3 = data.stream_id;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data3 === "string"){
-if(func2(data3) > 256){
+if(data3.length > 256 && func2(data3) > 256){
 validate1072.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema392.properties.stream_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate1072.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema392.properties.stream_id,data:data3}];
 return false;
 }
@@ -45872,12 +45872,12 @@ let data3 = data.stream_id;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data3 === "string"){
-if(func2(data3) > 256){
+if(data3.length > 256 && func2(data3) > 256){
 validate1074.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema393.properties.stream_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate1074.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema393.properties.stream_id,data:data3}];
 return false;
 }
@@ -45976,12 +45976,12 @@ let data3 = data.stream_id;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data3 === "string"){
-if(func2(data3) > 256){
+if(data3.length > 256 && func2(data3) > 256){
 validate1076.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema394.properties.stream_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate1076.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema394.properties.stream_id,data:data3}];
 return false;
 }
@@ -46101,12 +46101,12 @@ let data4 = data.stream_id;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1078.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema395.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1078.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema395.properties.stream_id,data:data4}];
 return false;
 }
@@ -46227,12 +46227,12 @@ let data4 = data.stream_id;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1080.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema396.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1080.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema396.properties.stream_id,data:data4}];
 return false;
 }
@@ -46387,12 +46387,12 @@ let data6 = data.stream_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data6 === "string"){
-if(func2(data6) > 256){
+if(data6.length > 256 && func2(data6) > 256){
 validate1082.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema397.properties.stream_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate1082.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema397.properties.stream_id,data:data6}];
 return false;
 }
@@ -46549,12 +46549,12 @@ let data6 = data.stream_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data6 === "string"){
-if(func2(data6) > 256){
+if(data6.length > 256 && func2(data6) > 256){
 validate1084.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema398.properties.stream_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate1084.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema398.properties.stream_id,data:data6}];
 return false;
 }
@@ -46755,12 +46755,12 @@ let data9 = data.stream_id;
 const _errs18 = errors;
 if(errors === _errs18){
 if(typeof data9 === "string"){
-if(func2(data9) > 256){
+if(data9.length > 256 && func2(data9) > 256){
 validate1086.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema399.properties.stream_id,data:data9}];
 return false;
 }
 else {
-if(func2(data9) < 1){
+if(data9.length < 2 * 1 && func2(data9) < 1){
 validate1086.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema399.properties.stream_id,data:data9}];
 return false;
 }
@@ -46937,12 +46937,12 @@ let data7 = data.stream_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data7 === "string"){
-if(func2(data7) > 256){
+if(data7.length > 256 && func2(data7) > 256){
 validate1088.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema400.properties.stream_id,data:data7}];
 return false;
 }
 else {
-if(func2(data7) < 1){
+if(data7.length < 2 * 1 && func2(data7) < 1){
 validate1088.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema400.properties.stream_id,data:data7}];
 return false;
 }
@@ -47134,12 +47134,12 @@ let data7 = data.stream_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data7 === "string"){
-if(func2(data7) > 256){
+if(data7.length > 256 && func2(data7) > 256){
 validate1090.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema401.properties.stream_id,data:data7}];
 return false;
 }
 else {
-if(func2(data7) < 1){
+if(data7.length < 2 * 1 && func2(data7) < 1){
 validate1090.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema401.properties.stream_id,data:data7}];
 return false;
 }
@@ -47311,12 +47311,12 @@ let data7 = data.stream_id;
 const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
-if(func2(data7) > 256){
+if(data7.length > 256 && func2(data7) > 256){
 validate1092.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema402.properties.stream_id,data:data7}];
 return false;
 }
 else {
-if(func2(data7) < 1){
+if(data7.length < 2 * 1 && func2(data7) < 1){
 validate1092.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema402.properties.stream_id,data:data7}];
 return false;
 }
@@ -47475,12 +47475,12 @@ let data6 = data.stream_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(func2(data6) > 256){
+if(data6.length > 256 && func2(data6) > 256){
 validate1093.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema403.properties.stream_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate1093.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema403.properties.stream_id,data:data6}];
 return false;
 }
@@ -47616,12 +47616,12 @@ let data5 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data5 === "string"){
-if(func2(data5) > 256){
+if(data5.length > 256 && func2(data5) > 256){
 validate1094.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema404.properties.stream_id,data:data5}];
 return false;
 }
 else {
-if(func2(data5) < 1){
+if(data5.length < 2 * 1 && func2(data5) < 1){
 validate1094.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema404.properties.stream_id,data:data5}];
 return false;
 }
@@ -47795,12 +47795,12 @@ let data6 = data.stream_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data6 === "string"){
-if(func2(data6) > 256){
+if(data6.length > 256 && func2(data6) > 256){
 validate1096.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema405.properties.stream_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate1096.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema405.properties.stream_id,data:data6}];
 return false;
 }
@@ -47972,12 +47972,12 @@ let data6 = data.stream_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(func2(data6) > 256){
+if(data6.length > 256 && func2(data6) > 256){
 validate1098.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema406.properties.stream_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate1098.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema406.properties.stream_id,data:data6}];
 return false;
 }
@@ -48123,12 +48123,12 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1099.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema407.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1099.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema407.properties.stream_id,data:data4}];
 return false;
 }
@@ -48320,12 +48320,12 @@ let data6 = data.stream_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(func2(data6) > 256){
+if(data6.length > 256 && func2(data6) > 256){
 validate1100.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema408.properties.stream_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate1100.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema408.properties.stream_id,data:data6}];
 return false;
 }
@@ -48470,12 +48470,12 @@ let data5 = data.stream_id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(func2(data5) > 256){
+if(data5.length > 256 && func2(data5) > 256){
 validate1101.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema409.properties.stream_id,data:data5}];
 return false;
 }
 else {
-if(func2(data5) < 1){
+if(data5.length < 2 * 1 && func2(data5) < 1){
 validate1101.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema409.properties.stream_id,data:data5}];
 return false;
 }
@@ -48638,12 +48638,12 @@ let data6 = data.stream_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(func2(data6) > 256){
+if(data6.length > 256 && func2(data6) > 256){
 validate1102.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema410.properties.stream_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate1102.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema410.properties.stream_id,data:data6}];
 return false;
 }
@@ -48793,12 +48793,12 @@ let data6 = data.stream_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(func2(data6) > 256){
+if(data6.length > 256 && func2(data6) > 256){
 validate1103.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema411.properties.stream_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate1103.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema411.properties.stream_id,data:data6}];
 return false;
 }
@@ -48935,12 +48935,12 @@ let data5 = data.stream_id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(func2(data5) > 256){
+if(data5.length > 256 && func2(data5) > 256){
 validate1104.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema412.properties.stream_id,data:data5}];
 return false;
 }
 else {
-if(func2(data5) < 1){
+if(data5.length < 2 * 1 && func2(data5) < 1){
 validate1104.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema412.properties.stream_id,data:data5}];
 return false;
 }
@@ -49076,12 +49076,12 @@ let data5 = data.stream_id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(func2(data5) > 256){
+if(data5.length > 256 && func2(data5) > 256){
 validate1105.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema413.properties.stream_id,data:data5}];
 return false;
 }
 else {
-if(func2(data5) < 1){
+if(data5.length < 2 * 1 && func2(data5) < 1){
 validate1105.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema413.properties.stream_id,data:data5}];
 return false;
 }
@@ -49230,12 +49230,12 @@ let data6 = data.stream_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(func2(data6) > 256){
+if(data6.length > 256 && func2(data6) > 256){
 validate1106.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema414.properties.stream_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate1106.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema414.properties.stream_id,data:data6}];
 return false;
 }
@@ -49372,12 +49372,12 @@ let data5 = data.stream_id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(func2(data5) > 256){
+if(data5.length > 256 && func2(data5) > 256){
 validate1107.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema415.properties.stream_id,data:data5}];
 return false;
 }
 else {
-if(func2(data5) < 1){
+if(data5.length < 2 * 1 && func2(data5) < 1){
 validate1107.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema415.properties.stream_id,data:data5}];
 return false;
 }
@@ -49526,12 +49526,12 @@ let data6 = data.stream_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(func2(data6) > 256){
+if(data6.length > 256 && func2(data6) > 256){
 validate1108.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema416.properties.stream_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate1108.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema416.properties.stream_id,data:data6}];
 return false;
 }
@@ -49668,12 +49668,12 @@ let data5 = data.stream_id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(func2(data5) > 256){
+if(data5.length > 256 && func2(data5) > 256){
 validate1109.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema417.properties.stream_id,data:data5}];
 return false;
 }
 else {
-if(func2(data5) < 1){
+if(data5.length < 2 * 1 && func2(data5) < 1){
 validate1109.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema417.properties.stream_id,data:data5}];
 return false;
 }
@@ -49796,12 +49796,12 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1110.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema418.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1110.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema418.properties.stream_id,data:data4}];
 return false;
 }
@@ -49923,12 +49923,12 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1111.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema419.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1111.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema419.properties.stream_id,data:data4}];
 return false;
 }
@@ -50050,12 +50050,12 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1112.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema420.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1112.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema420.properties.stream_id,data:data4}];
 return false;
 }
@@ -50177,12 +50177,12 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1113.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema421.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1113.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema421.properties.stream_id,data:data4}];
 return false;
 }
@@ -50304,12 +50304,12 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1114.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema422.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1114.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema422.properties.stream_id,data:data4}];
 return false;
 }
@@ -50431,12 +50431,12 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1115.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema423.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1115.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema423.properties.stream_id,data:data4}];
 return false;
 }
@@ -50558,12 +50558,12 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1116.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema424.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1116.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema424.properties.stream_id,data:data4}];
 return false;
 }
@@ -50685,12 +50685,12 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1117.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema425.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1117.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema425.properties.stream_id,data:data4}];
 return false;
 }
@@ -50812,12 +50812,12 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1118.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema426.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1118.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema426.properties.stream_id,data:data4}];
 return false;
 }
@@ -50939,12 +50939,12 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1119.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema427.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1119.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema427.properties.stream_id,data:data4}];
 return false;
 }
@@ -51066,12 +51066,12 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1120.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema428.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1120.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema428.properties.stream_id,data:data4}];
 return false;
 }
@@ -51193,12 +51193,12 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1121.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema429.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1121.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema429.properties.stream_id,data:data4}];
 return false;
 }
@@ -51320,12 +51320,12 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1122.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema430.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1122.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema430.properties.stream_id,data:data4}];
 return false;
 }
@@ -51447,12 +51447,12 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1123.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema431.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1123.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema431.properties.stream_id,data:data4}];
 return false;
 }
@@ -51574,12 +51574,12 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1124.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema432.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1124.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema432.properties.stream_id,data:data4}];
 return false;
 }
@@ -51727,12 +51727,12 @@ let data6 = data.stream_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(func2(data6) > 256){
+if(data6.length > 256 && func2(data6) > 256){
 validate1125.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema433.properties.stream_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate1125.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema433.properties.stream_id,data:data6}];
 return false;
 }
@@ -51869,12 +51869,12 @@ let data5 = data.stream_id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(func2(data5) > 256){
+if(data5.length > 256 && func2(data5) > 256){
 validate1126.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema434.properties.stream_id,data:data5}];
 return false;
 }
 else {
-if(func2(data5) < 1){
+if(data5.length < 2 * 1 && func2(data5) < 1){
 validate1126.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema434.properties.stream_id,data:data5}];
 return false;
 }
@@ -51997,12 +51997,12 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1127.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema435.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1127.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema435.properties.stream_id,data:data4}];
 return false;
 }
@@ -52124,12 +52124,12 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1128.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema436.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1128.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema436.properties.stream_id,data:data4}];
 return false;
 }
@@ -52251,12 +52251,12 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1129.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema437.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1129.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema437.properties.stream_id,data:data4}];
 return false;
 }
@@ -52378,12 +52378,12 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1130.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema438.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1130.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema438.properties.stream_id,data:data4}];
 return false;
 }
@@ -52591,12 +52591,12 @@ let data10 = data.stream_id;
 const _errs21 = errors;
 if(errors === _errs21){
 if(typeof data10 === "string"){
-if(func2(data10) > 256){
+if(data10.length > 256 && func2(data10) > 256){
 validate1131.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema439.properties.stream_id,data:data10}];
 return false;
 }
 else {
-if(func2(data10) < 1){
+if(data10.length < 2 * 1 && func2(data10) < 1){
 validate1131.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema439.properties.stream_id,data:data10}];
 return false;
 }
@@ -52745,12 +52745,12 @@ let data5 = data.stream_id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(func2(data5) > 256){
+if(data5.length > 256 && func2(data5) > 256){
 validate1132.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema440.properties.stream_id,data:data5}];
 return false;
 }
 else {
-if(func2(data5) < 1){
+if(data5.length < 2 * 1 && func2(data5) < 1){
 validate1132.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema440.properties.stream_id,data:data5}];
 return false;
 }
@@ -52907,12 +52907,12 @@ let data6 = data.stream_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(func2(data6) > 256){
+if(data6.length > 256 && func2(data6) > 256){
 validate1133.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema441.properties.stream_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate1133.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema441.properties.stream_id,data:data6}];
 return false;
 }
@@ -53057,12 +53057,12 @@ let data5 = data.stream_id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(func2(data5) > 256){
+if(data5.length > 256 && func2(data5) > 256){
 validate1134.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema442.properties.stream_id,data:data5}];
 return false;
 }
 else {
-if(func2(data5) < 1){
+if(data5.length < 2 * 1 && func2(data5) < 1){
 validate1134.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema442.properties.stream_id,data:data5}];
 return false;
 }
@@ -53262,12 +53262,12 @@ let data6 = data.stream_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data6 === "string"){
-if(func2(data6) > 256){
+if(data6.length > 256 && func2(data6) > 256){
 validate1136.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema444.properties.stream_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate1136.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema444.properties.stream_id,data:data6}];
 return false;
 }
@@ -53442,12 +53442,12 @@ let data7 = data.stream_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data7 === "string"){
-if(func2(data7) > 256){
+if(data7.length > 256 && func2(data7) > 256){
 validate1138.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema445.properties.stream_id,data:data7}];
 return false;
 }
 else {
-if(func2(data7) < 1){
+if(data7.length < 2 * 1 && func2(data7) < 1){
 validate1138.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema445.properties.stream_id,data:data7}];
 return false;
 }
@@ -53550,12 +53550,12 @@ let data3 = data.stream_id;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(func2(data3) > 256){
+if(data3.length > 256 && func2(data3) > 256){
 validate1140.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema446.properties.stream_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate1140.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema446.properties.stream_id,data:data3}];
 return false;
 }
@@ -53642,12 +53642,12 @@ let data2 = data.stream_id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(func2(data2) > 256){
+if(data2.length > 256 && func2(data2) > 256){
 validate1141.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema447.properties.stream_id,data:data2}];
 return false;
 }
 else {
-if(func2(data2) < 1){
+if(data2.length < 2 * 1 && func2(data2) < 1){
 validate1141.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema447.properties.stream_id,data:data2}];
 return false;
 }
@@ -53746,12 +53746,12 @@ let data3 = data.stream_id;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(func2(data3) > 256){
+if(data3.length > 256 && func2(data3) > 256){
 validate1142.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema448.properties.stream_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate1142.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema448.properties.stream_id,data:data3}];
 return false;
 }
@@ -53838,12 +53838,12 @@ let data2 = data.stream_id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(func2(data2) > 256){
+if(data2.length > 256 && func2(data2) > 256){
 validate1143.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema449.properties.stream_id,data:data2}];
 return false;
 }
 else {
-if(func2(data2) < 1){
+if(data2.length < 2 * 1 && func2(data2) < 1){
 validate1143.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema449.properties.stream_id,data:data2}];
 return false;
 }
@@ -54020,12 +54020,12 @@ let data3 = data.stream_id;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data3 === "string"){
-if(func2(data3) > 256){
+if(data3.length > 256 && func2(data3) > 256){
 validate1145.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema451.properties.stream_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate1145.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema451.properties.stream_id,data:data3}];
 return false;
 }
@@ -54112,12 +54112,12 @@ let data2 = data.stream_id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(func2(data2) > 256){
+if(data2.length > 256 && func2(data2) > 256){
 validate1147.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema452.properties.stream_id,data:data2}];
 return false;
 }
 else {
-if(func2(data2) < 1){
+if(data2.length < 2 * 1 && func2(data2) < 1){
 validate1147.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema452.properties.stream_id,data:data2}];
 return false;
 }
@@ -54671,12 +54671,12 @@ let data6 = data.stream_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(func2(data6) > 256){
+if(data6.length > 256 && func2(data6) > 256){
 validate1211.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema454.properties.stream_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate1211.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema454.properties.stream_id,data:data6}];
 return false;
 }
@@ -54839,12 +54839,12 @@ let data7 = data.stream_id;
 const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
-if(func2(data7) > 256){
+if(data7.length > 256 && func2(data7) > 256){
 validate1212.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema455.properties.stream_id,data:data7}];
 return false;
 }
 else {
-if(func2(data7) < 1){
+if(data7.length < 2 * 1 && func2(data7) < 1){
 validate1212.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema455.properties.stream_id,data:data7}];
 return false;
 }
@@ -54948,12 +54948,12 @@ let data3 = data.stream_id;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(func2(data3) > 256){
+if(data3.length > 256 && func2(data3) > 256){
 validate1213.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema456.properties.stream_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate1213.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema456.properties.stream_id,data:data3}];
 return false;
 }
@@ -55040,12 +55040,12 @@ let data2 = data.stream_id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(func2(data2) > 256){
+if(data2.length > 256 && func2(data2) > 256){
 validate1214.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema457.properties.stream_id,data:data2}];
 return false;
 }
 else {
-if(func2(data2) < 1){
+if(data2.length < 2 * 1 && func2(data2) < 1){
 validate1214.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema457.properties.stream_id,data:data2}];
 return false;
 }
@@ -55170,12 +55170,12 @@ let data5 = data.stream_id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(func2(data5) > 256){
+if(data5.length > 256 && func2(data5) > 256){
 validate1215.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema458.properties.stream_id,data:data5}];
 return false;
 }
 else {
-if(func2(data5) < 1){
+if(data5.length < 2 * 1 && func2(data5) < 1){
 validate1215.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema458.properties.stream_id,data:data5}];
 return false;
 }
@@ -56785,7 +56785,7 @@ else {
 for(const key0 in data){
 const _errs1 = errors;
 if(typeof key0 === "string"){
-if(func2(key0) > 64){
+if(key0.length > 64 && func2(key0) > 64){
 const err0 = {instancePath,schemaPath:"#/propertyNames/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema473.propertyNames,data:key0,propertyName:key0};
 if(vErrors === null){
 vErrors = [err0];
@@ -56820,7 +56820,7 @@ let valid2 = false;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data0 === "string"){
-if(func2(data0) > 512){
+if(data0.length > 512 && func2(data0) > 512){
 const err2 = {instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters",schema:512,parentSchema:schema473.additionalProperties.anyOf[0],data:data0};
 if(vErrors === null){
 vErrors = [err2];

@@ -148,7 +148,7 @@ else {
 for(const key0 in data){
 const _errs1 = errors;
 if(typeof key0 === "string"){
-if(func2(key0) > 64){
+if(key0.length > 64 && func2(key0) > 64){
 const err0 = {instancePath,schemaPath:"#/propertyNames/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema9.propertyNames,data:key0,propertyName:key0};
 if(vErrors === null){
 vErrors = [err0];
@@ -180,7 +180,7 @@ let data0 = data[key1];
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func2(data0) > 512){
+if(data0.length > 512 && func2(data0) > 512){
 validate25.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters",schema:512,parentSchema:schema9.additionalProperties,data:data0}];
 return false;
 }
@@ -1357,7 +1357,7 @@ let data1 = data.text;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func2(data1) > 10485760){
+if(data1.length > 10485760 && func2(data1) > 10485760){
 validate51.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema30.properties.text,data:data1}];
 return false;
 }
@@ -1521,7 +1521,7 @@ return false;
 }
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(func2(data3) > 20971520){
+if(data3.length > 20971520 && func2(data3) > 20971520){
 validate53.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema31.properties.image_url,data:data3}];
 return false;
 }
@@ -1670,7 +1670,7 @@ return false;
 }
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(func2(data2) > 73400320){
+if(data2.length > 73400320 && func2(data2) > 73400320){
 validate55.errors = [{instancePath:instancePath+"/file_data",schemaPath:"#/properties/file_data/maxLength",keyword:"maxLength",params:{limit: 73400320},message:"must NOT have more than 73400320 characters",schema:73400320,parentSchema:schema32.properties.file_data,data:data2}];
 return false;
 }
@@ -2239,7 +2239,7 @@ return false;
 }
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(func2(data3) > 20971520){
+if(data3.length > 20971520 && func2(data3) > 20971520){
 validate69.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema37.properties.image_url,data:data3}];
 return false;
 }
@@ -2367,7 +2367,7 @@ let data1 = data.encrypted_content;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func2(data1) > 20971520){
+if(data1.length > 20971520 && func2(data1) > 20971520){
 validate71.errors = [{instancePath:instancePath+"/encrypted_content",schemaPath:"#/properties/encrypted_content/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema38.properties.encrypted_content,data:data1}];
 return false;
 }
@@ -2725,7 +2725,7 @@ let data5 = data.text;
 const _errs18 = errors;
 if(errors === _errs18){
 if(typeof data5 === "string"){
-if(func2(data5) > 10485760){
+if(data5.length > 10485760 && func2(data5) > 10485760){
 validate75.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema40.properties.text,data:data5}];
 return false;
 }
@@ -3779,7 +3779,7 @@ let data1 = data.text;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func2(data1) > 10485760){
+if(data1.length > 10485760 && func2(data1) > 10485760){
 validate117.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema54.properties.text,data:data1}];
 return false;
 }
@@ -3870,7 +3870,7 @@ return false;
 }
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func2(data1) > 20971520){
+if(data1.length > 20971520 && func2(data1) > 20971520){
 validate118.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema55.properties.data,data:data1}];
 return false;
 }
@@ -3921,7 +3921,7 @@ return false;
 }
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(func2(data4) > 20971520){
+if(data4.length > 20971520 && func2(data4) > 20971520){
 validate118.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema55.properties.image_url,data:data4}];
 return false;
 }
@@ -4209,7 +4209,7 @@ return false;
 }
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func2(data1) > 73400320){
+if(data1.length > 73400320 && func2(data1) > 73400320){
 validate121.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/maxLength",keyword:"maxLength",params:{limit: 73400320},message:"must NOT have more than 73400320 characters",schema:73400320,parentSchema:schema57.properties.data,data:data1}];
 return false;
 }
@@ -4247,7 +4247,7 @@ return false;
 }
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(func2(data3) > 73400320){
+if(data3.length > 73400320 && func2(data3) > 73400320){
 validate121.errors = [{instancePath:instancePath+"/file_data",schemaPath:"#/properties/file_data/maxLength",keyword:"maxLength",params:{limit: 73400320},message:"must NOT have more than 73400320 characters",schema:73400320,parentSchema:schema57.properties.file_data,data:data3}];
 return false;
 }
@@ -4374,12 +4374,12 @@ let data1 = data.call_id;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func2(data1) > 64){
+if(data1.length > 64 && func2(data1) > 64){
 validate122.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema58.properties.call_id,data:data1}];
 return false;
 }
 else {
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate122.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema58.properties.call_id,data:data1}];
 return false;
 }
@@ -4417,7 +4417,7 @@ let valid1 = false;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data3 === "string"){
-if(func2(data3) > 10485760){
+if(data3.length > 10485760 && func2(data3) > 10485760){
 const err0 = {instancePath:instancePath+"/output",schemaPath:"#/properties/output/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema58.properties.output.anyOf[0],data:data3};
 if(vErrors === null){
 vErrors = [err0];
@@ -4647,12 +4647,12 @@ let data1 = data.caller_id;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func2(data1) > 64){
+if(data1.length > 64 && func2(data1) > 64){
 validate126.errors = [{instancePath:instancePath+"/caller_id",schemaPath:"#/properties/caller_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema62.properties.caller_id,data:data1}];
 return false;
 }
 else {
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate126.errors = [{instancePath:instancePath+"/caller_id",schemaPath:"#/properties/caller_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema62.properties.caller_id,data:data1}];
 return false;
 }
@@ -5331,7 +5331,7 @@ let valid2 = false;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data3 === "string"){
-if(func2(data3) > 10485760){
+if(data3.length > 10485760 && func2(data3) > 10485760){
 const err2 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema68.properties.content.anyOf[0],data:data3};
 if(vErrors === null){
 vErrors = [err2];
@@ -5865,7 +5865,7 @@ return false;
 }
 if(errors === _errs13){
 if(typeof data4 === "string"){
-if(func2(data4) > 20971520){
+if(data4.length > 20971520 && func2(data4) > 20971520){
 validate149.errors = [{instancePath:instancePath+"/encrypted_content",schemaPath:"#/properties/encrypted_content/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema71.properties.encrypted_content,data:data4}];
 return false;
 }
@@ -6325,12 +6325,12 @@ let data5 = data.call_id;
 const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data5 === "string"){
-if(func2(data5) > 64){
+if(data5.length > 64 && func2(data5) > 64){
 validate156.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema73.properties.call_id,data:data5}];
 return false;
 }
 else {
-if(func2(data5) < 1){
+if(data5.length < 2 * 1 && func2(data5) < 1){
 validate156.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema73.properties.call_id,data:data5}];
 return false;
 }
@@ -6421,7 +6421,7 @@ let data8 = data.name;
 const _errs24 = errors;
 if(errors === _errs24){
 if(typeof data8 === "string"){
-if(func2(data8) < 1){
+if(data8.length < 2 * 1 && func2(data8) < 1){
 validate156.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema73.properties.name,data:data8}];
 return false;
 }
@@ -6846,12 +6846,12 @@ return false;
 }
 if(errors === _errs11){
 if(typeof data3 === "string"){
-if(func2(data3) > 64){
+if(data3.length > 64 && func2(data3) > 64){
 validate163.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema75.properties.call_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate163.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema75.properties.call_id,data:data3}];
 return false;
 }
@@ -6942,12 +6942,12 @@ return false;
 }
 if(errors === _errs20){
 if(typeof data6 === "string"){
-if(func2(data6) > 128){
+if(data6.length > 128 && func2(data6) > 128){
 validate163.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema75.properties.name,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate163.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema75.properties.name,data:data6}];
 return false;
 }
@@ -6969,12 +6969,12 @@ return false;
 }
 if(errors === _errs22){
 if(typeof data7 === "string"){
-if(func2(data7) > 64){
+if(data7.length > 64 && func2(data7) > 64){
 validate163.errors = [{instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema75.properties.namespace,data:data7}];
 return false;
 }
 else {
-if(func2(data7) < 1){
+if(data7.length < 2 * 1 && func2(data7) < 1){
 validate163.errors = [{instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema75.properties.namespace,data:data7}];
 return false;
 }
@@ -7001,7 +7001,7 @@ let valid3 = false;
 const _errs26 = errors;
 if(errors === _errs26){
 if(typeof data8 === "string"){
-if(func2(data8) > 10485760){
+if(data8.length > 10485760 && func2(data8) > 10485760){
 const err4 = {instancePath:instancePath+"/output",schemaPath:"#/properties/output/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema75.properties.output.anyOf[0],data:data8};
 if(vErrors === null){
 vErrors = [err4];
@@ -7437,12 +7437,12 @@ let data4 = data.call_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data4 === "string"){
-if(func2(data4) > 64){
+if(data4.length > 64 && func2(data4) > 64){
 validate170.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema77.properties.call_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate170.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema77.properties.call_id,data:data4}];
 return false;
 }
@@ -7546,7 +7546,7 @@ let data8 = data.name;
 const _errs24 = errors;
 if(errors === _errs24){
 if(typeof data8 === "string"){
-if(func2(data8) < 1){
+if(data8.length < 2 * 1 && func2(data8) < 1){
 validate170.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema77.properties.name,data:data8}];
 return false;
 }
@@ -7938,12 +7938,12 @@ let data3 = data.call_id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data3 === "string"){
-if(func2(data3) > 64){
+if(data3.length > 64 && func2(data3) > 64){
 validate177.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema79.properties.call_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate177.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema79.properties.call_id,data:data3}];
 return false;
 }
@@ -8037,7 +8037,7 @@ let valid3 = false;
 const _errs22 = errors;
 if(errors === _errs22){
 if(typeof data6 === "string"){
-if(func2(data6) > 10485760){
+if(data6.length > 10485760 && func2(data6) > 10485760){
 const err4 = {instancePath:instancePath+"/output",schemaPath:"#/properties/output/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema79.properties.output.anyOf[0],data:data6};
 if(vErrors === null){
 vErrors = [err4];
@@ -14174,12 +14174,12 @@ let data6 = data.call_id;
 const _errs23 = errors;
 if(errors === _errs23){
 if(typeof data6 === "string"){
-if(func2(data6) > 64){
+if(data6.length > 64 && func2(data6) > 64){
 validate280.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema133.properties.call_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate280.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema133.properties.call_id,data:data6}];
 return false;
 }
@@ -14587,12 +14587,12 @@ let data5 = data.call_id;
 const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data5 === "string"){
-if(func2(data5) > 64){
+if(data5.length > 64 && func2(data5) > 64){
 validate288.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema135.properties.call_id,data:data5}];
 return false;
 }
 else {
-if(func2(data5) < 1){
+if(data5.length < 2 * 1 && func2(data5) < 1){
 validate288.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema135.properties.call_id,data:data5}];
 return false;
 }
@@ -15310,7 +15310,7 @@ let data3 = data.output;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data3 === "string"){
-if(func2(data3) > 10485760){
+if(data3.length > 10485760 && func2(data3) > 10485760){
 validate300.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema140.properties.output,data:data3}];
 return false;
 }
@@ -16232,12 +16232,12 @@ let data4 = data.call_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func2(data4) > 64){
+if(data4.length > 64 && func2(data4) > 64){
 validate320.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema150.properties.call_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate320.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema150.properties.call_id,data:data4}];
 return false;
 }
@@ -16609,7 +16609,7 @@ let data2 = data.stderr;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(func2(data2) > 10485760){
+if(data2.length > 10485760 && func2(data2) > 10485760){
 validate330.errors = [{instancePath:instancePath+"/stderr",schemaPath:"#/properties/stderr/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema154.properties.stderr,data:data2}];
 return false;
 }
@@ -16630,7 +16630,7 @@ let data3 = data.stdout;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(func2(data3) > 10485760){
+if(data3.length > 10485760 && func2(data3) > 10485760){
 validate330.errors = [{instancePath:instancePath+"/stdout",schemaPath:"#/properties/stdout/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema154.properties.stdout,data:data3}];
 return false;
 }
@@ -16968,12 +16968,12 @@ let data3 = data.call_id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data3 === "string"){
-if(func2(data3) > 64){
+if(data3.length > 64 && func2(data3) > 64){
 validate336.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema156.properties.call_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate336.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema156.properties.call_id,data:data3}];
 return false;
 }
@@ -17165,7 +17165,7 @@ let data1 = data.diff;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func2(data1) > 10485760){
+if(data1.length > 10485760 && func2(data1) > 10485760){
 validate340.errors = [{instancePath:instancePath+"/diff",schemaPath:"#/properties/diff/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema157.properties.diff,data:data1}];
 return false;
 }
@@ -17186,7 +17186,7 @@ let data2 = data.path;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(func2(data2) < 1){
+if(data2.length < 2 * 1 && func2(data2) < 1){
 validate340.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema157.properties.path,data:data2}];
 return false;
 }
@@ -17260,7 +17260,7 @@ let data1 = data.path;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate341.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema158.properties.path,data:data1}];
 return false;
 }
@@ -17333,7 +17333,7 @@ let data1 = data.diff;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func2(data1) > 10485760){
+if(data1.length > 10485760 && func2(data1) > 10485760){
 validate342.errors = [{instancePath:instancePath+"/diff",schemaPath:"#/properties/diff/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema159.properties.diff,data:data1}];
 return false;
 }
@@ -17354,7 +17354,7 @@ let data2 = data.path;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(func2(data2) < 1){
+if(data2.length < 2 * 1 && func2(data2) < 1){
 validate342.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema159.properties.path,data:data2}];
 return false;
 }
@@ -17679,12 +17679,12 @@ let data3 = data.call_id;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(func2(data3) > 64){
+if(data3.length > 64 && func2(data3) > 64){
 validate350.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema162.properties.call_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate350.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema162.properties.call_id,data:data3}];
 return false;
 }
@@ -18042,12 +18042,12 @@ let data3 = data.call_id;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(func2(data3) > 64){
+if(data3.length > 64 && func2(data3) > 64){
 validate355.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema164.properties.call_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate355.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema164.properties.call_id,data:data3}];
 return false;
 }
@@ -18142,7 +18142,7 @@ return false;
 }
 if(errors === _errs17){
 if(typeof data6 === "string"){
-if(func2(data6) > 10485760){
+if(data6.length > 10485760 && func2(data6) > 10485760){
 validate355.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema164.properties.output,data:data6}];
 return false;
 }
@@ -18417,12 +18417,12 @@ return false;
 }
 if(errors === _errs11){
 if(typeof data3 === "string"){
-if(func2(data3) > 64){
+if(data3.length > 64 && func2(data3) > 64){
 validate359.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema166.properties.call_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate359.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema166.properties.call_id,data:data3}];
 return false;
 }
@@ -20735,7 +20735,7 @@ let data0 = data.domain;
 const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data0 === "string"){
-if(func2(data0) < 1){
+if(data0.length < 2 * 1 && func2(data0) < 1){
 validate407.errors = [{instancePath:instancePath+"/domain",schemaPath:"#/properties/domain/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema190.properties.domain,data:data0}];
 return false;
 }
@@ -20756,7 +20756,7 @@ let data1 = data.name;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate407.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema190.properties.name,data:data1}];
 return false;
 }
@@ -20777,12 +20777,12 @@ let data2 = data.value;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(func2(data2) > 10485760){
+if(data2.length > 10485760 && func2(data2) > 10485760){
 validate407.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema190.properties.value,data:data2}];
 return false;
 }
 else {
-if(func2(data2) < 1){
+if(data2.length < 2 * 1 && func2(data2) < 1){
 validate407.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema190.properties.value,data:data2}];
 return false;
 }
@@ -21856,12 +21856,12 @@ let data1 = data.skill_id;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func2(data1) > 64){
+if(data1.length > 64 && func2(data1) > 64){
 validate428.errors = [{instancePath:instancePath+"/skill_id",schemaPath:"#/properties/skill_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema201.properties.skill_id,data:data1}];
 return false;
 }
 else {
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate428.errors = [{instancePath:instancePath+"/skill_id",schemaPath:"#/properties/skill_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema201.properties.skill_id,data:data1}];
 return false;
 }
@@ -21949,12 +21949,12 @@ let data1 = data.data;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func2(data1) > 70254592){
+if(data1.length > 70254592 && func2(data1) > 70254592){
 validate430.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/maxLength",keyword:"maxLength",params:{limit: 70254592},message:"must NOT have more than 70254592 characters",schema:70254592,parentSchema:schema203.properties.data,data:data1}];
 return false;
 }
 else {
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate430.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema203.properties.data,data:data1}];
 return false;
 }
@@ -23705,12 +23705,12 @@ let data1 = data.name;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func2(data1) > 128){
+if(data1.length > 128 && func2(data1) > 128){
 validate479.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema215.properties.name,data:data1}];
 return false;
 }
 else {
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate479.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema215.properties.name,data:data1}];
 return false;
 }
@@ -25499,7 +25499,7 @@ let data1 = data.name;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate497.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema222.properties.name,data:data1}];
 return false;
 }
@@ -25729,12 +25729,12 @@ let data1 = data.name;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func2(data1) > 128){
+if(data1.length > 128 && func2(data1) > 128){
 validate502.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema225.properties.name,data:data1}];
 return false;
 }
 else {
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate502.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema225.properties.name,data:data1}];
 return false;
 }
@@ -25998,7 +25998,7 @@ let data2 = data.name;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(func2(data2) < 1){
+if(data2.length < 2 * 1 && func2(data2) < 1){
 validate500.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema223.properties.name,data:data2}];
 return false;
 }
@@ -26565,12 +26565,12 @@ return false;
 }
 if(errors === _errs11){
 if(typeof data3 === "string"){
-if(func2(data3) > 64){
+if(data3.length > 64 && func2(data3) > 64){
 validate476.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema213.properties.call_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate476.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema213.properties.call_id,data:data3}];
 return false;
 }
@@ -27038,7 +27038,7 @@ let data3 = data.encrypted_content;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(func2(data3) > 20971520){
+if(data3.length > 20971520 && func2(data3) > 20971520){
 validate534.errors = [{instancePath:instancePath+"/encrypted_content",schemaPath:"#/properties/encrypted_content/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema231.properties.encrypted_content,data:data3}];
 return false;
 }
@@ -27276,12 +27276,12 @@ let data2 = data.name;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(func2(data2) > 64){
+if(data2.length > 64 && func2(data2) > 64){
 validate538.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema235.properties.name,data:data2}];
 return false;
 }
 else {
-if(func2(data2) < 1){
+if(data2.length < 2 * 1 && func2(data2) < 1){
 validate538.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema235.properties.name,data:data2}];
 return false;
 }
@@ -27873,12 +27873,12 @@ let data2 = data.call_id;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(func2(data2) > 64){
+if(data2.length > 64 && func2(data2) > 64){
 validate551.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema241.properties.call_id,data:data2}];
 return false;
 }
 else {
-if(func2(data2) < 1){
+if(data2.length < 2 * 1 && func2(data2) < 1){
 validate551.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema241.properties.call_id,data:data2}];
 return false;
 }
@@ -27900,7 +27900,7 @@ let data3 = data.code;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(func2(data3) > 10485760){
+if(data3.length > 10485760 && func2(data3) > 10485760){
 validate551.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema241.properties.code,data:data3}];
 return false;
 }
@@ -27921,7 +27921,7 @@ let data4 = data.fingerprint;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(func2(data4) > 10485760){
+if(data4.length > 10485760 && func2(data4) > 10485760){
 validate551.errors = [{instancePath:instancePath+"/fingerprint",schemaPath:"#/properties/fingerprint/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema241.properties.fingerprint,data:data4}];
 return false;
 }
@@ -28138,12 +28138,12 @@ let data3 = data.call_id;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(func2(data3) > 64){
+if(data3.length > 64 && func2(data3) > 64){
 validate553.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema243.properties.call_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate553.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema243.properties.call_id,data:data3}];
 return false;
 }
@@ -28165,7 +28165,7 @@ let data4 = data.result;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(func2(data4) > 10485760){
+if(data4.length > 10485760 && func2(data4) > 10485760){
 validate553.errors = [{instancePath:instancePath+"/result",schemaPath:"#/properties/result/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema243.properties.result,data:data4}];
 return false;
 }
@@ -28898,12 +28898,12 @@ let data5 = data.call_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data5 === "string"){
-if(func2(data5) > 64){
+if(data5.length > 64 && func2(data5) > 64){
 validate572.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema250.properties.call_id,data:data5}];
 return false;
 }
 else {
-if(func2(data5) < 1){
+if(data5.length < 2 * 1 && func2(data5) < 1){
 validate572.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema250.properties.call_id,data:data5}];
 return false;
 }
@@ -29198,12 +29198,12 @@ let data4 = data.call_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func2(data4) > 64){
+if(data4.length > 64 && func2(data4) > 64){
 validate579.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema252.properties.call_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate579.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema252.properties.call_id,data:data4}];
 return false;
 }
@@ -31110,7 +31110,7 @@ let data0 = data.domain;
 const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data0 === "string"){
-if(func2(data0) < 1){
+if(data0.length < 2 * 1 && func2(data0) < 1){
 validate703.errors = [{instancePath:instancePath+"/domain",schemaPath:"#/properties/domain/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema190.properties.domain,data:data0}];
 return false;
 }
@@ -31131,7 +31131,7 @@ let data1 = data.name;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate703.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema190.properties.name,data:data1}];
 return false;
 }
@@ -31152,12 +31152,12 @@ let data2 = data.value;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(func2(data2) > 10485760){
+if(data2.length > 10485760 && func2(data2) > 10485760){
 validate703.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema190.properties.value,data:data2}];
 return false;
 }
 else {
-if(func2(data2) < 1){
+if(data2.length < 2 * 1 && func2(data2) < 1){
 validate703.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema190.properties.value,data:data2}];
 return false;
 }
@@ -31522,12 +31522,12 @@ let data1 = data.skill_id;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func2(data1) > 64){
+if(data1.length > 64 && func2(data1) > 64){
 validate711.errors = [{instancePath:instancePath+"/skill_id",schemaPath:"#/properties/skill_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema201.properties.skill_id,data:data1}];
 return false;
 }
 else {
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate711.errors = [{instancePath:instancePath+"/skill_id",schemaPath:"#/properties/skill_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema201.properties.skill_id,data:data1}];
 return false;
 }
@@ -31614,12 +31614,12 @@ let data1 = data.data;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func2(data1) > 70254592){
+if(data1.length > 70254592 && func2(data1) > 70254592){
 validate712.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/maxLength",keyword:"maxLength",params:{limit: 70254592},message:"must NOT have more than 70254592 characters",schema:70254592,parentSchema:schema203.properties.data,data:data1}];
 return false;
 }
 else {
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate712.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema203.properties.data,data:data1}];
 return false;
 }
@@ -32847,12 +32847,12 @@ let data1 = data.name;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func2(data1) > 128){
+if(data1.length > 128 && func2(data1) > 128){
 validate742.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema215.properties.name,data:data1}];
 return false;
 }
 else {
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate742.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema215.properties.name,data:data1}];
 return false;
 }
@@ -33277,7 +33277,7 @@ let data1 = data.name;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate746.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema222.properties.name,data:data1}];
 return false;
 }
@@ -33681,12 +33681,12 @@ let data1 = data.name;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func2(data1) > 128){
+if(data1.length > 128 && func2(data1) > 128){
 validate752.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema225.properties.name,data:data1}];
 return false;
 }
 else {
-if(func2(data1) < 1){
+if(data1.length < 2 * 1 && func2(data1) < 1){
 validate752.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema225.properties.name,data:data1}];
 return false;
 }
@@ -33952,7 +33952,7 @@ let data2 = data.name;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(func2(data2) < 1){
+if(data2.length < 2 * 1 && func2(data2) < 1){
 validate757.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema223.properties.name,data:data2}];
 return false;
 }
@@ -39429,12 +39429,12 @@ let data2 = data.name;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(func2(data2) > 64){
+if(data2.length > 64 && func2(data2) > 64){
 validate889.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema334.properties.name,data:data2}];
 return false;
 }
 else {
-if(func2(data2) < 1){
+if(data2.length < 2 * 1 && func2(data2) < 1){
 validate889.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema334.properties.name,data:data2}];
 return false;
 }
@@ -39975,7 +39975,7 @@ let valid0 = false;
 const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data === "string"){
-if(func2(data) > 10485760){
+if(data.length > 10485760 && func2(data) > 10485760){
 const err0 = {instancePath,schemaPath:"#/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema340.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
@@ -41838,12 +41838,12 @@ return false;
 }
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(func2(data2) > 64){
+if(data2.length > 64 && func2(data2) > 64){
 validate949.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema363.properties.voice,data:data2}];
 return false;
 }
 else {
-if(func2(data2) < 1){
+if(data2.length < 2 * 1 && func2(data2) < 1){
 validate949.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema363.properties.voice,data:data2}];
 return false;
 }
@@ -42698,7 +42698,7 @@ return false;
 }
 if(errors === _errs78){
 if(typeof data26 === "string"){
-if(func2(data26) > 64){
+if(data26.length > 64 && func2(data26) > 64){
 validate950.errors = [{instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema364.properties.safety_identifier,data:data26}];
 return false;
 }
@@ -44232,7 +44232,7 @@ return false;
 }
 if(errors === _errs80){
 if(typeof data27 === "string"){
-if(func2(data27) > 64){
+if(data27.length > 64 && func2(data27) > 64){
 validate972.errors = [{instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema365.properties.safety_identifier,data:data27}];
 return false;
 }
@@ -44874,12 +44874,12 @@ return false;
 }
 if(errors === _errs140){
 if(typeof data43 === "string"){
-if(func2(data43) > 256){
+if(data43.length > 256 && func2(data43) > 256){
 validate972.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema365.properties.stream_id,data:data43}];
 return false;
 }
 else {
-if(func2(data43) < 1){
+if(data43.length < 2 * 1 && func2(data43) < 1){
 validate972.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema365.properties.stream_id,data:data43}];
 return false;
 }
@@ -47929,7 +47929,7 @@ return false;
 }
 if(errors === _errs46){
 if(typeof data12 === "string"){
-if(func2(data12) > 64){
+if(data12.length > 64 && func2(data12) > 64){
 validate1047.errors = [{instancePath:instancePath+"/personality",schemaPath:"#/properties/personality/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema385.properties.personality,data:data12}];
 return false;
 }
@@ -48218,7 +48218,7 @@ return false;
 }
 if(errors === _errs18){
 if(typeof data5 === "string"){
-if(func2(data5) > 64){
+if(data5.length > 64 && func2(data5) > 64){
 validate1057.errors = [{instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema387.properties.prompt_cache_key,data:data5}];
 return false;
 }
@@ -48618,12 +48618,12 @@ let data3 = data.stream_id;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(func2(data3) > 256){
+if(data3.length > 256 && func2(data3) > 256){
 validate1066.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema389.properties.stream_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate1066.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema389.properties.stream_id,data:data3}];
 return false;
 }
@@ -48732,12 +48732,12 @@ let data3 = data.stream_id;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(func2(data3) > 256){
+if(data3.length > 256 && func2(data3) > 256){
 validate1068.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema390.properties.stream_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate1068.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema390.properties.stream_id,data:data3}];
 return false;
 }
@@ -48846,12 +48846,12 @@ let data3 = data.stream_id;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(func2(data3) > 256){
+if(data3.length > 256 && func2(data3) > 256){
 validate1070.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema391.properties.stream_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate1070.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema391.properties.stream_id,data:data3}];
 return false;
 }
@@ -48960,12 +48960,12 @@ let data3 = data.stream_id;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(func2(data3) > 256){
+if(data3.length > 256 && func2(data3) > 256){
 validate1072.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema392.properties.stream_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate1072.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema392.properties.stream_id,data:data3}];
 return false;
 }
@@ -49074,12 +49074,12 @@ let data3 = data.stream_id;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(func2(data3) > 256){
+if(data3.length > 256 && func2(data3) > 256){
 validate1074.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema393.properties.stream_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate1074.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema393.properties.stream_id,data:data3}];
 return false;
 }
@@ -49188,12 +49188,12 @@ let data3 = data.stream_id;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(func2(data3) > 256){
+if(data3.length > 256 && func2(data3) > 256){
 validate1076.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema394.properties.stream_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate1076.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema394.properties.stream_id,data:data3}];
 return false;
 }
@@ -49323,12 +49323,12 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1078.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema395.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1078.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema395.properties.stream_id,data:data4}];
 return false;
 }
@@ -49459,12 +49459,12 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1080.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema396.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1080.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema396.properties.stream_id,data:data4}];
 return false;
 }
@@ -49629,12 +49629,12 @@ let data6 = data.stream_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(func2(data6) > 256){
+if(data6.length > 256 && func2(data6) > 256){
 validate1082.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema397.properties.stream_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate1082.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema397.properties.stream_id,data:data6}];
 return false;
 }
@@ -49801,12 +49801,12 @@ let data6 = data.stream_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(func2(data6) > 256){
+if(data6.length > 256 && func2(data6) > 256){
 validate1084.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema398.properties.stream_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate1084.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema398.properties.stream_id,data:data6}];
 return false;
 }
@@ -50017,12 +50017,12 @@ let data9 = data.stream_id;
 const _errs19 = errors;
 if(errors === _errs19){
 if(typeof data9 === "string"){
-if(func2(data9) > 256){
+if(data9.length > 256 && func2(data9) > 256){
 validate1086.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema399.properties.stream_id,data:data9}];
 return false;
 }
 else {
-if(func2(data9) < 1){
+if(data9.length < 2 * 1 && func2(data9) < 1){
 validate1086.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema399.properties.stream_id,data:data9}];
 return false;
 }
@@ -50209,12 +50209,12 @@ let data7 = data.stream_id;
 const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
-if(func2(data7) > 256){
+if(data7.length > 256 && func2(data7) > 256){
 validate1088.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema400.properties.stream_id,data:data7}];
 return false;
 }
 else {
-if(func2(data7) < 1){
+if(data7.length < 2 * 1 && func2(data7) < 1){
 validate1088.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema400.properties.stream_id,data:data7}];
 return false;
 }
@@ -50416,12 +50416,12 @@ let data7 = data.stream_id;
 const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
-if(func2(data7) > 256){
+if(data7.length > 256 && func2(data7) > 256){
 validate1090.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema401.properties.stream_id,data:data7}];
 return false;
 }
 else {
-if(func2(data7) < 1){
+if(data7.length < 2 * 1 && func2(data7) < 1){
 validate1090.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema401.properties.stream_id,data:data7}];
 return false;
 }
@@ -50603,12 +50603,12 @@ let data7 = data.stream_id;
 const _errs16 = errors;
 if(errors === _errs16){
 if(typeof data7 === "string"){
-if(func2(data7) > 256){
+if(data7.length > 256 && func2(data7) > 256){
 validate1092.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema402.properties.stream_id,data:data7}];
 return false;
 }
 else {
-if(func2(data7) < 1){
+if(data7.length < 2 * 1 && func2(data7) < 1){
 validate1092.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema402.properties.stream_id,data:data7}];
 return false;
 }
@@ -50777,12 +50777,12 @@ let data6 = data.stream_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data6 === "string"){
-if(func2(data6) > 256){
+if(data6.length > 256 && func2(data6) > 256){
 validate1093.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema403.properties.stream_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate1093.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema403.properties.stream_id,data:data6}];
 return false;
 }
@@ -50928,12 +50928,12 @@ let data5 = data.stream_id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(func2(data5) > 256){
+if(data5.length > 256 && func2(data5) > 256){
 validate1094.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema404.properties.stream_id,data:data5}];
 return false;
 }
 else {
-if(func2(data5) < 1){
+if(data5.length < 2 * 1 && func2(data5) < 1){
 validate1094.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema404.properties.stream_id,data:data5}];
 return false;
 }
@@ -51117,12 +51117,12 @@ let data6 = data.stream_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(func2(data6) > 256){
+if(data6.length > 256 && func2(data6) > 256){
 validate1096.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema405.properties.stream_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate1096.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema405.properties.stream_id,data:data6}];
 return false;
 }
@@ -51304,12 +51304,12 @@ let data6 = data.stream_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data6 === "string"){
-if(func2(data6) > 256){
+if(data6.length > 256 && func2(data6) > 256){
 validate1098.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema406.properties.stream_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate1098.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema406.properties.stream_id,data:data6}];
 return false;
 }
@@ -51465,12 +51465,12 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1099.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema407.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1099.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema407.properties.stream_id,data:data4}];
 return false;
 }
@@ -51672,12 +51672,12 @@ let data6 = data.stream_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data6 === "string"){
-if(func2(data6) > 256){
+if(data6.length > 256 && func2(data6) > 256){
 validate1100.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema408.properties.stream_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate1100.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema408.properties.stream_id,data:data6}];
 return false;
 }
@@ -51832,12 +51832,12 @@ let data5 = data.stream_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data5 === "string"){
-if(func2(data5) > 256){
+if(data5.length > 256 && func2(data5) > 256){
 validate1101.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema409.properties.stream_id,data:data5}];
 return false;
 }
 else {
-if(func2(data5) < 1){
+if(data5.length < 2 * 1 && func2(data5) < 1){
 validate1101.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema409.properties.stream_id,data:data5}];
 return false;
 }
@@ -52010,12 +52010,12 @@ let data6 = data.stream_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data6 === "string"){
-if(func2(data6) > 256){
+if(data6.length > 256 && func2(data6) > 256){
 validate1102.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema410.properties.stream_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate1102.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema410.properties.stream_id,data:data6}];
 return false;
 }
@@ -52175,12 +52175,12 @@ let data6 = data.stream_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data6 === "string"){
-if(func2(data6) > 256){
+if(data6.length > 256 && func2(data6) > 256){
 validate1103.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema411.properties.stream_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate1103.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema411.properties.stream_id,data:data6}];
 return false;
 }
@@ -52327,12 +52327,12 @@ let data5 = data.stream_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data5 === "string"){
-if(func2(data5) > 256){
+if(data5.length > 256 && func2(data5) > 256){
 validate1104.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema412.properties.stream_id,data:data5}];
 return false;
 }
 else {
-if(func2(data5) < 1){
+if(data5.length < 2 * 1 && func2(data5) < 1){
 validate1104.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema412.properties.stream_id,data:data5}];
 return false;
 }
@@ -52478,12 +52478,12 @@ let data5 = data.stream_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data5 === "string"){
-if(func2(data5) > 256){
+if(data5.length > 256 && func2(data5) > 256){
 validate1105.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema413.properties.stream_id,data:data5}];
 return false;
 }
 else {
-if(func2(data5) < 1){
+if(data5.length < 2 * 1 && func2(data5) < 1){
 validate1105.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema413.properties.stream_id,data:data5}];
 return false;
 }
@@ -52642,12 +52642,12 @@ let data6 = data.stream_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data6 === "string"){
-if(func2(data6) > 256){
+if(data6.length > 256 && func2(data6) > 256){
 validate1106.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema414.properties.stream_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate1106.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema414.properties.stream_id,data:data6}];
 return false;
 }
@@ -52794,12 +52794,12 @@ let data5 = data.stream_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data5 === "string"){
-if(func2(data5) > 256){
+if(data5.length > 256 && func2(data5) > 256){
 validate1107.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema415.properties.stream_id,data:data5}];
 return false;
 }
 else {
-if(func2(data5) < 1){
+if(data5.length < 2 * 1 && func2(data5) < 1){
 validate1107.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema415.properties.stream_id,data:data5}];
 return false;
 }
@@ -52958,12 +52958,12 @@ let data6 = data.stream_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data6 === "string"){
-if(func2(data6) > 256){
+if(data6.length > 256 && func2(data6) > 256){
 validate1108.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema416.properties.stream_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate1108.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema416.properties.stream_id,data:data6}];
 return false;
 }
@@ -53110,12 +53110,12 @@ let data5 = data.stream_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data5 === "string"){
-if(func2(data5) > 256){
+if(data5.length > 256 && func2(data5) > 256){
 validate1109.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema417.properties.stream_id,data:data5}];
 return false;
 }
 else {
-if(func2(data5) < 1){
+if(data5.length < 2 * 1 && func2(data5) < 1){
 validate1109.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema417.properties.stream_id,data:data5}];
 return false;
 }
@@ -53248,12 +53248,12 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1110.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema418.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1110.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema418.properties.stream_id,data:data4}];
 return false;
 }
@@ -53385,12 +53385,12 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1111.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema419.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1111.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema419.properties.stream_id,data:data4}];
 return false;
 }
@@ -53522,12 +53522,12 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1112.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema420.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1112.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema420.properties.stream_id,data:data4}];
 return false;
 }
@@ -53659,12 +53659,12 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1113.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema421.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1113.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema421.properties.stream_id,data:data4}];
 return false;
 }
@@ -53796,12 +53796,12 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1114.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema422.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1114.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema422.properties.stream_id,data:data4}];
 return false;
 }
@@ -53933,12 +53933,12 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1115.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema423.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1115.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema423.properties.stream_id,data:data4}];
 return false;
 }
@@ -54070,12 +54070,12 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1116.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema424.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1116.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema424.properties.stream_id,data:data4}];
 return false;
 }
@@ -54207,12 +54207,12 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1117.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema425.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1117.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema425.properties.stream_id,data:data4}];
 return false;
 }
@@ -54344,12 +54344,12 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1118.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema426.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1118.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema426.properties.stream_id,data:data4}];
 return false;
 }
@@ -54481,12 +54481,12 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1119.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema427.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1119.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema427.properties.stream_id,data:data4}];
 return false;
 }
@@ -54618,12 +54618,12 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1120.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema428.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1120.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema428.properties.stream_id,data:data4}];
 return false;
 }
@@ -54755,12 +54755,12 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1121.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema429.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1121.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema429.properties.stream_id,data:data4}];
 return false;
 }
@@ -54892,12 +54892,12 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1122.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema430.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1122.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema430.properties.stream_id,data:data4}];
 return false;
 }
@@ -55029,12 +55029,12 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1123.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema431.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1123.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema431.properties.stream_id,data:data4}];
 return false;
 }
@@ -55166,12 +55166,12 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1124.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema432.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1124.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema432.properties.stream_id,data:data4}];
 return false;
 }
@@ -55329,12 +55329,12 @@ let data6 = data.stream_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data6 === "string"){
-if(func2(data6) > 256){
+if(data6.length > 256 && func2(data6) > 256){
 validate1125.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema433.properties.stream_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate1125.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema433.properties.stream_id,data:data6}];
 return false;
 }
@@ -55481,12 +55481,12 @@ let data5 = data.stream_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data5 === "string"){
-if(func2(data5) > 256){
+if(data5.length > 256 && func2(data5) > 256){
 validate1126.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema434.properties.stream_id,data:data5}];
 return false;
 }
 else {
-if(func2(data5) < 1){
+if(data5.length < 2 * 1 && func2(data5) < 1){
 validate1126.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema434.properties.stream_id,data:data5}];
 return false;
 }
@@ -55619,12 +55619,12 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1127.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema435.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1127.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema435.properties.stream_id,data:data4}];
 return false;
 }
@@ -55756,12 +55756,12 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1128.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema436.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1128.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema436.properties.stream_id,data:data4}];
 return false;
 }
@@ -55893,12 +55893,12 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1129.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema437.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1129.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema437.properties.stream_id,data:data4}];
 return false;
 }
@@ -56030,12 +56030,12 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(data4.length > 256 && func2(data4) > 256){
 validate1130.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema438.properties.stream_id,data:data4}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(data4.length < 2 * 1 && func2(data4) < 1){
 validate1130.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema438.properties.stream_id,data:data4}];
 return false;
 }
@@ -56253,12 +56253,12 @@ let data10 = data.stream_id;
 const _errs22 = errors;
 if(errors === _errs22){
 if(typeof data10 === "string"){
-if(func2(data10) > 256){
+if(data10.length > 256 && func2(data10) > 256){
 validate1131.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema439.properties.stream_id,data:data10}];
 return false;
 }
 else {
-if(func2(data10) < 1){
+if(data10.length < 2 * 1 && func2(data10) < 1){
 validate1131.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema439.properties.stream_id,data:data10}];
 return false;
 }
@@ -56417,12 +56417,12 @@ let data5 = data.stream_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data5 === "string"){
-if(func2(data5) > 256){
+if(data5.length > 256 && func2(data5) > 256){
 validate1132.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema440.properties.stream_id,data:data5}];
 return false;
 }
 else {
-if(func2(data5) < 1){
+if(data5.length < 2 * 1 && func2(data5) < 1){
 validate1132.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema440.properties.stream_id,data:data5}];
 return false;
 }
@@ -56589,12 +56589,12 @@ let data6 = data.stream_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data6 === "string"){
-if(func2(data6) > 256){
+if(data6.length > 256 && func2(data6) > 256){
 validate1133.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema441.properties.stream_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate1133.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema441.properties.stream_id,data:data6}];
 return false;
 }
@@ -56749,12 +56749,12 @@ let data5 = data.stream_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data5 === "string"){
-if(func2(data5) > 256){
+if(data5.length > 256 && func2(data5) > 256){
 validate1134.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema442.properties.stream_id,data:data5}];
 return false;
 }
 else {
-if(func2(data5) < 1){
+if(data5.length < 2 * 1 && func2(data5) < 1){
 validate1134.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema442.properties.stream_id,data:data5}];
 return false;
 }
@@ -56974,12 +56974,12 @@ let data6 = data.stream_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(func2(data6) > 256){
+if(data6.length > 256 && func2(data6) > 256){
 validate1136.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema444.properties.stream_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate1136.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema444.properties.stream_id,data:data6}];
 return false;
 }
@@ -57164,12 +57164,12 @@ let data7 = data.stream_id;
 const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
-if(func2(data7) > 256){
+if(data7.length > 256 && func2(data7) > 256){
 validate1138.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema445.properties.stream_id,data:data7}];
 return false;
 }
 else {
-if(func2(data7) < 1){
+if(data7.length < 2 * 1 && func2(data7) < 1){
 validate1138.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema445.properties.stream_id,data:data7}];
 return false;
 }
@@ -57282,12 +57282,12 @@ let data3 = data.stream_id;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(func2(data3) > 256){
+if(data3.length > 256 && func2(data3) > 256){
 validate1140.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema446.properties.stream_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate1140.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema446.properties.stream_id,data:data3}];
 return false;
 }
@@ -57384,12 +57384,12 @@ let data2 = data.stream_id;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(func2(data2) > 256){
+if(data2.length > 256 && func2(data2) > 256){
 validate1141.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema447.properties.stream_id,data:data2}];
 return false;
 }
 else {
-if(func2(data2) < 1){
+if(data2.length < 2 * 1 && func2(data2) < 1){
 validate1141.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema447.properties.stream_id,data:data2}];
 return false;
 }
@@ -57498,12 +57498,12 @@ let data3 = data.stream_id;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(func2(data3) > 256){
+if(data3.length > 256 && func2(data3) > 256){
 validate1142.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema448.properties.stream_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate1142.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema448.properties.stream_id,data:data3}];
 return false;
 }
@@ -57600,12 +57600,12 @@ let data2 = data.stream_id;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(func2(data2) > 256){
+if(data2.length > 256 && func2(data2) > 256){
 validate1143.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema449.properties.stream_id,data:data2}];
 return false;
 }
 else {
-if(func2(data2) < 1){
+if(data2.length < 2 * 1 && func2(data2) < 1){
 validate1143.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema449.properties.stream_id,data:data2}];
 return false;
 }
@@ -57802,12 +57802,12 @@ let data3 = data.stream_id;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(func2(data3) > 256){
+if(data3.length > 256 && func2(data3) > 256){
 validate1145.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema451.properties.stream_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate1145.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema451.properties.stream_id,data:data3}];
 return false;
 }
@@ -57904,12 +57904,12 @@ let data2 = data.stream_id;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(func2(data2) > 256){
+if(data2.length > 256 && func2(data2) > 256){
 validate1147.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema452.properties.stream_id,data:data2}];
 return false;
 }
 else {
-if(func2(data2) < 1){
+if(data2.length < 2 * 1 && func2(data2) < 1){
 validate1147.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema452.properties.stream_id,data:data2}];
 return false;
 }
@@ -58473,12 +58473,12 @@ let data6 = data.stream_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data6 === "string"){
-if(func2(data6) > 256){
+if(data6.length > 256 && func2(data6) > 256){
 validate1211.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema454.properties.stream_id,data:data6}];
 return false;
 }
 else {
-if(func2(data6) < 1){
+if(data6.length < 2 * 1 && func2(data6) < 1){
 validate1211.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema454.properties.stream_id,data:data6}];
 return false;
 }
@@ -58651,12 +58651,12 @@ let data7 = data.stream_id;
 const _errs16 = errors;
 if(errors === _errs16){
 if(typeof data7 === "string"){
-if(func2(data7) > 256){
+if(data7.length > 256 && func2(data7) > 256){
 validate1212.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema455.properties.stream_id,data:data7}];
 return false;
 }
 else {
-if(func2(data7) < 1){
+if(data7.length < 2 * 1 && func2(data7) < 1){
 validate1212.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema455.properties.stream_id,data:data7}];
 return false;
 }
@@ -58770,12 +58770,12 @@ let data3 = data.stream_id;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(func2(data3) > 256){
+if(data3.length > 256 && func2(data3) > 256){
 validate1213.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema456.properties.stream_id,data:data3}];
 return false;
 }
 else {
-if(func2(data3) < 1){
+if(data3.length < 2 * 1 && func2(data3) < 1){
 validate1213.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema456.properties.stream_id,data:data3}];
 return false;
 }
@@ -58872,12 +58872,12 @@ let data2 = data.stream_id;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(func2(data2) > 256){
+if(data2.length > 256 && func2(data2) > 256){
 validate1214.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema457.properties.stream_id,data:data2}];
 return false;
 }
 else {
-if(func2(data2) < 1){
+if(data2.length < 2 * 1 && func2(data2) < 1){
 validate1214.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema457.properties.stream_id,data:data2}];
 return false;
 }
@@ -59012,12 +59012,12 @@ let data5 = data.stream_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data5 === "string"){
-if(func2(data5) > 256){
+if(data5.length > 256 && func2(data5) > 256){
 validate1215.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema458.properties.stream_id,data:data5}];
 return false;
 }
 else {
-if(func2(data5) < 1){
+if(data5.length < 2 * 1 && func2(data5) < 1){
 validate1215.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema458.properties.stream_id,data:data5}];
 return false;
 }
@@ -60738,7 +60738,7 @@ else {
 for(const key0 in data){
 const _errs1 = errors;
 if(typeof key0 === "string"){
-if(func2(key0) > 64){
+if(key0.length > 64 && func2(key0) > 64){
 const err0 = {instancePath,schemaPath:"#/propertyNames/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema473.propertyNames,data:key0,propertyName:key0};
 if(vErrors === null){
 vErrors = [err0];
@@ -60773,7 +60773,7 @@ let valid2 = false;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data0 === "string"){
-if(func2(data0) > 512){
+if(data0.length > 512 && func2(data0) > 512){
 const err2 = {instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters",schema:512,parentSchema:schema473.additionalProperties.anyOf[0],data:data0};
 if(vErrors === null){
 vErrors = [err2];
@@ -64230,7 +64230,7 @@ let valid0 = false;
 const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data === "string"){
-if(func2(data) > 10485760){
+if(data.length > 10485760 && func2(data) > 10485760){
 const err0 = {instancePath,schemaPath:"#/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema340.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
@@ -65126,7 +65126,7 @@ return false;
 }
 if(errors === 0){
 if(typeof data === "string"){
-if(func2(data) > 64){
+if(data.length > 64 && func2(data) > 64){
 validate1389.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema525,data}];
 return false;
 }
@@ -65794,7 +65794,7 @@ let valid0 = false;
 const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data === "string"){
-if(func2(data) > 10485760){
+if(data.length > 10485760 && func2(data) > 10485760){
 const err0 = {instancePath,schemaPath:"#/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema340.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
@@ -66690,7 +66690,7 @@ return false;
 }
 if(errors === 0){
 if(typeof data === "string"){
-if(func2(data) > 64){
+if(data.length > 64 && func2(data) > 64){
 validate1448.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema563,data}];
 return false;
 }
@@ -67346,12 +67346,12 @@ return false;
 }
 if(errors === 0){
 if(typeof data === "string"){
-if(func2(data) > 256){
+if(data.length > 256 && func2(data) > 256){
 validate1471.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema577,data}];
 return false;
 }
 else {
-if(func2(data) < 1){
+if(data.length < 2 * 1 && func2(data) < 1){
 validate1471.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema577,data}];
 return false;
 }

@@ -35,14 +35,3 @@ function wakeLater(): void {
     if (waiting.length > 0) wakeLater();
   });
 }
-
-/** What `map` makes of each value, in slices. */
-export async function mapInSlices<T, R>(values: readonly T[], map: (value: T, index: number) => R): Promise<R[]> {
-  const slices = new Slices();
-  const results: R[] = [];
-  for (const [index, value] of values.entries()) {
-    results.push(map(value, index));
-    if (slices.isOver) await slices.next();
-  }
-  return results;
-}

@@ -64,6 +64,21 @@ describe("a text of a client", () => {
     expect(ms).toBeLessThan(MESSAGE_CPU_MS_MAX);
   });
 
+  test.each([
+    ["x".repeat(64), 200],
+    ["x".repeat(65), 400],
+    ["😀".repeat(64), 200],
+    ["😀".repeat(65), 400],
+  ])("is as long as it has characters, however they are encoded", async (identifier, status) => {
+    verifies("errors.catalogue.string-too-long");
+    const reply = await server.post("/v1/responses", {
+      model: "antiphon-built-in",
+      input: "hi",
+      safety_identifier: identifier,
+    });
+    expect(reply.status).toBe(status);
+  });
+
   test("may ask for a fact with a name of any length", async () => {
     expect(await answer(`what is my ${"a".repeat(50_000)}`)).toBeLessThan(MESSAGE_CPU_MS_MAX);
   });
