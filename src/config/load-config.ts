@@ -56,9 +56,9 @@ export function loadConfig(environment: Environment, argv: readonly string[]): C
   });
 }
 
-function incomingBytesMax({ incomingBytesMax, bodyBytesMax, uploadMegabytesMax }: TableValues): number {
-  const largest = Math.max(bodyBytesMax, uploadMegabytesMax * MEBIBYTE);
-  return Math.max(incomingBytesMax ?? BODIES_AT_ONCE * largest, largest);
+function incomingBytesMax(values: TableValues): number {
+  const largest = Math.max(values.bodyBytesMax, values.uploadMegabytesMax * MEBIBYTE);
+  return Math.max(values.incomingBytesMax ?? BODIES_AT_ONCE * largest, largest);
 }
 
 /** Where this user's programs keep what they can make or fetch again: our folder there. */

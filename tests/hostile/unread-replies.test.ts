@@ -33,9 +33,9 @@ class CountingClient {
     this.socket = connect({ host: hostname, port: Number(port) });
     onTestFinished(() => void this.socket.destroy());
     this.socket.on("error", () => {});
-    this.socket.on("data", (chunk: Buffer) => {
-      if (this.#bytes === 0) this.#head = chunk.toString("latin1", 0, chunk.indexOf("\r\n\r\n") + 4);
-      this.#bytes += chunk.length;
+    this.socket.on("data", (piece: Buffer) => {
+      if (this.#bytes === 0) this.#head = piece.toString("latin1", 0, piece.indexOf("\r\n\r\n") + 4);
+      this.#bytes += piece.length;
     });
     this.socket.write(call);
   }
