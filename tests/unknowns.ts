@@ -16,6 +16,8 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   "responses-api/events.yaml channels/webSocketFrames": [
     "websocket.responses.broken-frame-keeps-socket",
     "websocket.responses.errors-in-turn",
+    "websocket.responses.errors-at-once",
+    "websocket.responses.cancel",
     "websocket.responses.unreadable-frames-close",
   ],
   "responses-api/openapi.yaml paths//v1/responses/post": [

@@ -16,6 +16,7 @@ const ERROR_CODES = [
   "invalid_stream_id",
   "websocket_stream_limit_reached",
   "websocket_connection_limit_reached",
+  "response_not_found",
   "invalid_json",
   "missing_required_parameter",
   "unknown_parameter",

@@ -155,8 +155,20 @@ export const STAGED_FRAMES: Readonly<Record<string, readonly FrameExample[]>> = 
       reply: refusal(
         "invalid_value",
         "type",
-        "Invalid value: 'response.inject'. Supported values are: 'response.create'.",
+        "Invalid value: 'response.inject'. Supported values are: 'response.create' and 'response.cancel'.",
       ),
+    },
+    {
+      does: "cancels a response that is not being made",
+      frame: JSON.stringify({ type: "response.cancel", response_id: UNKNOWN_ID }),
+      reply: {
+        ...refusal(
+          "response_not_found",
+          "response_id",
+          `Response with id '${UNKNOWN_ID}' not found among those that are being made on this connection.`,
+        ),
+        status: 404,
+      },
     },
     {
       does: "has a number for a type",

@@ -7,6 +7,7 @@ import type {
   ResponseAudioDoneEvent,
   ResponseAudioTranscriptDeltaEvent,
   ResponseAudioTranscriptDoneEvent,
+  ResponseCancelFrame,
   ResponseCodeInterpreterCallCodeDeltaEvent,
   ResponseCodeInterpreterCallCodeDoneEvent,
   ResponseCodeInterpreterCallCompletedEvent,
@@ -469,11 +470,13 @@ export const sendWebSocketFramesTypes = [
 
 /** What a client may send as frames. */
 export type ReceiveWebSocketFrames =
-  | ResponseCreateFrame;
+  | ResponseCreateFrame
+  | ResponseCancelFrame;
 
 /** The tag of each member of ReceiveWebSocketFrames. */
 export const receiveWebSocketFramesTypes = [
   "response.create",
+  "response.cancel",
 ] as const;
 
 /** The events that may carry `obfuscation`. */

@@ -313,6 +313,7 @@ export declare const readImageContext: Validate<Schema.ImageContext>;
 export declare const readOutputAudio: Validate<Schema.OutputAudio>;
 export declare const readCreateResponseRequest: Validate<Schema.CreateResponseRequest>;
 export declare const readResponseCreateFrame: Validate<Schema.ResponseCreateFrame>;
+export declare const readResponseCancelFrame: Validate<Schema.ResponseCancelFrame>;
 export declare const readResponseStatus: Validate<Schema.ResponseStatus>;
 export declare const readResponseErrorCode: Validate<Schema.ResponseErrorCode>;
 export declare const readResponseErrorInfo: Validate<Schema.ResponseErrorInfo>;

@@ -3363,6 +3363,15 @@ export interface components {
              */
             generate?: boolean | null;
         };
+        /** @description A client's frame over WebSocket that stops a response of the same connection. Its stream then ends as that of a cancelled response. */
+        ResponseCancelFrame: {
+            /** @constant */
+            type: "response.cancel";
+            /** @description Left out, the response that is being made in the lane, or the only one of the connection. */
+            response_id?: string | null;
+            /** @description The lane of the response. An error that answers the frame names it as well. */
+            stream_id?: string | null;
+        };
         /**
          * @description Where a response stands. All but queued and in_progress are final.
          * @enum {string}
@@ -5455,6 +5464,7 @@ export type ImageContext = components['schemas']['ImageContext'];
 export type OutputAudio = components['schemas']['OutputAudio'];
 export type CreateResponseRequest = components['schemas']['CreateResponseRequest'];
 export type ResponseCreateFrame = components['schemas']['ResponseCreateFrame'];
+export type ResponseCancelFrame = components['schemas']['ResponseCancelFrame'];
 export type ResponseStatus = components['schemas']['ResponseStatus'];
 export type ResponseErrorCode = components['schemas']['ResponseErrorCode'];
 export type ResponseErrorInfo = components['schemas']['ResponseErrorInfo'];

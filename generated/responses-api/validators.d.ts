@@ -307,6 +307,7 @@ export declare const validateImageContext: Validate<Schema.ImageContext>;
 export declare const validateOutputAudio: Validate<Schema.OutputAudio>;
 export declare const validateCreateResponseRequest: Validate<Schema.CreateResponseRequest>;
 export declare const validateResponseCreateFrame: Validate<Schema.ResponseCreateFrame>;
+export declare const validateResponseCancelFrame: Validate<Schema.ResponseCancelFrame>;
 export declare const validateResponseStatus: Validate<Schema.ResponseStatus>;
 export declare const validateResponseErrorCode: Validate<Schema.ResponseErrorCode>;
 export declare const validateResponseErrorInfo: Validate<Schema.ResponseErrorInfo>;

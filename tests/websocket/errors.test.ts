@@ -50,7 +50,7 @@ const FRAMES: Readonly<
     {
       code: "invalid_value",
       param: "type",
-      message: "Invalid value: 'response.inject'. Supported values are: 'response.create'.",
+      message: "Invalid value: 'response.inject'. Supported values are: 'response.create' and 'response.cancel'.",
     },
   ],
   "of a type that is no string": [
@@ -165,15 +165,15 @@ describe("a frame", () => {
     expect((await socket.create({ stream_id: "a" })).response.status).toBe("completed");
   });
 
-  test("is refused when its turn has come", async () => {
+  test("is refused when its turn has come for what only the state tells", async () => {
     verifies("websocket.responses.errors-in-turn");
     socket.ask({ input: "slowly" });
-    socket.send("nonsense");
-    socket.ask({ colour: 1 });
+    socket.ask({ previous_response_id: "resp_x" });
+    socket.ask({ model: "gpt-none" });
     socket.ask();
     expect((await socket.turn()).text).toBe("Slow and late.");
-    expect((await socket.turn()).refusal.error.code).toBe("invalid_json");
-    expect((await socket.turn()).refusal.error.code).toBe("unknown_parameter");
+    expect((await socket.turn()).refusal.error.code).toBe("previous_response_not_found");
+    expect((await socket.turn()).refusal.error.code).toBe("model_not_found");
     expect((await socket.turn()).response.status).toBe("completed");
   });
 });

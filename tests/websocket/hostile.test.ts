@@ -127,13 +127,14 @@ test("frames that wait for their turn take no more memory than a few of them may
   const socket = await openSocket(server);
   socket.ask({ model: "m" });
   const frames = 40;
-  for (let frame = 0; frame < frames; frame++) socket.ask({ zzz: "x".repeat(4 * MEBIBYTE) });
+  for (let frame = 0; frame < frames; frame++)
+    socket.ask({ input: "x".repeat(4 * MEBIBYTE), previous_response_id: "resp_x" });
   await sleep(3000); // Long enough to read them all.
   expect(socket.socket.bufferedAmount).toBeGreaterThan(100 * MEBIBYTE);
   answering.resolve();
   expect((await socket.turn()).text).toBe("At last");
   for (let frame = 0; frame < frames; frame++) {
-    expect((await socket.turn()).refusal).toMatchObject({ error: { code: "unknown_parameter" } });
+    expect((await socket.turn()).refusal).toMatchObject({ error: { code: "previous_response_not_found" } });
   }
 });
 

@@ -21,6 +21,19 @@ export function streamLimitReached(lanesMax: number): ApiError {
   );
 }
 
+/** Null: the frame named no response, and none can be meant. */
+export function responseNotMadeHere(id: string | null): ApiError {
+  const message =
+    id === null
+      ? "There is no response to cancel: none is being made, or several are and 'response_id' names none of them."
+      : `Response with id '${id}' not found among those that are being made on this connection.`;
+  return invalidRequest(404, "response_not_found", id === null ? null : "response_id", message);
+}
+
+export function responseCancelled(): ApiError {
+  return invalidRequest(409, "response_cancelled", null, "The response was cancelled before it had begun.");
+}
+
 const MINUTE_MS = 60_000;
 
 export function connectionLimitReached(lifetimeMs: number): ApiError {

@@ -1,4 +1,5 @@
 import { ApiError } from "../../base/api-error.ts";
+import { assertNever } from "../../base/assert.ts";
 import type { ByteBudget } from "../../base/byte-budget.ts";
 import type { Principal } from "../authenticate.ts";
 import type { BeginParts } from "../begin-response.ts";
@@ -6,12 +7,13 @@ import type { ApiContext } from "../context.ts";
 import { internalError, noRoomForBody, shuttingDown } from "../errors/server-errors.ts";
 import { ofStore } from "../errors/store-errors.ts";
 import { connectionLimitReached, streamLimitReached } from "../errors/websocket-errors.ts";
+import { cancelResponse } from "./cancel-response.ts";
 import { type CharacterBudget, ConnectionMemory } from "./connection-memory.ts";
 import { errorFrame } from "./error-frame.ts";
 import { LANES_MAX, type Lane, Lanes } from "./lanes.ts";
 import { Outbox } from "./outbox.ts";
 import { type Frame, faultFrame, readFrame } from "./read-frame.ts";
-import { type Connection, serveFrame } from "./serve-frame.ts";
+import { type AskingFrame, type Connection, serveFrame } from "./serve-frame.ts";
 
 export interface ConversationParts {
   readonly begin: BeginParts;
@@ -42,11 +44,17 @@ export function converse(
   return new Conversation(parts, messages, context).run();
 }
 
+/** A frame that waits for its turn. */
+interface WaitingFrame extends AskingFrame {
+  /** Of the message. */
+  readonly bytes: number;
+}
+
 class Conversation {
   readonly #parts: ConversationParts;
   readonly #messages: AsyncIterator<unknown>;
   readonly #context: ConversationContext;
-  readonly #lanes: Lanes<Frame>;
+  readonly #lanes: Lanes<WaitingFrame>;
   readonly #outbox = new Outbox();
   readonly #timeOver = new AbortController();
   readonly #connection: Connection;
@@ -67,6 +75,7 @@ class Conversation {
       cause: { log: context.log, requestId: context.requestId, trace: context.trace },
       memory: new ConnectionMemory(parts.budget),
       running: new Map(),
+      serving: new Map(),
       outbox: this.#outbox,
     };
   }
@@ -129,9 +138,10 @@ class Conversation {
 
   async #readFrames(): Promise<void> {
     for (let frame = await this.#nextFrame(); frame !== null; frame = await this.#nextFrame()) {
-      const fault = this.#placeFault(frame) ?? (this.#lanes.add(frame) ? null : noRoomForBody());
-      if (fault !== null) {
-        await this.#outbox.put(errorFrame(fault, frame.lane));
+      const placed = this.#place(frame);
+      if (placed === null) continue;
+      if (placed instanceof ApiError || !this.#lanes.add(placed)) {
+        await this.#refuse(frame, placed instanceof ApiError ? placed : noRoomForBody());
         continue;
       }
       this.#serveReady();
@@ -154,10 +164,27 @@ class Conversation {
     }
   }
 
-  /** What is said of a frame at once, because it has no lane that it could wait in. */
-  #placeFault({ lane, content }: Frame): ApiError | null {
-    if (content.type === "fault") return this.#lanes.has(lane) ? null : content.fault;
-    return this.#lanes.open(lane) ? null : streamLimitReached(LANES_MAX);
+  /** The frame if it has to wait for its turn, what is said of it at once, or null if it is done with. */
+  #place(frame: Frame): WaitingFrame | ApiError | null {
+    const { lane, content, bytes, previousId } = frame;
+    switch (content.type) {
+      case "fault":
+        return content.fault;
+      case "cancel":
+        return cancelResponse(this.#connection.serving, lane, content.responseId);
+      case "create":
+        if (!this.#lanes.open(lane)) return streamLimitReached(LANES_MAX);
+        return { lane, bytes, previousId, asked: content.asked };
+      default:
+        return assertNever(content);
+    }
+  }
+
+  async #refuse({ lane, previousId }: Frame, fault: ApiError): Promise<void> {
+    const { log, requestId } = this.#context;
+    if (previousId !== null) this.#connection.memory.forget(previousId);
+    log.info({ requestId, lane, status: fault.status, code: fault.code }, "a frame was refused");
+    await this.#outbox.put(errorFrame(fault, lane));
   }
 
   #serveReady(): void {
@@ -173,7 +200,7 @@ class Conversation {
   }
 
   /** Never rejects. */
-  async #serve(frame: Frame): Promise<void> {
+  async #serve(frame: WaitingFrame): Promise<void> {
     const { log, requestId, signal } = this.#context;
     const startedAt = performance.now();
     const said = { operationId: "createResponse", requestId, lane: frame.lane };

@@ -1,10 +1,10 @@
 import type { CreateResponseRequest } from "../../../generated/responses-api/types.ts";
-import { responseCreateFrameFields } from "../../../generated/responses-api/validators.js";
+import { responseCreateFrameFields, validateResponseCancelFrame } from "../../../generated/responses-api/validators.js";
 import { ApiError } from "../../base/api-error.ts";
 import { sizeOf } from "../../base/message-size.ts";
 import { isRecord } from "../../base/records.ts";
 import { checkMembersOf } from "../checks/check-body.ts";
-import { gotWords } from "../checks/validation-error.ts";
+import { gotWords, validationError } from "../checks/validation-error.ts";
 import { invalidType, invalidValue, missingParameter } from "../errors/parameter-errors.ts";
 import { bodyNotAnObject } from "../errors/request-errors.ts";
 import { backgroundOverWebSocket, invalidStreamId } from "../errors/websocket-errors.ts";
@@ -18,21 +18,35 @@ export interface Frame {
   /** Null: it names none, or none that could be one. */
   readonly previousId: string | null;
   readonly content:
-    | { readonly type: "create"; readonly body: unknown }
+    | { readonly type: "create"; readonly asked: CreateFrame }
+    /** Null: it names no response. */
+    | { readonly type: "cancel"; readonly responseId: string | null }
     | { readonly type: "fault"; readonly fault: ApiError };
 }
 
 const CREATE = "response.create";
+const CANCEL = "response.cancel";
 
-/** Never throws: what is wrong with a frame is said when its turn comes. */
+/** Never throws: what is wrong with a frame is its content. */
 export function readFrame(message: unknown): Frame {
   if (!isRecord(message)) return faultFrame(bodyNotAnObject(gotWords(message)));
   const { type, stream_id: streamId, previous_response_id: previousId } = message;
   const lane = streamId ?? null;
   if (lane !== null && !isLaneName(lane)) return faultFrame(invalidStreamId());
   const known = { lane, bytes: sizeOf(message), previousId: typeof previousId === "string" ? previousId : null };
-  if (type === CREATE) return { ...known, content: { type: "create", body: message } };
-  return { ...known, content: { type: "fault", fault: unknownType(type) } };
+  try {
+    return { ...known, content: readContent(type, message) };
+  } catch (error) {
+    if (error instanceof ApiError) return { ...known, content: { type: "fault", fault: error } };
+    throw error;
+  }
+}
+
+function readContent(type: unknown, message: unknown): Frame["content"] {
+  if (type === CREATE) return { type: "create", asked: readCreateFrame(message) };
+  if (type !== CANCEL) throw unknownType(type);
+  if (!validateResponseCancelFrame(message)) throw validationError(validateResponseCancelFrame.errors ?? [], "");
+  return { type: "cancel", responseId: message.response_id ?? null };
 }
 
 export function faultFrame(fault: ApiError): Frame {
@@ -46,7 +60,7 @@ function isLaneName(value: unknown): value is string {
 function unknownType(type: unknown): ApiError {
   if (type === undefined) return missingParameter("type");
   return typeof type === "string"
-    ? invalidValue("type", type, [CREATE])
+    ? invalidValue("type", type, [CREATE, CANCEL])
     : invalidType("type", "a string", gotWords(type));
 }
 
@@ -57,7 +71,7 @@ export interface CreateFrame {
 }
 
 /** Checks a frame as the body of a create call is checked, and throws the same errors. Whatever it says of `stream`, it is answered with events. */
-export function checkCreateFrame(body: unknown): CreateFrame {
+function readCreateFrame(body: unknown): CreateFrame {
   const { type: _type, stream_id: _lane, generate, ...request } = checkMembersOf(responseCreateFrameFields, body);
   if (request.background === true) throw backgroundOverWebSocket();
   return { request: { ...request, stream: true }, generate: generate !== false };

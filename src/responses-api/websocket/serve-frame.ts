@@ -6,8 +6,9 @@ import { responseNotFound } from "../errors/state-errors.ts";
 import { showEvents } from "../show-events.ts";
 import { type ConnectionMemory, type SizedTurn, turnAfter } from "./connection-memory.ts";
 import { inLane } from "./lane-events.ts";
+import type { Lane } from "./lanes.ts";
 import type { Outbox } from "./outbox.ts";
-import { checkCreateFrame, type Frame } from "./read-frame.ts";
+import type { CreateFrame, Frame } from "./read-frame.ts";
 
 /** What the frames of one connection share. */
 export interface Connection {
@@ -21,31 +22,55 @@ export interface Connection {
   readonly memory: ConnectionMemory;
   /** By id the responses that are being made here; each settles when its response has ended. Never rejects. */
   readonly running: Map<string, Promise<void>>;
+  /** The frames that are being served, by their lanes, of which each serves one at a time. */
+  readonly serving: Map<Lane, ServedFrame>;
   readonly outbox: Outbox;
 }
 
+/** A frame that is being served. */
+export interface ServedFrame {
+  /** Null until its response has begun. */
+  responseId: string | null;
+  readonly cancel: AbortController;
+}
+
+/** A frame that asks for a response. */
+export interface AskingFrame extends Pick<Frame, "lane" | "previousId"> {
+  readonly asked: CreateFrame;
+}
+
 /** Serves a frame whose turn has come, to the last event of its response. Throws what HTTP would have refused it with. */
-export async function serveFrame(connection: Connection, frame: Frame): Promise<Response> {
-  const { memory } = connection;
+export async function serveFrame(connection: Connection, frame: AskingFrame): Promise<Response> {
+  const { memory, serving } = connection;
+  const served: ServedFrame = { responseId: null, cancel: new AbortController() };
+  serving.set(frame.lane, served);
   try {
-    const response = await answer(connection, frame);
+    const response = await answer(connection, frame, served);
     if (isFailure(response) && frame.previousId !== null) memory.forget(frame.previousId);
     return response;
   } catch (error) {
     if (frame.previousId !== null) memory.forget(frame.previousId);
-    throw error;
+    const { signal } = served.cancel;
+    throw signal.aborted && served.responseId === null ? signal.reason : error;
+  } finally {
+    serving.delete(frame.lane);
   }
 }
 
-async function answer(connection: Connection, { content, lane, previousId }: Frame): Promise<Response> {
-  if (content.type === "fault") throw content.fault;
-  const { memory, running, signal, cause } = connection;
-  const { request, generate } = checkCreateFrame(content.body);
+async function answer(
+  connection: Connection,
+  { asked, lane, previousId }: AskingFrame,
+  served: ServedFrame,
+): Promise<Response> {
+  const { memory, running, cause } = connection;
+  const { request, generate } = asked;
+  const signal = AbortSignal.any([connection.signal, served.cancel.signal]);
   const principal = await connection.authenticate();
   if (previousId !== null) await running.get(previousId); // A lane may go on from what another one is still being told.
   const previous = previousId === null ? null : memory.find(previousId);
   const begin = { ...connection.begin, remembered: { find: (id: string) => (id === previousId ? previous : null) } };
   const run = await beginResponse(begin, request, { ...cause, principal, signal, generate });
+  served.responseId = run.responseId;
   memory.clearLane(lane);
   const ended = Promise.withResolvers<void>();
   running.set(run.responseId, ended.promise);
