@@ -20,7 +20,7 @@ export function firstSnapshot(
     ...conversationEcho(request),
     error: null,
     frequency_penalty: request.frequency_penalty ?? 0,
-    ...(request.image == null ? {} : { image: { context_compression: "disabled" as const } }),
+    ...imageEcho(request),
     incomplete_details: null,
     instructions: instructionsText(request),
     max_output_tokens: request.max_output_tokens ?? null,
@@ -61,6 +61,11 @@ export function instructionsText({ instructions }: CreateResponseRequest): strin
 function conversationEcho(request: CreateResponseRequest): Pick<Response, "conversation"> {
   const id = conversationIdOf(request);
   return id === null ? {} : { conversation: { id } };
+}
+
+/** Pictures are never compressed here. */
+function imageEcho({ image }: CreateResponseRequest): Pick<Response, "image"> {
+  return image == null ? {} : { image: { context_compression: "disabled" } };
 }
 
 function promptCacheEcho({
