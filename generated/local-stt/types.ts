@@ -202,9 +202,11 @@ export interface components {
              */
             sample_rate?: number | null;
             /**
-             * @description How the samples are coded. Any other name than the four of the examples ends the stream with unsupported_format.
+             * @description How the samples are coded, in capital or small letters. Any other name than those of the examples ends the stream with unsupported_format, and so do audio that begins like a file of another format and audio that ends within a sample.
              * @default pcm16
              * @example pcm16
+             * @example pcm16le
+             * @example pcm
              * @example pcm_s16le
              * @example s16le
              * @example linear16
@@ -292,7 +294,7 @@ export interface components {
         TranscribeForm: {
             /**
              * Format: binary
-             * @description A whole wav, mp3, m4a, flac or webm file; at most the maximum upload size (20 MB of 1,048,576 bytes unless BACKEND_MAX_UPLOAD_MB says otherwise).
+             * @description A whole wav, mp3, m4a, flac, webm, ogg, aac, aiff or caf file; at most the maximum upload size (20 MB of 1,048,576 bytes unless BACKEND_MAX_UPLOAD_MB says otherwise).
              */
             audio: string;
             /** @description The language that is spoken, as a BCP 47 tag such as de or pt-BR; auto: the engine finds out. Without one SPEECH_LANGUAGE says. */
