@@ -22,6 +22,7 @@ import { measureSpeech } from "../telemetry/speech-metrics.ts";
 import type { RequestObserver } from "../transport/request-observer.ts";
 import { chooseFormatter, type Formatting } from "./choose-formatter.ts";
 import { programVersion } from "./program-version.ts";
+import { sourceCommit } from "./source-commit.ts";
 
 /** What Interface B is made of. */
 export interface LocalSttParts {
@@ -61,7 +62,7 @@ export function localSttHandlers(parts: LocalSttParts, config: Pick<Config, "met
     format: format(formatter),
     getHealth: getHealth(speech, () => formatting.tier()),
     getMetrics: getMetrics(config.metrics === "off" ? null : metricsText),
-    getVersion: getVersion(programVersion(), speech, () => formatting.tier()),
+    getVersion: getVersion({ version: programVersion(), commit: sourceCommit() }, speech, () => formatting.tier()),
     streamTranscription: streamTranscription(sessions),
     transcribe: transcribe(transcribeUpload),
     transcribeAndFormat: transcribeAndFormat(transcribeUpload, formatter),

@@ -2,9 +2,15 @@ import type { LocalSttHandlers } from "../../../generated/local-stt/operations.t
 import type { FormattingTier } from "../../formatting/formatting-tier.ts";
 import type { SpeechEngine } from "../../speech/speech-engine.ts";
 
-/** `GET /version`: build metadata. `version` is the program's. */
+/** The program: its version, and the commit where it runs from a clone. */
+export interface ProgramVersion {
+  readonly version: string;
+  readonly commit: string | null;
+}
+
+/** `GET /version`: build metadata. */
 export function getVersion(
-  version: string,
+  program: ProgramVersion,
   speech: SpeechEngine,
   formatting: () => FormattingTier,
 ): LocalSttHandlers<unknown>["getVersion"] {
@@ -15,8 +21,8 @@ export function getVersion(
       status: 200,
       body: {
         name: "antiphon",
-        version,
-        commit: null,
+        version: program.version,
+        commit: program.commit,
         protocol: "stt-jsonl-v1",
         engine: { name: engine, version: engineVersion },
         model_paths: { speech: modelPath },

@@ -1,0 +1,35 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const ROOT = join(import.meta.dirname, "../..");
+const COMMIT = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
+const BRANCH = /^ref: (refs\/(?:[\w-][\w.-]*\/)*[\w-][\w.-]*)$/;
+
+/** The commit that is checked out in a clone; null where the program is no clone. Git is not asked: it may not be installed. */
+export function sourceCommit(folder = ROOT): string | null {
+  const head = readLine(join(folder, ".git/HEAD"));
+  if (head === null || COMMIT.test(head)) return head;
+  const branch = BRANCH.exec(head)?.[1];
+  if (branch === undefined) return null;
+  const commit = readLine(join(folder, ".git", branch)) ?? packed(join(folder, ".git/packed-refs"), branch);
+  return commit !== null && COMMIT.test(commit) ? commit : null;
+}
+
+function packed(path: string, branch: string): string | null {
+  const line = readText(path)
+    ?.split("\n")
+    .find((entry) => entry.endsWith(` ${branch}`));
+  return line?.split(" ")[0] ?? null;
+}
+
+function readLine(path: string): string | null {
+  return readText(path)?.trim() ?? null;
+}
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
+}
