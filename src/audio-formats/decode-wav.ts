@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Resampler } from "../audio/resampler.ts";
-import { WavError, WavReader } from "../audio/wav.ts";
+import { WavEncodingError, WavError, WavReader } from "../audio/wav.ts";
 import { AudioError } from "./audio-error.ts";
 import { DECODED_RATE_HZ, type Recording } from "./recording.ts";
 
@@ -34,6 +34,8 @@ function readSome(reader: WavReader, bytes: Uint8Array): Int16Array {
   try {
     return reader.push(bytes);
   } catch (error) {
+    if (error instanceof WavEncodingError)
+      throw new AudioError("unsupported", `Unsupported format: ${error.message}`, error);
     if (error instanceof WavError)
       throw new AudioError("broken", `The WAV file cannot be read: ${error.message}`, error);
     throw error;

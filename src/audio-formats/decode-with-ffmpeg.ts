@@ -8,6 +8,9 @@ import { openUnnamedFile } from "./unnamed-file.ts";
 
 /** The demuxer of each format, so that a file cannot choose among the hundreds that there are. */
 const DEMUXERS: Readonly<Record<AudioFormat, string>> = {
+  aac: "aac",
+  aiff: "aiff",
+  caf: "caf",
   flac: "flac",
   m4a: "mov",
   mp3: "mp3",
@@ -16,7 +19,7 @@ const DEMUXERS: Readonly<Record<AudioFormat, string>> = {
   webm: "matroska",
 };
 /** Its index may stand at the end, so that it is read in any order. */
-const SEEKABLE: ReadonlySet<AudioFormat> = new Set(["m4a"]);
+const SEEKABLE: ReadonlySet<AudioFormat> = new Set(["aiff", "caf", "m4a"]);
 
 /** How long the decoder may give nothing while something is wanted. */
 const SILENT_MS_MAX = 20_000;

@@ -1,4 +1,8 @@
 import { execFileSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { pcmBytes } from "../audio/pcm.ts";
 import { wavHeader } from "../audio/wav.ts";
 import type { Recording } from "./recording.ts";
@@ -21,6 +25,17 @@ export function wavFile(samples: Int16Array, rateHz: number): Buffer {
 export function encoded(wav: Uint8Array, ...args: readonly string[]): Buffer {
   const quietly = ["-hide_banner", "-loglevel", "error", "-f", "wav", "-i", "pipe:0"];
   return execFileSync("ffmpeg", [...quietly, ...args, "pipe:1"], { input: wav, maxBuffer: 1 << 28 });
+}
+
+/** The same as a file, for formats whose header is written last. The extension names the format. */
+export function encodedFile(wav: Uint8Array, extension: string): Buffer {
+  const path = join(tmpdir(), `antiphon-${randomUUID()}.${extension}`);
+  try {
+    execFileSync("ffmpeg", ["-hide_banner", "-loglevel", "error", "-f", "wav", "-i", "pipe:0", path], { input: wav });
+    return readFileSync(path);
+  } finally {
+    rmSync(path, { force: true });
+  }
 }
 
 export function recordingOf(bytes: Uint8Array, pieceBytes = 65_536): Recording {

@@ -17,7 +17,8 @@ export interface RecordingDecoder {
   decode(recording: Recording, signal: AbortSignal): AsyncIterable<Int16Array>;
 }
 
-const KNOWN = "wav, mp3, m4a, flac, webm and ogg";
+const KNOWN = "wav, mp3, m4a, flac, webm, ogg, aac, aiff and caf";
+const BY_FFMPEG: ReadonlySet<AudioFormat> = new Set(["aac", "aiff", "caf", "m4a", "mp3"]);
 
 /** WAV, FLAC and Opus are decoded here, everything else by ffmpeg where it is there. The format is found from the bytes. */
 export function createRecordingDecoder(options: RecordingDecoderOptions): RecordingDecoder {
@@ -54,17 +55,30 @@ async function* decodeAs(
   { ffmpeg, durationMsMax }: RecordingDecoderOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Int16Array> {
-  if (format === "wav") return yield* decodeWav(recording, signal);
-  if (format === "mp3" || format === "m4a")
-    return yield* decodeWithFfmpeg(recording, { program: ffmpeg, format, durationMsMax }, signal);
+  const byFfmpeg = { program: ffmpeg, format, durationMsMax };
+  if (BY_FFMPEG.has(format)) return yield* decodeWithFfmpeg(recording, byFfmpeg, signal);
   let began = false;
   try {
-    for await (const piece of decodeInThread(format, recording, signal)) {
+    for await (const piece of decodeHere(format, recording, signal)) {
       began = true;
       yield piece;
     }
   } catch (error) {
     if (began || !(error instanceof AudioError) || error.reason !== "unsupported") throw error;
-    yield* decodeWithFfmpeg(recording, { program: ffmpeg, format, durationMsMax }, signal);
+    yield* decodeWithFfmpeg(recording, byFfmpeg, signal);
+  }
+}
+
+/** Throws `AudioError` of reason `unsupported` for a coding that is not read here. */
+function decodeHere(format: AudioFormat, recording: Recording, signal: AbortSignal): AsyncIterable<Int16Array> {
+  switch (format) {
+    case "wav":
+      return decodeWav(recording, signal);
+    case "flac":
+    case "ogg":
+    case "webm":
+      return decodeInThread(format, recording, signal);
+    default:
+      throw new AudioError("unsupported", `Unsupported format: ${format}`);
   }
 }

@@ -1,4 +1,4 @@
-export type AudioFormat = "flac" | "m4a" | "mp3" | "ogg" | "wav" | "webm";
+export type AudioFormat = "aac" | "aiff" | "caf" | "flac" | "m4a" | "mp3" | "ogg" | "wav" | "webm";
 
 /** As many bytes as `sniffFormat` looks at. */
 export const SNIFFED_BYTES = 64;
@@ -11,6 +11,9 @@ const SIGNATURES: readonly (readonly [format: AudioFormat, start: string])[] = [
   ["webm", "\x1a\x45\xdf\xa3"],
   ["m4a", "....ftyp"],
   ["mp3", "ID3"],
+  ["aiff", "FORM....AIFF"],
+  ["aiff", "FORM....AIFC"],
+  ["caf", "caff"],
 ];
 
 /** The format of a recording by its first bytes; names and declared types are not trusted. Null for what is none. */
@@ -18,11 +21,19 @@ export function sniffFormat(start: Uint8Array): AudioFormat | null {
   const text = Buffer.from(start.subarray(0, SNIFFED_BYTES)).toString("latin1");
   const known = SIGNATURES.find(([, signature]) => beginsWith(text, signature));
   if (known !== undefined) return known[0];
-  return isMp3Frame(start) ? "mp3" : null;
+  if (isMp3Frame(start)) return "mp3";
+  return isAacFrame(start) ? "aac" : null;
 }
 
 function beginsWith(text: string, signature: string): boolean {
   return text.length >= signature.length && [...signature].every((one, place) => one === "." || one === text[place]);
+}
+
+/** The head of an ADTS frame. */
+function isAacFrame([first = 0, second = 0, third = 0]: Uint8Array): boolean {
+  const isSynchronized = first === 0xff && (second & 0xf6) === 0xf0;
+  const rateIndex = (third & 0x3c) >> 2;
+  return isSynchronized && rateIndex <= 12;
 }
 
 /** The head of a frame of MPEG audio, layer III; AAC frames begin alike and say layer 0. */

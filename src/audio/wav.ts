@@ -43,7 +43,12 @@ export function wavHeader(sampleRateHz: number, dataBytes: number | null, channe
 
 /** The bytes are no WAV, or one that cannot be read. */
 export class WavError extends Error {
-  override readonly name = "WavError";
+  override readonly name: string = "WavError";
+}
+
+/** A WAV file whose samples are coded in a way that is not read here, such as mu-law or ADPCM. */
+export class WavEncodingError extends WavError {
+  override readonly name = "WavEncodingError";
 }
 
 /** What the samples of a WAV file are. */
@@ -131,7 +136,7 @@ function readFormat(chunk: Buffer): WavFormat {
     throw new WavError(`a WAV file of ${channels} channels at ${sampleRateHz} Hz cannot be read`);
   const encoding = ENCODINGS.get(`${format} ${bits}`);
   if (encoding !== undefined) return { sampleRateHz, channels, encoding };
-  throw new WavError(`a WAV file of format ${format} with ${bits} bits cannot be read`);
+  throw new WavEncodingError(`a WAV file of format ${format} with ${bits} bits cannot be read`);
 }
 
 function oneChannel(frames: Uint8Array, { channels, encoding }: WavFormat): Int16Array {

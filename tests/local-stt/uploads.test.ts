@@ -1,11 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { encoded, wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
+import { encoded, encodedFile, wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
 import { silentLogger } from "../../src/base/logger.ts";
 import { startLocalSttServer } from "../local-stt-server.ts";
 import { sound, tones } from "../speech/tones.ts";
@@ -38,16 +37,6 @@ async function upload(
   return { status: reply.status, body: await reply.json(), headers: reply.headers };
 }
 
-function m4a(): Buffer {
-  const path = join(tmpdir(), `tones-${process.pid}.m4a`);
-  execFileSync("ffmpeg", ["-loglevel", "error", "-y", "-f", "wav", "-i", "pipe:0", "-ar", "44100", "-ac", "2", path], {
-    input: SPOKEN,
-  });
-  const bytes = readFileSync(path);
-  rmSync(path);
-  return bytes;
-}
-
 describe.skipIf(program === null)("a recording", () => {
   test("gives its words and its length", async () => {
     verifies("stt.transcribe.returns-text");
@@ -78,11 +67,15 @@ describe.skipIf(program === null)("a recording", () => {
     const server = await startToneServer();
     const files = {
       mp3: encoded(SPOKEN, "-ar", "44100", "-ac", "2", "-f", "mp3"),
-      m4a: m4a(),
+      m4a: encodedFile(SPOKEN, "m4a"),
       flac: encoded(SPOKEN, "-ar", "44100", "-ac", "2", "-f", "flac"),
       webm: encoded(SPOKEN, "-ac", "2", "-c:a", "libopus", "-f", "webm"),
       live: encoded(SPOKEN, "-c:a", "libopus", "-live", "1", "-f", "webm"),
       ogg: encoded(SPOKEN, "-c:a", "libopus", "-f", "ogg"),
+      aac: encoded(SPOKEN, "-c:a", "aac", "-f", "adts"),
+      aiff: encodedFile(SPOKEN, "aiff"),
+      caf: encodedFile(SPOKEN, "caf"),
+      "mu-law": encoded(SPOKEN, "-c:a", "pcm_mulaw", "-f", "wav"),
       ...Object.fromEntries(
         [11_025, 22_050, 44_100, 48_000, 96_000].map((rate) => [
           `wav ${rate}`,
@@ -194,7 +187,7 @@ describe.skipIf(program === null)("a recording", () => {
     const server = await startToneServer({ log: { debug: hear, info: hear, warn: hear, error: hear } });
     const ours = () =>
       ["/dev/shm", tmpdir()].flatMap((folder) => readdirSync(folder)).filter((name) => name.includes("antiphon-sound"));
-    expect((await upload(server.url, { audio: m4a() })).body["text"]).toBe("nine zero five");
+    expect((await upload(server.url, { audio: encodedFile(SPOKEN, "m4a") })).body["text"]).toBe("nine zero five");
     expect(ours()).toEqual([]);
     expect(lines.join("\n")).not.toMatch(/nine|zero five/);
     expect(lines.length).toBeGreaterThan(0);
