@@ -24,6 +24,11 @@ export class AudioIntake {
     return this.#receivedMs;
   }
 
+  /** Whether a byte came whose sample is not whole. */
+  get isWithinSample(): boolean {
+    return this.#receivedBytes % BYTES_PER_SAMPLE !== 0;
+  }
+
   /** The segments that end with these bytes. `rateHz` null: that of the bytes before. */
   push(bytes: Uint8Array, rateHz: number | null): SpeechSegment[] {
     const before = rateHz === null || rateHz === this.#rateHz ? [] : this.#changeRate(rateHz);

@@ -1,15 +1,37 @@
+import { type AudioFormat, sniffFormat } from "../audio-formats/sniff-format.ts";
 import type { ApiError } from "../base/api-error.ts";
 import { brokenMessage, chunkTooLarge } from "./errors.ts";
 
 export const CHUNK_BYTES_MAX = 1024 * 1024;
 
-/** What 16 bit little-endian PCM is called. */
-const PCM16_NAMES: ReadonlySet<string> = new Set(["pcm16", "pcm_s16le", "s16le", "linear16"]);
+/** What 16 bit little-endian PCM is called, in lower case. */
+const PCM16_NAMES: ReadonlySet<string> = new Set(["pcm", "pcm16", "pcm16le", "pcm_s16le", "s16le", "linear16"]);
 const ALPHABET = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** Null: the chunk does not say, and means it. */
 export function isPcm16(encoding: string | null): boolean {
-  return encoding === null || PCM16_NAMES.has(encoding);
+  return encoding === null || PCM16_NAMES.has(encoding.toLowerCase());
+}
+
+/** The format of a file that was sent in place of samples, by the first bytes of a stream; null where they can be samples. */
+export function fileFormatOf(start: Uint8Array): AudioFormat | null {
+  const format = sniffFormat(start);
+  return (format === "mp3" || format === "aac") && !hasRepeatedFrames(start) && !isTagged(start) ? null : format;
+}
+
+const FRAME_BYTES_MIN = 96;
+const FRAME_BYTES_MAX = 1441;
+
+/** The head of one frame can be a loud sample. Two more at the same distance, give or take a byte of padding, cannot. */
+function hasRepeatedFrames(bytes: Uint8Array): boolean {
+  const isFrame = (place: number): boolean => bytes[place] === bytes[0] && bytes[place + 1] === bytes[1];
+  for (let length = FRAME_BYTES_MIN; length <= FRAME_BYTES_MAX && 2 * length < bytes.length; length += 1)
+    if (isFrame(length) && [-1, 0, 1].some((padding) => isFrame(2 * length + padding))) return true;
+  return false;
+}
+
+function isTagged(start: Uint8Array): boolean {
+  return Buffer.from(start.subarray(0, 3)).toString("latin1") === "ID3";
 }
 
 /** The audio of a chunk, or what is wrong with it. */

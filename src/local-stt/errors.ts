@@ -72,6 +72,10 @@ export function chunkTooLarge(bytesMax: number): ApiError {
   return fault(413, "chunk_too_large", `A chunk holds at most ${bytesMax} bytes of audio.`);
 }
 
+export function messageTooLarge(bytesMax: number): ApiError {
+  return fault(413, "chunk_too_large", `A message holds at most ${bytesMax} bytes.`);
+}
+
 /** On a stream. A file of another format is refused with `unsupportedFormat`. */
 export function unsupportedEncoding(encoding: string): ApiError {
   return fault(
@@ -88,6 +92,17 @@ export function unsupportedLanguage(language: string, model: string | null): Api
     "unsupported_language",
     `The speech model${name} does not know the language '${language.slice(0, 64)}'.`,
   );
+}
+
+/** On a stream whose first chunk is the beginning of a file. */
+export function fileInsteadOfSamples(format: string): ApiError {
+  const message = `Unsupported format: the chunk begins a ${format} file. Send 16-bit PCM samples alone, or upload the file.`;
+  return fault(400, "unsupported_format", message);
+}
+
+export function endsWithinSample(): ApiError {
+  const message = "Unsupported format: the audio ends within a sample, so it is no 16-bit PCM, or a byte is missing.";
+  return fault(400, "unsupported_format", message);
 }
 
 export function streamIdle(ms: number): ApiError {

@@ -3,8 +3,8 @@ import { ApiError } from "../base/api-error.ts";
 import { assert, assertNever } from "../base/assert.ts";
 import type { SpeechSegment } from "../speech/segmenter.ts";
 import { AudioIntake } from "./audio-intake.ts";
-import { isPcm16, readAudio } from "./chunk-audio.ts";
-import { brokenMessage, unsupportedEncoding } from "./errors.ts";
+import { fileFormatOf, isPcm16, readAudio } from "./chunk-audio.ts";
+import { brokenMessage, endsWithinSample, fileInsteadOfSamples, unsupportedEncoding } from "./errors.ts";
 import { Transcripts } from "./transcripts.ts";
 
 /** What a session asks for; whoever drives it carries these out in their order. */
@@ -134,8 +134,7 @@ export class SttSession {
         this.#answerFinal();
         return this.#proceed();
       case "end":
-        this.#end();
-        return this.#proceed();
+        return this.#end();
       default:
         return assertNever(message);
     }
@@ -192,12 +191,13 @@ export class SttSession {
     if (fault !== null) return this.fail(fault);
     const audio = readAudio(chunk.audio_base64);
     if (audio instanceof Error) return this.fail(audio);
+    const format = this.#intake.receivedBytes === 0 ? fileFormatOf(audio) : null;
+    if (format !== null) return this.fail(fileInsteadOfSamples(format));
     const segments = this.#intake.push(audio, chunk.sample_rate ?? null);
     this.#answers.push({ type: "ack", receivedBytes: this.#intake.receivedBytes });
     if (this.#options.finals === "asked") this.#add(segments);
     else for (const segment of segments) this.#askFinal([segment]);
-    if (chunk.last === true) this.#end();
-    return this.#proceed();
+    return chunk.last === true ? this.#end() : this.#proceed();
   }
 
   /** The first chunk says which language is spoken. */
@@ -220,10 +220,12 @@ export class SttSession {
     return { language: this.#language, prompt: this.#transcripts.tail };
   }
 
-  #end(): void {
+  #end(): readonly SessionCommand[] {
+    if (this.#intake.isWithinSample) return this.fail(endsWithinSample());
     this.#answerFinal();
     this.#answers.push({ type: "end", says: [{ type: "stream.closed" }], error: null });
     this.#phase = "ending";
+    return this.#proceed();
   }
 
   #answerFinal(): void {

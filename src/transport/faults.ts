@@ -20,6 +20,8 @@ export interface Faults {
 
   invalidJson(): ApiError;
   bodyTooLarge(bytesMax: number): ApiError;
+  /** A message on a WebSocket. */
+  messageTooLarge(bytesMax: number): ApiError;
   /** A compressed body that becomes more than so many times its size. */
   bodyPackedTooTightly(ratioMax: number): ApiError;
   /** The bodies and messages that are being read hold all the memory that they may. */

@@ -76,6 +76,7 @@ export const sampleFaults: Faults = {
   streamError: ({ code }, last) => [errorEvent(code, last)],
   invalidJson: () => fault(400, "invalid_json"),
   bodyTooLarge: (bytesMax) => fault(413, "body_too_large", `at most ${bytesMax} bytes`),
+  messageTooLarge: (bytesMax) => fault(413, "message_too_large", `at most ${bytesMax} bytes`),
   bodyPackedTooTightly: (ratioMax) => fault(413, "packed_too_tightly", `at most ${ratioMax} times its size`),
   noRoomForBody: () => fault(503, "no_room_for_body"),
   fileTooLarge: (bytesMax) => fault(413, "body_too_large", `at most ${bytesMax} bytes`),

@@ -15,7 +15,7 @@ const WAITING_BYTES_MAX = 4 * 1024 * 1024;
 /** How long a client that is read no further may take to close. */
 const FAREWELL_MS = 1_000;
 
-type InboxFaults = Pick<Faults, "invalidJson" | "binaryMessage" | "bodyTimedOut" | "noRoomForBody">;
+type InboxFaults = Pick<Faults, "invalidJson" | "binaryMessage" | "bodyTimedOut" | "messageTooLarge" | "noRoomForBody">;
 
 interface WaitingMessage {
   readonly bytes: Buffer;
@@ -26,6 +26,8 @@ interface WaitingMessage {
 export interface IncomingSocket {
   readonly socket: WebSocket;
   readonly wire: Duplex;
+  /** A larger message ends the conversation. */
+  readonly messageBytesMax: number;
 }
 
 /** What a WebSocket receives, as JSON values in order. For a message that is none `next` rejects; the one behind it can be asked for all the same. */
@@ -36,11 +38,12 @@ export class WebSocketInbox implements AsyncIterableIterator<unknown, undefined>
   #waiting: WaitingMessage[] = [];
   #wake: () => void = () => {};
   #closed = false;
+  #isOversized = false;
   /** Why nothing more is read. */
   #end: ApiError | null = null;
 
   /** `held`: what the messages may hold in memory until they are taken. */
-  constructor({ socket, wire }: IncomingSocket, held: HeldBytes, faults: InboxFaults) {
+  constructor({ socket, wire, messageBytesMax }: IncomingSocket, held: HeldBytes, faults: InboxFaults) {
     this.#socket = socket;
     this.#faults = faults;
     this.#bytes = new MessageBytes(held);
@@ -48,11 +51,21 @@ export class WebSocketInbox implements AsyncIterableIterator<unknown, undefined>
     for (const control of ["ping", "pong"] as const)
       socket.on(control, (bytes: Buffer) => this.#bytes.controlled(bytes.length));
     socket.on("message", (bytes: Buffer, isBinary) => this.#receive(bytes, isBinary)); // A Buffer, as `binaryType` is left alone.
+    socket.on("oversized", () => {
+      this.#isOversized = true;
+      this.#end ??= faults.messageTooLarge(messageBytesMax); // What came before it is still answered.
+      this.#wake();
+    });
     socket.once("close", () => {
       this.#closed = true;
       this.#bytes.release();
       this.#wake();
     });
+  }
+
+  /** Whether a message was too large; nothing behind it can be read. */
+  get isOversized(): boolean {
+    return this.#isOversized;
   }
 
   [Symbol.asyncIterator](): this {

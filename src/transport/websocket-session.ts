@@ -27,11 +27,12 @@ export interface SessionParts {
 
 const CLOSE_NORMAL = 1000;
 const CLOSE_GOING_AWAY = 1001;
+const CLOSE_TOO_LARGE = 1009;
 
 /** By the status HTTP would have answered with; other 4xx are 1008, a breach of policy. */
 const CLOSE_CODES: ReadonlyMap<number, number> = new Map([
   [408, CLOSE_GOING_AWAY],
-  [413, 1009],
+  [413, CLOSE_TOO_LARGE],
   [415, 1003],
 ]);
 const CLOSE_POLICY = 1008;
@@ -77,7 +78,7 @@ export function converse(
   });
   socket.once("close", () => unread.update(0));
   sendAll(socket, source, { ...parts, signal: flight.signal, unread }).then(
-    (code) => socket.close(flight.signal.aborted ? CLOSE_GOING_AWAY : code),
+    (code) => socket.close(inbox.isOversized ? CLOSE_TOO_LARGE : flight.signal.aborted ? CLOSE_GOING_AWAY : code, ""),
     (error: unknown) => parts.log.error({ err: error, requestId: parts.requestId }, "a WebSocket could not be written"),
   );
 }

@@ -61,7 +61,7 @@ test.each([
   ["a message that is not JSON", "nonsense", 1008, "invalid_json"],
   ["a binary message", Buffer.from("1"), 1003, "binary_message"],
   ["a handler that breaks", '"break"', 1011, "internal_error"],
-  ["a message that is too large", `"${"x".repeat(2000)}"`, 1009, null],
+  ["a message that is too large", `"${"x".repeat(2000)}"`, 1009, "message_too_large"],
 ])("%s ends the conversation", async (_what, message, closeCode, code) => {
   const socket = open(await startSockets(echo, { options: { messageBytesMax: 1000 } }));
   await once(socket, "open");

@@ -6,6 +6,7 @@ import { newRequestId } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import { readTraceContext } from "../base/trace-context.ts";
 import { type Admission, admitCaller } from "./admission.ts";
+import { BoundedWebSocket } from "./bounded-websocket.ts";
 import type { QueryParameter } from "./contract.ts";
 import { callerOf, singleHeader, splitUrl } from "./exchange.ts";
 import type { Faults } from "./faults.ts";
@@ -105,6 +106,7 @@ class ConversationDoor<P> implements Door {
   readonly #conversation: Conversation<P>;
   readonly #parts: UpgradeParts<P>;
   readonly #server: WebSocketServer;
+  readonly #messageBytesMax: number;
   readonly #replyHeaders = new WeakMap<IncomingMessage, ReplyHeaders>();
   #held = 0;
   readonly #heldByCaller = new Map<string, number>();
@@ -113,7 +115,13 @@ class ConversationDoor<P> implements Door {
     this.#conversation = conversation;
     this.#parts = parts;
     const maxPayload = conversation.messageBytesMax ?? parts.options.messageBytesMax;
-    this.#server = new WebSocketServer({ noServer: true, maxPayload, clientTracking: false });
+    this.#messageBytesMax = maxPayload;
+    this.#server = new WebSocketServer({
+      noServer: true,
+      maxPayload,
+      clientTracking: false,
+      WebSocket: BoundedWebSocket,
+    });
     this.#server.on("headers", (lines, request) => {
       const headers = Object.entries(this.#replyHeaders.get(request) ?? {});
       for (const [name, value] of headers) lines.push(`${name}: ${value}`);
@@ -132,7 +140,11 @@ class ConversationDoor<P> implements Door {
     const headers = { "x-request-id": requestId, ...options.standingHeaders(0), ...callerHeaders };
     this.#replyHeaders.set(request, headers);
     this.#server.handleUpgrade(request, socket, head, (webSocket) => {
-      this.#start({ socket: webSocket, wire: socket }, request, { requestId, principal, query });
+      this.#start({ socket: webSocket, wire: socket, messageBytesMax: this.#messageBytesMax }, request, {
+        requestId,
+        principal,
+        query,
+      });
     });
   }
 

@@ -108,6 +108,7 @@ describe.skipIf(program === null)("a cloud stream", () => {
     expect(await binary.closed()).toBe(1008);
     const large = await openRawStream(server.url);
     large.say(audio(new Uint8Array(2 * 1024 * 1024)));
+    expect(await large.hearAll()).toMatchObject([{ type: "error", code: "invalid_message" }]);
     expect(await large.closed()).toBe(1009);
   });
 

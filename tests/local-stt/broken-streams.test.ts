@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { request } from "node:http";
 import { describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
+import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
 import type { Logger } from "../../src/base/logger.ts";
 import { silentLogger } from "../../src/base/logger.ts";
 import { settled } from "../local-stt-server.ts";
@@ -12,6 +13,10 @@ import { chunk, converse, openStream, TRANSPORTS } from "./stream-client.ts";
 import { program, startToneServer } from "./tone-server.ts";
 
 const END = { type: "end" };
+/** Eight frames of MPEG-1 layer III at 128 kbit/s and 44,100 Hz, silent. */
+const MP3_FRAMES = Buffer.concat(
+  Array.from({ length: 8 }, () => Buffer.concat([Buffer.from("fffb9000", "hex"), Buffer.alloc(413)])),
+);
 const VALUE_ERROR = "ValueError: audio_base64 is required";
 
 /** What it is told, beside nothing. */
@@ -60,6 +65,39 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
     } else if ("code" in error && error.code === "invalid_message") {
       verifies("stt.ndjson.malformed-line-logs-value-error", "stt.ndjson.malformed-line-is-an-error-line");
       expect(said).toContain(VALUE_ERROR);
+    }
+  });
+
+  const ended = { type: "error", code: "unsupported_format" };
+
+  test.each([
+    ["mp3", MP3_FRAMES],
+    ["wav", wavFile(tones("one"), 16_000)],
+    ["flac", Buffer.from("fLaC\0\0\0\x22".padEnd(200, "\0"), "latin1")],
+    ["ogg", Buffer.from("OggS".padEnd(200, "\0"), "latin1")],
+  ])("that begins with a file of %s gets an Unsupported format error", async (format, bytes) => {
+    verifies("stt.stream.no-samples-is-unsupported");
+    const server = await startToneServer();
+    const heard = await converse(server.url, transport, [chunk(bytes), END]);
+    const message = expect.stringMatching(`^Unsupported format: the chunk begins a ${format} file`);
+    expect(heard).toMatchObject([{ type: "hello" }, { ...ended, message }]);
+  });
+
+  test("that ends within a sample gets its words, and an Unsupported format error", async () => {
+    verifies("stt.stream.no-samples-is-unsupported");
+    const server = await startToneServer();
+    const message = expect.stringMatching(/^Unsupported format: the audio ends within a sample/);
+    const said = [{ type: "hello" }, { type: "ack" }, { type: "ack" }, { text: "seven" }, { ...ended, message }];
+    for (const end of [[chunk(new Uint8Array(1), { last: true })], [chunk(new Uint8Array(1)), END]])
+      expect(await converse(server.url, transport, [chunk(tones("seven")), ...end])).toMatchObject(said);
+  });
+
+  test("takes the names of PCM16 in capital and small letters", async () => {
+    verifies("stt.stream.names-of-pcm16");
+    const server = await startToneServer();
+    for (const encoding of ["PCM16", "PCM16LE", "pcm16le", "pcm", "Linear16"]) {
+      const heard = await converse(server.url, transport, [chunk(tones("two"), { encoding }), END]);
+      expect([encoding, heard.at(-2)]).toMatchObject([encoding, { type: "transcript.final", text: "two" }]);
     }
   });
 
@@ -208,13 +246,19 @@ describe.skipIf(program === null)("frames", () => {
     expect([code, heard]).toMatchObject([1003, [{ type: "hello" }, { type: "error", code: "invalid_message" }]]);
   });
 
-  test("larger than any message close with 1009", async () => {
+  test("larger than any message get their error, after the words that are owed, and close with 1009", async () => {
+    verifies("stt.websocket.oversized-message-is-told");
     const server = await startToneServer();
-    const socket = new WebSocket(`${server.url.replace("http", "ws")}/ws/transcribe`);
-    await once(socket, "open");
-    socket.send("x".repeat(3 * 1024 * 1024));
-    const [code] = await once(socket, "close");
-    expect(code).toBe(1009);
+    const stream = openStream(server.url, "websocket");
+    stream.say(chunk(tones("seven")));
+    stream.say("x".repeat(3 * 1024 * 1024));
+    expect(await stream.hearAll()).toEqual([
+      { type: "hello", protocol: "stt-jsonl-v1" },
+      { type: "ack", received_bytes: 19_200 },
+      expect.objectContaining({ type: "transcript.final", text: "seven" }),
+      { type: "error", code: "chunk_too_large", message: "A message holds at most 2097152 bytes." },
+    ]);
+    expect(await stream.ended()).toBe(1009);
   });
 
   test("a plain request to their path is told to upgrade", async () => {

@@ -39,6 +39,10 @@ describe("a frame that cannot be read closes its socket, and the server goes on:
     const server = await serve({ BODY_BYTES_MAX: String(MEBIBYTE) });
     const socket = await openSocket(server);
     socket.ask({ input: "x".repeat(2 * MEBIBYTE) });
+    expect((await socket.turn()).refusal).toMatchObject({
+      status: 413,
+      error: { code: "request_too_large", message: `The message is larger than ${MEBIBYTE} bytes.` },
+    });
     expect(await socket.closed).toBe(1009);
     await checkAlive(server);
   });

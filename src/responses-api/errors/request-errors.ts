@@ -60,6 +60,10 @@ export function bodyTooLarge(bytesMax: number): ApiError {
   return invalidRequest(413, "request_too_large", null, `The request body is larger than ${bytesMax} bytes.`);
 }
 
+export function messageTooLarge(bytesMax: number): ApiError {
+  return invalidRequest(413, "request_too_large", null, `The message is larger than ${bytesMax} bytes.`);
+}
+
 export function bodyPackedTooTightly(ratioMax: number): ApiError {
   const message = `The request body unpacks to more than ${ratioMax} times its size. Send it without compression.`;
   return invalidRequest(413, "request_too_large", null, message);
