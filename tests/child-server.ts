@@ -49,7 +49,7 @@ export async function startChildServer(options: ChildServerOptions = {}): Promis
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const scenario = join(folder, "scenario.yaml");
   if (options.scenario !== undefined) await writeFile(scenario, options.scenario);
-  const [program = "", ...rest] = [...(options.under ?? []), process.execPath, ...(options.flags ?? []), MAIN];
+  const [program, ...rest] = [...(options.under ?? []), process.execPath, ...(options.flags ?? []), MAIN];
   const child = spawn(program, rest, {
     cwd: folder,
     env: {

@@ -99,6 +99,14 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   "schemas/responses.yaml ModerationInput": ["create.ledger.newest-sdk-members"],
   "schemas/responses.yaml ImageContextInput": ["create.ledger.newest-sdk-members"],
   "schemas/responses.yaml BackgroundOptionsInput": ["create.ledger.newest-sdk-members"],
+  "schemas/responses.yaml InputParam": ["limits.lists.items-and-tools"],
+  "schemas/responses.yaml IncompleteDetails": ["runs.answer.limits"],
+  ...Object.fromEntries(
+    ["CreateResponseRequest", "InputTokensRequest", "ResponseCreateFrame"].map((schema) => [
+      `schemas/responses.yaml ${schema}/properties/tools`,
+      ["limits.lists.items-and-tools"],
+    ]),
+  ),
   "schemas/responses.yaml OutputAudio": ["extensions.audio.output-audio", "extensions.audio.failing-voice"],
   "schemas/responses.yaml CreateResponseRequest": [
     "validation.order.fields-in-reference-order",

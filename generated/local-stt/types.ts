@@ -577,24 +577,6 @@ export interface components {
                 "application/json": components["schemas"]["SttErrorBody"];
             };
         };
-        /** @description The body took longer to arrive than STT_UPLOAD_TIMEOUT_MS allows. Code: idle_timeout. */
-        TimedOut: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["SttErrorBody"];
-            };
-        };
-        /** @description The body is larger than any allowed text. Code: upload_too_large. */
-        TooLarge: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["SttErrorBody"];
-            };
-        };
         /** @description The server has a fault; details are in its log only. Code: internal_error. */
         ServerFault: {
             headers: {
@@ -675,8 +657,6 @@ export type CloudFinalMessage = components['schemas']['CloudFinalMessage'];
 export type CloudErrorMessage = components['schemas']['CloudErrorMessage'];
 export type CloudServerMessage = components['schemas']['CloudServerMessage'];
 export type ResponseBadRequest = components['responses']['BadRequest'];
-export type ResponseTimedOut = components['responses']['TimedOut'];
-export type ResponseTooLarge = components['responses']['TooLarge'];
 export type ResponseServerFault = components['responses']['ServerFault'];
 export type ResponseStopping = components['responses']['Stopping'];
 export type ResponseStorageFull = components['responses']['StorageFull'];

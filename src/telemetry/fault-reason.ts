@@ -4,7 +4,6 @@ import { ModelError } from "../runs/ports.ts";
 /** Every reason for which a model server gives no answer: a closed list, whatever servers say. */
 export const MODEL_ERROR_REASONS = [
   "authentication",
-  "permission",
   "quota",
   "rate_limit",
   "context_length",
@@ -19,6 +18,7 @@ export const MODEL_ERROR_REASONS = [
 export type ModelErrorReason = (typeof MODEL_ERROR_REASONS)[number];
 
 const BY_CODE: ReadonlyMap<string | null, ModelErrorReason> = new Map([
+  ["model_authentication_failed", "authentication"],
   ["insufficient_quota", "quota"],
   ["context_length_exceeded", "context_length"],
   ["model_not_found", "unknown_model"],
@@ -27,7 +27,7 @@ const BY_CODE: ReadonlyMap<string | null, ModelErrorReason> = new Map([
 const BY_STATUS: ReadonlyMap<number, ModelErrorReason> = new Map([
   [401, "authentication"],
   [402, "quota"],
-  [403, "permission"],
+  [403, "authentication"],
   [404, "unknown_model"],
   [408, "timeout"],
   [429, "rate_limit"],

@@ -79,7 +79,7 @@ export const METRICS = {
   modelErrors: counter(
     "antiphon_model_errors_total",
     ["reason"],
-    "Answers that a model server refused or gave up: authentication, permission, quota, rate_limit, context_length, unknown_model, refused, timeout, unreachable, overloaded or failed.",
+    "Answers that a model server refused or gave up: authentication, quota, rate_limit, context_length, unknown_model, refused, timeout, unreachable, overloaded or failed.",
   ),
 
   commits: counter(

@@ -98,7 +98,8 @@ describe("what is measured", () => {
     );
     while (statuses.length > 0) await (await create()).text();
     const series = await scrape(server);
-    const reasons = ["authentication", "permission", "quota", "rate_limit", "failed", "overloaded", "refused"];
+    expect(series.get('antiphon_model_errors_total{reason="authentication"}')).toBe(2); // 401 and 403.
+    const reasons = ["quota", "rate_limit", "failed", "overloaded", "refused"];
     for (const reason of reasons) expect(series.get(`antiphon_model_errors_total{reason="${reason}"}`), reason).toBe(1);
     expect(series.get('antiphon_runs_refused_total{reason="model"}')).toBe(8);
     expect(series.get('antiphon_runs_ended_total{mode="foreground",status="failed"}')).toBe(0);

@@ -233,7 +233,7 @@ describe("a request is refused as at the reference for", () => {
     const sent: string[] = [];
     const counted = client.withOptions({
       fetch: (url, init) => {
-        sent.push(String(url));
+        sent.push(new Request(url).url);
         return fetch(url, init);
       },
     });
