@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { cpuMsOf } from "../../../tests/cpu-time.ts";
+import { verifies } from "../../../tests/verifies.ts";
+import { completedItem } from "./complete-item.ts";
+
+const said = (parts: readonly object[]): object => ({
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  status: "completed",
+  content: parts,
+});
+const text = { type: "output_text", text: "a" };
+const whole = { ...text, annotations: [], logprobs: [] };
+
+test("members that may be left out are listed as null or as empty lists, in each element of a list", () => {
+  const refusal = { type: "refusal", refusal: "no" };
+  expect(completedItem(said([text, refusal, whole, text]))).toEqual(said([whole, refusal, whole, whole]));
+});
+
+test("an item that lacks what has no empty form is none", () => {
+  expect(completedItem({ type: "message", role: "assistant", content: [text] })).toBeNull();
+});
+
+test("a list of thousands of sparse elements is completed, in time that grows with its length only", async () => {
+  verifies("limits.work.linear-in-lists");
+  const msOf = async (length: number): Promise<number> => {
+    const parts = Array.from({ length }, () => text);
+    return (await cpuMsOf(() => expect(completedItem(said(parts))).not.toBeNull())).ms;
+  };
+  await msOf(5_000);
+  const [one, four] = [await msOf(5_000), await msOf(20_000)];
+  expect(four).toBeLessThan(one * 12 + 200);
+});
