@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { isRecord } from "../base/records.ts";
 import type { Environment } from "../config/load-config.ts";
-import { GRAMMAR_TEXT, RULES, type StreamReport, TextLinter } from "../stream-grammar/index.ts";
+import { GRAMMAR_TEXT, NOTES, RULES, type StreamReport, TextLinter } from "../stream-grammar/index.ts";
 
 const USAGE = `Usage: antiphon lint-stream FILE|URL|- [--json] [--dialect reference|extension]
        antiphon lint-stream URL --body JSON|@FILE    creates a response, streamed; a base URL such as http://127.0.0.1:8080/v1 will do
@@ -12,6 +12,7 @@ const USAGE = `Usage: antiphon lint-stream FILE|URL|- [--json] [--dialect refere
 A file, or - for what is piped in, holds server-sent events or one JSON event a line. A URL is asked with the key in ANTIPHON_API_KEY or in --key-file FILE.
 --header 'NAME: VALUE' adds a header, as often as you like; --timeout SECONDS (600) says how long a live stream may take.
 
+A note tells of what the reference does too, though a correct server does better; it breaks no rule.
 It exits with 0 if no rule is broken, with 1 if one is, and with 2 if there was no stream to judge.`;
 
 const CLEAN_EXIT_CODE = 0;
@@ -169,14 +170,18 @@ function timeoutSeconds(text: string | undefined): number {
 function humanText(source: string, reports: readonly StreamReport[]): string {
   const many = reports.length > 1;
   return reports
-    .map(({ responseId, events, faults, faultsLeftOut }, index) =>
+    .map(({ responseId, events, faults, faultsLeftOut, notes }, index) =>
       [
         ...faults.map(
           ({ event, type, rule, says }) =>
             `event ${event}${type === null ? "" : ` ${type}`}: ${rule}: ${says}\n    ${RULES[rule]}`,
         ),
         ...(faultsLeftOut === 0 ? [] : [`and ${faultsLeftOut} more`]),
-        `${source}${many ? ` stream ${index + 1}` : ""}: ${events} events${responseId === null ? "" : ` of ${responseId}`}, ${verdict(faults.length + faultsLeftOut)}`,
+        ...notes.map(
+          ({ event, type, note, says }) =>
+            `event ${event}${type === null ? "" : ` ${type}`}: note ${note}: ${says}\n    ${NOTES[note]}`,
+        ),
+        `${source}${many ? ` stream ${index + 1}` : ""}: ${events} events${responseId === null ? "" : ` of ${responseId}`}, ${verdict(faults.length + faultsLeftOut)}${notes.length === 0 ? "" : `, notes: ${notes.length}`}`,
       ].join("\n"),
     )
     .join("\n");
@@ -193,11 +198,12 @@ function verdict(count: number): string {
 }
 
 function jsonText(source: string, reports: readonly StreamReport[]): string {
-  const streams = reports.map(({ responseId, events, faults, faultsLeftOut }) => ({
+  const streams = reports.map(({ responseId, events, faults, faultsLeftOut, notes }) => ({
     response_id: responseId,
     events,
     faults,
     faults_left_out: faultsLeftOut,
+    notes,
   }));
   return JSON.stringify({ source, ok: streams.every(({ faults }) => faults.length === 0), streams }, null, 2);
 }

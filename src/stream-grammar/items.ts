@@ -2,7 +2,7 @@ import { isRecord } from "../base/records.ts";
 import { ITEM_GRAMMAR, MIXING_ITEMS } from "./grammar.ts";
 import { ItemContents } from "./item-contents.ts";
 import { Order } from "./order.ts";
-import type { Report } from "./rules.ts";
+import type { Note, Report } from "./rules.ts";
 import { isSameJson } from "./same-json.ts";
 import { filledPaths, quoted } from "./texts.ts";
 import { indexOf, textOf } from "./values.ts";
@@ -14,7 +14,11 @@ interface Item {
   readonly added: Members;
   readonly order: Order | null;
   readonly contents: ItemContents;
+  /** The items that were told of at the same time, this one among them. */
+  readonly group: Item[];
   done: Members | null;
+  /** Whether the next item was added before this one was done. */
+  wasLeftOpen: boolean;
 }
 
 /** Official readers insist that these have a call id, and that it is the same in the end. */
@@ -27,7 +31,7 @@ const IDENTIFIED: ReadonlySet<string> = new Set([
 /** Official readers let these two do without an id. */
 const MAY_LACK_ID: ReadonlySet<string> = new Set(["function_call", "custom_tool_call"]);
 /** What changes while an item is made, or each time it is shown. */
-const CHANGING: ReadonlySet<string> = new Set(["id", "type", "status", "call_id", "encrypted_content"]);
+const CHANGING: ReadonlySet<string> = new Set(["id", "type", "status", "call_id", "encrypted_content", "fingerprint"]);
 
 /** The items of a response, from their own events. */
 export class Items {
@@ -51,9 +55,14 @@ export class Items {
     return this.#items.find(({ index }) => index === outputIndex)?.added["type"];
   }
 
-  checkEnded(report: Report): void {
-    for (const { index, added, done } of this.#items)
-      if (done === null) report("item-ends", `the ${textOf(added["type"])} at ${index} is not done`);
+  checkEnded(report: Report, note: Note): void {
+    for (const item of this.#items) {
+      const { index, added, done, group } = item;
+      if (done !== null) continue;
+      if (!isDoneByGroup(item)) report("item-ends", `the ${textOf(added["type"])} at ${index} is not done`);
+      else if (group.find((other) => other.done === null) === item)
+        note("lists-done-once", `one of ${group.length} lists is done`);
+    }
   }
 
   /** Compares the last snapshot with what was told. */
@@ -73,16 +82,34 @@ export class Items {
     const due = (this.#items.at(-1)?.index ?? -1) + 1;
     if (event["output_index"] !== due)
       report("output-index", `'output_index' is ${quoted(event["output_index"])} where ${due} is due`);
-    const open = this.#items.find(({ done }) => done === null);
-    if (open !== undefined && !(MIXING_ITEMS.has(type) && open.added["type"] === type))
-      report("one-item-at-a-time", `the ${textOf(open.added["type"])} at ${open.index} is not done`);
+    const open = this.#items.filter((item) => item.done === null && !item.wasLeftOpen);
+    const mixing = open.filter((item) => MIXING_ITEMS.has(type) && item.added["type"] === type);
+    if (mixing.length < open.length) this.#leaveOpen(open, report);
     this.#checkIds(added, report);
     for (const path of filledPaths(added)) report("added-empty", `'item.${path}' is not empty`);
     const grammar = ITEM_GRAMMAR.get(type);
     if (grammar === undefined) report("item-type", `'${type}' is no type of items`);
     const order = grammar === undefined ? null : new Order(grammar, "item-order");
     order?.take("output_item.added", report);
-    this.#items.push({ index: indexOf(event["output_index"]), added, order, contents: new ItemContents(), done: null });
+    const item: Item = {
+      index: indexOf(event["output_index"]),
+      added,
+      order,
+      contents: new ItemContents(),
+      group: mixing[0]?.group ?? [],
+      done: null,
+      wasLeftOpen: false,
+    };
+    item.group.push(item);
+    this.#items.push(item);
+  }
+
+  /** The next item was added before these were done. */
+  #leaveOpen(items: readonly Item[], report: Report): void {
+    const [wrong] = items.filter((item) => !isDoneByGroup(item));
+    if (wrong !== undefined)
+      report("one-item-at-a-time", `the ${textOf(wrong.added["type"])} at ${wrong.index} is not done`);
+    for (const item of items) if (isDoneByGroup(item)) item.wasLeftOpen = true;
   }
 
   #checkIds(added: Members, report: Report): void {
@@ -103,6 +130,7 @@ export class Items {
     const item = this.#itemOf(done["id"], event, report);
     if (item === null) return;
     item.order?.take("output_item.done", report);
+    if (item.wasLeftOpen) report("one-item-at-a-time", `the item at ${item.index} is done after the next was added`);
     item.done ??= done;
     if (done["type"] !== item.added["type"])
       report("done-item", `the type is ${quoted(done["type"])}, and was ${quoted(item.added["type"])}`);
@@ -134,12 +162,18 @@ export class Items {
   }
 }
 
+/** The reference often sends one `output_item.done` for all lists of MCP tools that it made at the same time. */
+function isDoneByGroup({ group }: Item): boolean {
+  const open = group.filter(({ done }) => done === null);
+  return open.length === group.length - 1 && open.every(({ order }) => order?.mayTake("output_item.done") === true);
+}
+
 /** The first member that differs. */
 function difference(shown: unknown, done: Members): string {
   if (!isRecord(shown)) return quoted(shown);
   const members = new Set([...Object.keys(done), ...Object.keys(shown)]);
   for (const member of members)
-    if (!isSameJson({ [member]: shown[member] }, { [member]: done[member] }))
+    if (!isSameJson({ type: shown["type"], [member]: shown[member] }, { type: done["type"], [member]: done[member] }))
       return `'${member}' is ${quoted(shown[member])}, and was ${quoted(done[member])}`;
   return "its members differ";
 }

@@ -24,6 +24,10 @@ export class Order {
     } else this.#rest = rest;
   }
 
+  mayTake(name: string): boolean {
+    return !this.#isLost && after(this.#rest, name) !== NOTHING;
+  }
+
   /** Whether something is still due. */
   get isUnfinished(): boolean {
     return !this.#isLost && !mayEnd(this.#rest);

@@ -38,5 +38,16 @@ export const RULES = {
 
 export type RuleName = keyof typeof RULES;
 
+/** What the reference does as well, though a correct server does better; it breaks no rule. */
+export const NOTES = {
+  "lists-done-once":
+    "One response.output_item.done stands for several lists of MCP tools, as the reference sends it; each list should have its own.",
+} as const satisfies Readonly<Record<string, string>>;
+
+export type NoteName = keyof typeof NOTES;
+
+/** Tells of something remarkable at the event that is being looked at. */
+export type Note = (note: NoteName, says: string) => void;
+
 /** Tells of a broken rule at the event that is being looked at. */
 export type Report = (rule: RuleName, says: string) => void;

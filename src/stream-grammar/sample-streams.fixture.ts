@@ -65,7 +65,10 @@ export const SAMPLE_STREAMS: Readonly<Record<string, readonly SampleEvent[]>> = 
     item("tool_search_call", { call_id: "a" }, [], { call_id: "b" }),
     item("tool_search_output", { tools: [] }),
   ]),
-  "a program": stream([item("program", { call_id: "call_1" }), item("program_output", { call_id: "call_1" })]),
+  "a program": stream([
+    item("program", { call_id: "call_1", code: "", fingerprint: "a" }, [], { code: "1", fingerprint: "b" }),
+    item("program_output", { call_id: "call_1" }),
+  ]),
   "a compaction": stream([
     message(1, ["Hi"]),
     item("compaction", { encrypted_content: "a" }, [], { encrypted_content: "b" }),

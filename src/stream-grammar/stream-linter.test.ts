@@ -10,7 +10,8 @@ import { lintEvents } from "./stream-linter.ts";
 const SAMPLES = Object.entries(SAMPLE_STREAMS);
 
 test.each(SAMPLES)("%s is legal", (_, events) => {
-  expect(lintEvents(events)).toEqual({ responseId: "resp_1", events: events.length, faults: [], faultsLeftOut: 0 });
+  const nothing = { faults: [], faultsLeftOut: 0, notes: [] };
+  expect(lintEvents(events)).toEqual({ responseId: "resp_1", events: events.length, ...nothing });
 });
 
 test.each(SAMPLES)("the broken rule and its event are named in each mutation of %s", (_, events) => {
@@ -55,6 +56,20 @@ describe("a stream", () => {
     check(numbered(events.toSpliced(4, 0, keepAlive)));
     check(events.toSpliced(4, 0, { ...keepAlive, sequence_number: 4 }));
     check(numbered(events.toSpliced(0, 0, keepAlive)), [0, "stream-order"]);
+  });
+
+  test("may show another fingerprint of a program each time, and nothing else that is another", () => {
+    const events = sample("a program");
+    const last = events.at(-1);
+    const shown = (item: object): unknown[] => {
+      const [program, output]: Record<string, unknown>[] = Object(last?.["response"]).output;
+      const response = { ...Object(last?.["response"]), output: [{ ...program, ...item }, output] };
+      return events.with(events.length - 1, { type: "", ...last, response });
+    };
+    check(shown({ fingerprint: "c" }));
+    const [fault, ...others] = lintEvents(shown({ fingerprint: "c", code: "2" })).faults;
+    expect(others).toEqual([]);
+    expect(fault).toMatchObject({ rule: "final-output", says: expect.stringContaining("'code' is \"2\"") });
   });
 
   test("lists tools of several MCP servers at the same time", () => {

@@ -4,7 +4,7 @@ import { findMemberFaults, isAboutItem, nameOfType } from "./event-members.ts";
 import { SOUND_GRAMMAR, STREAM_GRAMMAR } from "./grammar.ts";
 import { Items } from "./items.ts";
 import { Order } from "./order.ts";
-import type { Report, RuleName } from "./rules.ts";
+import type { Note, NoteName, Report, RuleName } from "./rules.ts";
 import { quoted } from "./texts.ts";
 import { textOf } from "./values.ts";
 
@@ -18,6 +18,14 @@ export interface StreamFault {
   readonly says: string;
 }
 
+/** Something remarkable that breaks no rule, and where. */
+export interface StreamNote {
+  readonly note: NoteName;
+  readonly event: number;
+  readonly type: string | null;
+  readonly says: string;
+}
+
 /** What was found in one stream. */
 export interface StreamReport {
   readonly responseId: string | null;
@@ -25,11 +33,13 @@ export interface StreamReport {
   /** Those that came first; a stream that is wrong from end to end has more. */
   readonly faults: readonly StreamFault[];
   readonly faultsLeftOut: number;
+  readonly notes: readonly StreamNote[];
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
 const FAULTS_MAX = 200;
+const NOTES_MAX = 20;
 const LIFECYCLE: ReadonlySet<string> = new Set([
   "created",
   "queued",
@@ -43,6 +53,7 @@ const ENDINGS: ReadonlySet<string> = new Set(["completed", "incomplete", "failed
 /** Judges one stream, event after event. */
 export class StreamLinter {
   readonly #faults: StreamFault[] = [];
+  readonly #notes: StreamNote[] = [];
   readonly #order = new Order(STREAM_GRAMMAR.get("stream"), "stream-order");
   readonly #sound = new Order(SOUND_GRAMMAR.get("sound"), "sound-order");
   readonly #items = new Items();
@@ -67,6 +78,10 @@ export class StreamLinter {
     else this.#faults.push({ rule, event: this.#events, type: this.#type, says });
   };
 
+  readonly #note: Note = (note, says) => {
+    if (this.#notes.length < NOTES_MAX) this.#notes.push({ note, event: this.#events, type: this.#type, says });
+  };
+
   /** One event, as its JSON was read. */
   take(event: unknown): void {
     this.#type = isRecord(event) && typeof event["type"] === "string" ? event["type"] : null;
@@ -87,6 +102,7 @@ export class StreamLinter {
       events: this.#events,
       faults: this.#faults,
       faultsLeftOut: this.#faultsLeftOut,
+      notes: this.#notes,
     };
   }
 
@@ -152,7 +168,7 @@ export class StreamLinter {
     else this.#responseId = id;
     if (ENDINGS.has(name)) {
       this.#hasEnded = true;
-      this.#items.checkEnded(this.report);
+      this.#items.checkEnded(this.report, this.#note);
       this.#items.checkOutput(output, this.report);
       if (this.#hasSound && this.#sound.isUnfinished) this.report("sound-order", "the sound has not ended");
     } else {

@@ -18,7 +18,8 @@ export async function readStream(reply: Response): Promise<ReadStream> {
   const text = await reply.text();
   expect(reply.status, text).toBe(200);
   const events = dataLines(text).map((line) => eventOf(JSON.parse(line)));
-  if (events[0]?.sequence_number === 0) expect(lintText(text).flatMap(({ faults }) => faults)).toEqual([]);
+  if (events[0]?.sequence_number === 0)
+    expect(lintText(text).flatMap(({ faults, notes }) => [...faults, ...notes])).toEqual([]);
   return { text, events, final: responseOf(events.at(-1)) };
 }
 

@@ -6,6 +6,7 @@ import { Readable } from "node:stream";
 import { expect, onTestFinished, test } from "vitest";
 import { runLintStream } from "../../src/servers/lint-stream-command.ts";
 import { SAMPLE_STREAMS, type SampleEvent } from "../../src/stream-grammar/sample-streams.fixture.ts";
+import { streamOfLists, THREE_LISTS } from "../../src/stream-grammar/several-lists.fixture.ts";
 import { sends, serveHttp } from "../http-server.ts";
 import { startTestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
@@ -83,9 +84,27 @@ test("what is piped in is judged, and told as JSON", async () => {
         events: 9,
         faults: [{ rule: "deltas-add-up", event: 5, type: "response.output_text.done", says: expect.any(String) }],
         faults_left_out: 0,
+        notes: [],
       },
     ],
   });
+});
+
+test("a note is told, and is no fault", async () => {
+  verifies("contract.parity.stream-grammar");
+  const { begun, completed, done } = THREE_LISTS;
+  const noted = lines(streamOfLists([...begun, ...completed, ...done.slice(0, 1)], 3));
+  const { code, out, err } = await lintInProcess(["-"], noted);
+  expect([code, err]).toEqual([0, ""]);
+  expect(out).toMatch(/^event 12 response\.completed: note lists-done-once: one of 3 lists is done\n {4}One response/);
+  expect(out).toMatch(/-: 13 events of resp_1, no rule broken, notes: 1\n$/);
+
+  const file = join(await makeFolder(), "noted.txt");
+  await writeFile(file, noted);
+  const told = await lint([file, "--json"]);
+  expect(told.code).toBe(0);
+  const note = { note: "lists-done-once", event: 12, type: "response.completed", says: expect.any(String) };
+  expect(JSON.parse(told.out)).toMatchObject({ ok: true, streams: [{ faults: [], notes: [note] }] });
 });
 
 test("a live stream is asked for and judged, with the key of the environment or of a file", async () => {
