@@ -63,6 +63,7 @@ const NAMES_NOTHING_STORED: Readonly<Record<string, string>> = {
   file_ids: "belongs to a hosted tool",
   "ImageMask.file_id": "belongs to a hosted tool",
   "CreateVectorStoreFileRequest.file_id": "belongs to a hosted tool",
+  "BackgroundOptionsInput.continuation_id": "accepted for the reference's clients, and nobody follows it",
   "ContainerFileCitation.file_id": "a note that a client sends back, and nobody follows",
   "FileCitation.file_id": "a note that a client sends back, and nobody follows",
   "FilePath.file_id": "a note that a client sends back, and nobody follows",
