@@ -197,7 +197,7 @@ test("what a client sends waits with the client while the handler is busy", asyn
 });
 
 test("a socket that does not answer pings is closed", async () => {
-  const sample = await startSockets(echo, { options: { pingIntervalMs: 20 } });
+  const sample = await startSockets(echo, { options: { pingIntervalMs: 200 } });
   const living = open(sample);
   const dead = connectTo(sample); // Speaks no WebSocket beyond the handshake.
   dead.write(
