@@ -40,7 +40,7 @@ test("a run whose client has stopped reading has its time all the same", async (
       response.writeHead(200, { "content-type": "text/event-stream" });
       void pipeline(Readable.from(endlessPages()), response).catch(() => null);
     },
-    { RUN_TIMEOUT_MS: "1500", RUNS_MAX: "1" },
+    { RUN_TIMEOUT_MS: "1500", RUNS_MAX: "1", ANSWER_TEXT_CHARACTERS_MAX: "5242880" },
   );
   const { hostname, port } = new URL(server.url);
   const socket = connect(Number(port), hostname).pause();
