@@ -1,5 +1,6 @@
 import { playOfStream } from "../recorded-parity/plays.fixture.ts";
 import { firstSnapshot, type RecordedStream, readStreams } from "../recorded-parity/recordings.fixture.ts";
+import { isRecord } from "../records.fixture.ts";
 import type { LeftOut } from "./masks.fixture.ts";
 import type { WrittenResponse } from "./written-response.fixture.ts";
 import { callBlock, messageBlock, reasoningBlock, refusalBlock, writeStream } from "./written-streams.fixture.ts";
@@ -128,7 +129,19 @@ export function readRecordedCase(folder: string, { name, file, from, isStateless
   const [first] = streams;
   if (first === undefined) throw new Error(`REFERENCE_RECORDINGS holds no stream ${file} #${from + 1}`);
   const hasTool = (firstSnapshot(first).tools ?? []).length > 0;
-  return { name, streams, hasTool, isStateless, left: [...LEFT_OUT, ...NOT_RECORDED] };
+  const newer = streams.map((stream) => ({ ...stream, events: stream.events.map(withReasoningContent) }));
+  return { name, streams: newer, hasTool, isStateless, left: [...LEFT_OUT, ...NOT_RECORDED] };
+}
+
+/** Reasoning items have a list of contents by now, which is newer than the recordings. */
+function withReasoningContent<Value>(value: Value): Value;
+function withReasoningContent(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withReasoningContent);
+  if (!isRecord(value)) return value;
+  const members = Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, withReasoningContent(member)]),
+  );
+  return value["type"] === "reasoning" && "summary" in value ? { content: [], ...members } : members;
 }
 
 export function promptOf({ name }: RendererCase): string {

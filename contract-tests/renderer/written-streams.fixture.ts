@@ -116,6 +116,7 @@ export function reasoningBlock(id: string, summaries: readonly (readonly string[
   const item = {
     id,
     type: "reasoning",
+    content: [],
     encrypted_content: `${id}-at-the-end`,
     summary: summaries.map((deltas) => ({ type: "summary_text", text: deltas.join("") })),
   };

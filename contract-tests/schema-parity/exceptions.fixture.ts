@@ -68,6 +68,11 @@ export const EXCEPTIONS: readonly Group[] = [
       "recordings, live answers or the SDK's fixtures show that the reference does so; its schema is wrong or older",
     places: [
       "reply Response.billing: no such member",
+      "reply WebSearchApiSource: no such object",
+      "reply McpToolFilter.read_only: no null",
+      "reply McpToolFilter.tool_names: no null",
+      "reply McpApprovalFilter.always: no null",
+      "reply McpApprovalFilter.never: no null",
       "reply Response.frequency_penalty: no such member",
       "reply Response.presence_penalty: no such member",
       "reply Response.store: no such member",

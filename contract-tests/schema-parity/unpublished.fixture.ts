@@ -81,6 +81,7 @@ export const UNPUBLISHED: readonly Group[] = [
       "request MessageInput<message user>.status",
       "request WebSearchCallInput.status",
       "request WebSearchCallInput.results",
+      "request WebSearchApiSource",
     ],
   },
   {
