@@ -352,7 +352,7 @@ export interface components {
             raw_text: string;
             /** @description Whether a provider formatted the text. False when formatting is off, no key is set, the text is empty, or the provider failed. */
             formatted: boolean;
-            /** @description Why the raw text came back although formatting is on, or that a demo model heard it; left out where there is nothing to say. */
+            /** @description Why the raw text came back although formatting is on, that there is no text to format, or that a demo model heard it; left out where there is nothing to say. A reply with formatted false and no warning means that formatting is off or has no provider. */
             warning?: string;
             /** @description Of /stt_and_format, as in Transcription. /format leaves it out. */
             language?: string;
@@ -384,12 +384,14 @@ export interface components {
         };
         /** @description Which provider formatting would go to. The provider is not called to find out. */
         FormattingHealth: {
-            /** @description True when formatting is on and a provider is configured. False means that raw text comes back. */
+            /** @description True when formatting is on, a provider is configured, and it did not refuse the key of the latest call. False means that raw text comes back. */
             enabled: boolean;
             /** @description Host and port of the provider, without path, user or key; null where none is configured. */
             provider: string | null;
             /** @description The provider's model; null where none is configured. */
             model: string | null;
+            /** @description One sentence on why formatting is not enabled; null where it is. */
+            detail: string | null;
         };
         /** @description What is running here. */
         Version: {
@@ -435,10 +437,10 @@ export interface components {
         /** @description What formatting requests get. */
         FormattingTier: {
             /**
-             * @description off is switched off, no_key has no provider key and gives raw text, ready calls the provider.
+             * @description off is switched off, no_key has no provider key and gives raw text, ready calls the provider. unauthorized calls it too, but it refused the key of the latest call with 401 or 403.
              * @enum {string}
              */
-            status: "no_key" | "off" | "ready";
+            status: "no_key" | "off" | "ready" | "unauthorized";
             /** @description The provider's model; null unless ready. */
             model: string | null;
         };
@@ -1209,7 +1211,7 @@ export interface operations {
                     "application/json": components["schemas"]["SttErrorBody"];
                 };
             };
-            /** @description The provider refused the key, is not running, failed, or is not configured; or the server has a fault. Codes: provider_unauthorized, provider_unreachable, provider_failed, provider_not_configured, internal_error. */
+            /** @description The provider refused the key, is not running, failed, or is not configured; or the server has a fault. Codes: provider_unauthorized, provider_unreachable, provider_failed, provider_not_configured, internal_error. provider_unauthorized and provider_not_configured carry x-should-retry false, since only a change of the settings helps. */
             500: {
                 headers: {
                     [name: string]: unknown;

@@ -1485,7 +1485,7 @@ validate52.errors = vErrors;
 return errors === 0;
 }
 
-const schema26 = {"type":"object","additionalProperties":false,"required":["enabled","provider","model"],"properties":{"enabled":{"type":"boolean"},"provider":{"type":["string","null"]},"model":{"type":["string","null"]}}};
+const schema26 = {"type":"object","additionalProperties":false,"required":["enabled","provider","model","detail"],"properties":{"enabled":{"type":"boolean"},"provider":{"type":["string","null"]},"model":{"type":["string","null"]},"detail":{"type":["string","null"]}}};
 
 function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -1493,14 +1493,14 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((data.enabled === undefined) && (missing0 = "enabled")) || ((data.provider === undefined) && (missing0 = "provider"))) || ((data.model === undefined) && (missing0 = "model"))){
+if(((((data.enabled === undefined) && (missing0 = "enabled")) || ((data.provider === undefined) && (missing0 = "provider"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.detail === undefined) && (missing0 = "detail"))){
 validate54.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema26.required,parentSchema:schema26,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((key0 === "enabled") || (key0 === "provider")) || (key0 === "model"))){
+if(!((((key0 === "enabled") || (key0 === "provider")) || (key0 === "model")) || (key0 === "detail"))){
 validate54.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema26,data}];
 return false;
 break;
@@ -1544,6 +1544,20 @@ var valid0 = _errs6 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.detail !== undefined){
+let data3 = data.detail;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate54.errors = [{instancePath:instancePath+"/detail",schemaPath:"#/properties/detail/type",keyword:"type",params:{type: schema26.properties.detail.type},message:"must be string,null",schema:schema26.properties.detail.type,parentSchema:schema26.properties.detail,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -1782,14 +1796,14 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((data.enabled === undefined) && (missing0 = "enabled")) || ((data.provider === undefined) && (missing0 = "provider"))) || ((data.model === undefined) && (missing0 = "model"))){
+if(((((data.enabled === undefined) && (missing0 = "enabled")) || ((data.provider === undefined) && (missing0 = "provider"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.detail === undefined) && (missing0 = "detail"))){
 validate57.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'",schema:schema26.required,parentSchema:schema26,data}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((key0 === "enabled") || (key0 === "provider")) || (key0 === "model"))){
+if(!((((key0 === "enabled") || (key0 === "provider")) || (key0 === "model")) || (key0 === "detail"))){
 validate57.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema26,data}];
 return false;
 break;
@@ -1833,6 +1847,20 @@ var valid0 = _errs6 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.detail !== undefined){
+let data3 = data.detail;
+const _errs8 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate57.errors = [{instancePath:instancePath+"/detail",schemaPath:"#/properties/detail/type",keyword:"type",params:{type: schema26.properties.detail.type},message:"must be string,null",schema:schema26.properties.detail.type,parentSchema:schema26.properties.detail,data:data3}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -2021,7 +2049,7 @@ validate63.errors = vErrors;
 return errors === 0;
 }
 
-const schema33 = {"type":"object","additionalProperties":false,"required":["status","model"],"properties":{"status":{"type":"string","enum":["no_key","off","ready"]},"model":{"type":["string","null"]}}};
+const schema33 = {"type":"object","additionalProperties":false,"required":["status","model"],"properties":{"status":{"type":"string","enum":["no_key","off","ready","unauthorized"]},"model":{"type":["string","null"]}}};
 
 function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -2050,7 +2078,7 @@ if(typeof data0 !== "string"){
 validate65.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.status.type,parentSchema:schema33.properties.status,data:data0}];
 return false;
 }
-if(!(((data0 === "no_key") || (data0 === "off")) || (data0 === "ready"))){
+if(!((((data0 === "no_key") || (data0 === "off")) || (data0 === "ready")) || (data0 === "unauthorized"))){
 validate65.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema33.properties.status.enum},message:"must be equal to one of the allowed values",schema:schema33.properties.status.enum,parentSchema:schema33.properties.status,data:data0}];
 return false;
 }
@@ -2503,7 +2531,7 @@ if(typeof data0 !== "string"){
 validate72.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.status.type,parentSchema:schema33.properties.status,data:data0}];
 return false;
 }
-if(!(((data0 === "no_key") || (data0 === "off")) || (data0 === "ready"))){
+if(!((((data0 === "no_key") || (data0 === "off")) || (data0 === "ready")) || (data0 === "unauthorized"))){
 validate72.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema33.properties.status.enum},message:"must be equal to one of the allowed values",schema:schema33.properties.status.enum,parentSchema:schema33.properties.status,data:data0}];
 return false;
 }
