@@ -5,6 +5,7 @@ import { assertNever } from "../base/assert.ts";
 import type { Logger } from "../base/logger.ts";
 import { type SpeechEngine, SpeechError, type Transcript, transcriptWarning } from "../speech/speech-engine.ts";
 import { clientTooSlow, streamIdle } from "./errors.ts";
+import { logSpeechFailure } from "./log-speech-failure.ts";
 import { Outbox } from "./outbox.ts";
 import { speechFault } from "./speech-faults.ts";
 import type { SpeechObserver } from "./speech-observer.ts";
@@ -40,7 +41,7 @@ const BUSY_RETRY_MS = 250;
 /** Nobody ever waits for a guess. */
 const NEVER = new AbortController().signal;
 
-/** Begins a stt-jsonl-v1 stream, as `runStream` does. A broken line is told to the log in the words of the specification. */
+/** Begins a stt-jsonl-v1 stream, as `runStream` does. The log is told why it ended, of a broken line in the words of the specification. */
 export function runSession(
   parts: SessionParts,
   messages: AsyncIterable<unknown>,
@@ -48,8 +49,10 @@ export function runSession(
 ): AsyncIterable<SttServerMessage> {
   const { transport, interim, log, requestId } = request;
   const onEnd = (error: ApiError | null): void => {
-    if (error?.code === "invalid_message" && transport === "ndjson")
+    if (error === null) return;
+    if (error.code === "invalid_message" && transport === "ndjson")
       log.warn({ requestId }, "ValueError: audio_base64 is required");
+    else log.warn({ requestId, reason: error.code }, "a stream was ended by an error");
   };
   return runStream({ ...parts, protocol: jsonLines(interim), onEnd }, messages, request);
 }
@@ -226,6 +229,7 @@ class SessionDriver<Message extends object> {
       this.#perform(this.#session.transcribed(part, heard));
     } catch (error) {
       if (signal.aborted) return;
+      logSpeechFailure(this.#request, error);
       if (error instanceof SpeechError) this.#perform(this.#session.breakOff(speechFault(error)));
       else this.#end(error);
     }

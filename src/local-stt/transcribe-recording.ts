@@ -2,6 +2,7 @@ import type { Recording } from "../audio-formats/recording.ts";
 import type { RecordingTranscriber, TranscribedRecording } from "../speech/recording-transcriber.ts";
 import type { SpeechEngine } from "../speech/speech-engine.ts";
 import type { SttContext } from "./context.ts";
+import { logSpeechFailure } from "./log-speech-failure.ts";
 import { recordingFault } from "./speech-faults.ts";
 import type { SpeechObserver } from "./speech-observer.ts";
 import { spokenLanguage } from "./spoken-language.ts";
@@ -22,13 +23,15 @@ export interface UploadParts {
 }
 
 export function transcribeUploads({ speech, recordings, observer }: UploadParts): TranscribeUpload {
-  return async ({ audio, language: named }, { requestId, signal }) => {
+  return async ({ audio, language: named }, context) => {
+    const { requestId, signal } = context;
     const language = spokenLanguage(named ?? null, speech);
     try {
       const heard = await recordings.transcribe(audio, { language, caller: requestId, signal });
       observer.audioReceived(heard.durationMs);
       return heard;
     } catch (error) {
+      if (!signal.aborted) logSpeechFailure(context, error);
       throw recordingFault(error);
     }
   };

@@ -223,6 +223,7 @@ function refuse<P>(
   const requestId = newRequestId();
   const named = namedFault(error, faults);
   if (named === null) log.error({ err: error, requestId }, "an upgrade failed");
+  else if (named.status >= 500) log.warn({ err: error, requestId }, "a request was refused");
   const fault = named ?? faults.internalError(requestId);
   const headers = { "x-request-id": requestId, ...options.standingHeaders(0), ...fault.headers };
   socket.once("finish", () => socket.destroy()); // The other side may keep its half open for ever.

@@ -1,0 +1,126 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
+import { silentLogger } from "../../src/base/logger.ts";
+import { type LocalSttServerOptions, startLocalSttServer } from "../local-stt-server.ts";
+import { type EngineName, isMissing, openEngines } from "../speech/staged-engines.ts";
+import { tones } from "../speech/tones.ts";
+import { verifies } from "../verifies.ts";
+import { chunk, openStream, TRANSPORTS } from "./stream-client.ts";
+
+const engines = await openEngines();
+
+interface Line {
+  readonly level: "warn" | "error";
+  readonly fields: object;
+  readonly message: string;
+}
+
+/** A server with this engine, and its warnings and errors. */
+async function startServer(engine: EngineName): Promise<{ readonly url: string; readonly lines: readonly Line[] }> {
+  const lines: Line[] = [];
+  const at =
+    (level: Line["level"]) =>
+    (fields: object, message: string): void =>
+      void lines.push({ level, fields, message });
+  const options: LocalSttServerOptions = {
+    speech: engines.engine(engine),
+    log: { ...silentLogger, warn: at("warn"), error: at("error") },
+  };
+  const server = await startLocalSttServer(options);
+  onTestFinished(() => server.close());
+  return { url: server.url, lines };
+}
+
+async function upload(url: string, path: string, file: Uint8Array): Promise<number> {
+  const form = new FormData();
+  form.set("audio", new Blob([Uint8Array.from(file)]), "secret-name.wav");
+  const reply = await fetch(`${url}${path}`, { method: "POST", body: form });
+  await reply.text();
+  return reply.status;
+}
+
+const SPOKEN = wavFile(tones("one"), 16_000);
+const FAILED = { reason: "crashed", problem: "The speech engine failed on this recording, twice" };
+
+describe("of an upload that is not transcribed, the log tells why", () => {
+  test.each<readonly [what: string, file: Uint8Array, status: number, reason: string, problem: RegExp]>([
+    ["text", Buffer.from("words of a secret text ".repeat(9)), 415, "unsupported", /^Unsupported format/],
+    ["an empty file", Buffer.alloc(0), 400, "empty", /empty file/],
+    ["half a file", SPOKEN.subarray(0, SPOKEN.length / 2), 400, "broken", /cut off/],
+    ["a file without sound", wavFile(new Int16Array(0), 16_000), 400, "empty", /no sound/],
+  ])("%s", async (_what, file, status, reason, problem) => {
+    verifies("stt.errors.speech-failures-are-logged");
+    const { url, lines } = await startServer("failing");
+    for (const path of ["/transcribe", "/stt_and_format"]) expect(await upload(url, path, file)).toBe(status);
+    const line = {
+      level: "warn",
+      fields: { requestId: expect.stringMatching(/^req_/), reason, problem: expect.stringMatching(problem) },
+      message: "a recording cannot be read",
+    };
+    expect(lines).toEqual([line, line]);
+    expect(JSON.stringify(lines)).not.toMatch(/secret/);
+  });
+
+  test.each<readonly [engine: EngineName, status: number, level: string, fields: object]>([
+    ["failing", 500, "error", FAILED],
+    ["full", 503, "warn", { reason: "busy", problem: "Too many recordings wait for the speech engine already" }],
+    ["loading", 503, "warn", { reason: "loading", problem: "The speech engine is not ready" }],
+    ["none", 503, "error", { reason: "failed", problem: "Speech is switched off" }],
+  ])("an engine that is %s", async (engine, status, level, fields) => {
+    verifies("stt.errors.speech-failures-are-logged");
+    const { url, lines } = await startServer(engine);
+    expect(await upload(url, "/transcribe", SPOKEN)).toBe(status);
+    expect(lines[0]).toMatchObject({ level, fields, message: "speech was not transcribed" });
+  });
+});
+
+describe.each(TRANSPORTS)("of a stream over %s that gets no transcript, the log tells why", (transport) => {
+  test("where the engine fails", async () => {
+    verifies("stt.errors.speech-failures-are-logged");
+    const { url, lines } = await startServer("failing");
+    const stream = openStream(url, transport);
+    for (const message of [chunk(tones("one")), { type: "end" }]) stream.say(message);
+    expect((await stream.hearAll()).at(-1)).toMatchObject({ type: "error", code: "transcription_failed" });
+    expect(lines).toMatchObject([
+      { level: "error", fields: FAILED, message: "speech was not transcribed" },
+      { level: "warn", fields: { reason: "transcription_failed" }, message: "a stream was ended by an error" },
+    ]);
+  });
+
+  test("where it is refused at its beginning", async () => {
+    verifies("stt.errors.speech-failures-are-logged");
+    const { url, lines } = await startServer("full");
+    const stream = openStream(url, transport);
+    if (transport === "ndjson") stream.hangUp();
+    await stream.hearAll();
+    expect(lines).toMatchObject([
+      { level: "warn", fields: { err: { code: "busy" } }, message: "a request was refused" },
+    ]);
+  });
+
+  test.each<readonly [what: string, message: object, reason: string]>([
+    ["another encoding", chunk(tones("one"), { encoding: "secret" }), "unsupported_format"],
+    ["a file", chunk(SPOKEN), "unsupported_format"],
+    ["a chunk that is too large", chunk(new Uint8Array(1024 * 1024 + 2)), "chunk_too_large"],
+  ])("where it sends %s", async (_what, message, reason) => {
+    verifies("stt.errors.speech-failures-are-logged");
+    const { url, lines } = await startServer("talkative");
+    const stream = openStream(url, transport);
+    stream.say(message);
+    expect((await stream.hearAll()).at(-1)).toMatchObject({ type: "error", code: reason });
+    expect(lines).toMatchObject([{ level: "warn", fields: { reason }, message: "a stream was ended by an error" }]);
+    expect(JSON.stringify(lines)).not.toMatch(/secret/);
+  });
+});
+
+test.skipIf(isMissing("tones"))("a stream that ends well leaves no warning", async () => {
+  verifies("stt.errors.speech-failures-are-logged");
+  onTestFinished(() => engines.close());
+  const { url, lines } = await startServer("tones");
+  for (const transport of TRANSPORTS) {
+    const stream = openStream(url, transport);
+    for (const message of [chunk(tones("one")), { type: "end" }]) stream.say(message);
+    expect((await stream.hearAll()).at(-1)).toMatchObject({ type: "stream.closed" });
+  }
+  expect(lines).toEqual([]);
+});
