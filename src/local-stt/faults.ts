@@ -3,6 +3,7 @@ import type { ApiError } from "../base/api-error.ts";
 import type { Logger } from "../base/logger.ts";
 import type { SchemaRefusal } from "../base/schema-refusal.ts";
 import { isStorageFull } from "../base/storage-full.ts";
+import { bodyRefusal } from "./body-refusal.ts";
 import {
   binaryMessage,
   bodyPackedTooTightly,
@@ -49,9 +50,7 @@ const FAULTS = {
   unsupportedEncoding: (given: string) => invalidRequest(`Unsupported content encoding: '${given}'.`),
   invalidForm: (reason: string) => invalidRequest(`The form cannot be read: ${reason}`),
   invalidBody: (_operationId: string, _body: unknown, refusals: readonly SchemaRefusal[]) =>
-    invalidRequest(
-      `The body breaks the schema at '${refusals[0]?.instancePath ?? ""}' (${refusals[0]?.keyword ?? "unknown"}).`,
-    ),
+    invalidRequest(bodyRefusal(refusals)),
   invalidQuery: ({ name }: { readonly name: string }) => invalidRequest(`The query parameter '${name}' is not valid.`),
   invalidClientRequestId: () => invalidRequest("X-Client-Request-Id must be at most 512 ASCII characters."),
   malformedRequest: () => invalidRequest("The request could not be read as HTTP."),

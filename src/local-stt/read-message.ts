@@ -4,6 +4,8 @@ import { isRecord } from "../base/records.ts";
 import { CHUNK_BYTES_MAX } from "./chunk-audio.ts";
 import { brokenMessage, chunkTooLarge } from "./errors.ts";
 
+const NAME_CHARACTERS_MAX = 64;
+
 /** The message that a client sent. Throws the `ApiError` that says how it breaks the schema. */
 export function readMessage(value: unknown): SttClientMessage {
   if (validateSttClientMessage(value)) return value;
@@ -19,5 +21,6 @@ export function readMessage(value: unknown): SttClientMessage {
   const refusal = validateChunkMessage.errors?.[0];
   if (refusal?.instancePath === "/audio_base64") throw chunkTooLarge(CHUNK_BYTES_MAX);
   const place = refusal?.instancePath.slice(1) ?? "";
-  throw brokenMessage(place === "" ? "a chunk has members that are not known" : `${place} is not valid`);
+  const unknown = String(refusal?.params["additionalProperty"]).slice(0, NAME_CHARACTERS_MAX);
+  throw brokenMessage(place === "" ? `a chunk has no member '${unknown}'` : `${place} is not valid`);
 }

@@ -1,0 +1,51 @@
+import { isRecord } from "../base/records.ts";
+import type { SchemaRefusal } from "../base/schema-refusal.ts";
+
+const NAME_CHARACTERS_MAX = 64;
+
+/** What is wrong with a body, as a sentence that names the member. It repeats names of members and never their values. */
+export function bodyRefusal(refusals: readonly SchemaRefusal[]): string {
+  const [refusal] = refusals;
+  if (refusal === undefined) return "The body breaks its schema.";
+  const place = placeOf(refusal.instancePath);
+  if (refusal.keyword === "required")
+    return `The member '${memberOf(place, String(refusal.params["missingProperty"]))}' is missing.`;
+  if (refusal.keyword === "additionalProperties") {
+    const name = memberOf(place, String(refusal.params["additionalProperty"]).slice(0, NAME_CHARACTERS_MAX));
+    return `The member '${name}' is not known.${knownMembers(refusal.parentSchema)}`;
+  }
+  return `${place === "" ? "The body" : `The member '${place}'`} ${demandOf(refusal)}.`;
+}
+
+function demandOf({ keyword, params }: SchemaRefusal): string {
+  const limit = String(params["limit"]);
+  switch (keyword) {
+    case "type":
+      return `must be of type ${[params["type"]].flat().map(String).join(" or ")}`;
+    case "enum":
+      return `must be one of: ${[params["allowedValues"]].flat().map(String).join(", ")}`;
+    case "maxLength":
+      return `must have at most ${limit} character(s)`;
+    case "minItems":
+      return `must have at least ${limit} element(s)`;
+    case "maxItems":
+      return `must have at most ${limit} element(s)`;
+    default:
+      return `is not valid (${keyword})`;
+  }
+}
+
+function knownMembers(schema: unknown): string {
+  const properties = isRecord(schema) && isRecord(schema["properties"]) ? Object.keys(schema["properties"]) : [];
+  return properties.length === 0 ? "" : ` Known are: ${properties.join(", ")}.`;
+}
+
+/** `/messages/0/role` is `messages[0].role`. */
+function placeOf(instancePath: string): string {
+  const steps = instancePath.split("/").slice(1);
+  return steps.reduce((place, step) => (/^\d+$/.test(step) ? `${place}[${step}]` : memberOf(place, step)), "");
+}
+
+function memberOf(place: string, name: string): string {
+  return place === "" ? name : `${place}.${name}`;
+}
