@@ -6,7 +6,7 @@ import type { State } from "./provider-states.fixture.ts";
 
 const { integer, regex, string } = MatchersV3;
 
-const NO_FORMATTER = { enabled: false, provider: null, model: null };
+const NO_FORMATTER = { enabled: false, provider: null, model: null, detail: string("No provider is set up.") };
 const NO_BYTES = { received_bytes: null, total_bytes: null };
 const METRICS = `# HELP antiphon_speech_streams_open Streams that are open now.
 # TYPE antiphon_speech_streams_open gauge
@@ -53,6 +53,7 @@ describe("a client of the speech server", () => {
       enabled: true,
       provider: regex("^[^/@]+:[0-9]+$", "127.0.0.1:11434"),
       model: string("writer"),
+      detail: null,
     };
     await checkInteraction(
       {

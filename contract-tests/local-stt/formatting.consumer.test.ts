@@ -37,14 +37,14 @@ describe("a client that has a text formatted", () => {
   test.each<readonly [given: State, text: string, warning: object]>([
     ["a speech server", TEXT, {}],
     ["formatting that is switched off", TEXT, {}],
-    ["a formatter", "", {}],
+    ["a formatter", "", { warning: string("There is no text to format.") }],
     ["a formatter that is down", TEXT, { warning: string("The formatting provider cannot be reached.") }],
     ["a formatter that refuses its key", TEXT, { warning: string("The formatting provider refused the key.") }],
     ["a formatter that fails", TEXT, { warning: string("The formatting provider answered with status 404.") }],
     ["a formatter that breaks off", TEXT, { warning: string("The formatting provider broke off its answer.") }],
   ])("gets the raw text, given %s and '%s'", async (given, text, warning) => {
     verifies("stt.format.raw-without-key", "stt.format.provider-failure-keeps-text");
-    verifies("stt.format.warning-when-provider-fails", "stt.format.reply-shape");
+    verifies("stt.format.warning-when-provider-fails", "stt.format.reply-shape", "stt.format.empty-text-is-told");
     const raw = { text, raw_text: text, formatted: false };
     await checkInteraction(
       {

@@ -27,7 +27,7 @@ export function createTextFormatter(findProvider: FindProvider): TextFormatter {
   return {
     async format(text, wish, signal) {
       const raw = (warning: string | null): FormattedText => ({ text, formatted: false, warning });
-      if (text.trim() === "") return raw(null);
+      if (text.trim() === "") return raw("There is no text to format.");
       try {
         const provider = await findProvider(signal);
         if (provider === null) return raw(null);

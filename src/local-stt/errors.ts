@@ -1,6 +1,9 @@
 import type { SttErrorBody } from "../../generated/local-stt/types.ts";
 import { ApiError } from "../base/api-error.ts";
 
+/** Official clients and ours do not try again when they read it. */
+const NOT_AGAIN = { "x-should-retry": "false" };
+
 type Code = SttErrorBody["error"]["code"];
 
 /** The error catalogue of Interface B. */
@@ -156,11 +159,11 @@ export function transcriptionFailed(message: string): ApiError {
 
 export function providerNotConfigured(): ApiError {
   const message = "No provider is set up. Set FORMATTER_BASE_URL and FORMATTER_API_KEY, or start Ollama.";
-  return fault(500, "provider_not_configured", message);
+  return fault(500, "provider_not_configured", message, NOT_AGAIN);
 }
 
 export function providerUnauthorized(message: string): ApiError {
-  return fault(500, "provider_unauthorized", message);
+  return fault(500, "provider_unauthorized", message, NOT_AGAIN);
 }
 
 export function providerUnreachable(message: string): ApiError {
@@ -185,7 +188,7 @@ export function originNotAllowed(): ApiError {
 
 export function notImplemented(operationId: string): ApiError {
   const message = `The operation '${operationId}' is not implemented yet.`;
-  return fault(501, "not_implemented", message, { "x-should-retry": "false" });
+  return fault(501, "not_implemented", message, NOT_AGAIN);
 }
 
 export function shuttingDown(): ApiError {
@@ -194,7 +197,7 @@ export function shuttingDown(): ApiError {
 
 export function storageFull(): ApiError {
   const message = "The server has no room left to store this.";
-  return fault(507, "storage_full", message, { "x-should-retry": "false" });
+  return fault(507, "storage_full", message, NOT_AGAIN);
 }
 
 export function internalError(requestId: string): ApiError {

@@ -1,8 +1,8 @@
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/load-config.ts";
+import { type AuthorizedProvider, rememberRefusals } from "../formatting/authorized-provider.ts";
 import { createChatCompletionsProvider } from "../formatting/chat-completions-provider.ts";
-import type { ChatProvider } from "../formatting/chat-provider.ts";
-import type { FormattingTier } from "../formatting/formatting-tier.ts";
+import { type FormattingTier, tierOfNobody } from "../formatting/formatting-tier.ts";
 import { createResponsesProvider } from "../formatting/responses-provider.ts";
 import type { FindProvider } from "../formatting/text-formatter.ts";
 import { findLocalDaemon } from "../model-engines/chat-completions/find-local-daemon.ts";
@@ -30,30 +30,33 @@ export function chooseFormatter(config: Config, log: Logger): Formatting {
 }
 
 function nobody(status: "off" | "no_key"): Formatting {
-  return { find: () => Promise.resolve(null), tier: () => ({ status, provider: null, model: null }) };
+  return { find: () => Promise.resolve(null), tier: () => tierOfNobody(status) };
 }
 
-function tierOf({ host, model }: ChatProvider): FormattingTier {
-  return { status: "ready", provider: host, model };
+function tierOf({ host, model, keyRefusal }: AuthorizedProvider): FormattingTier {
+  return keyRefusal === null
+    ? { status: "ready", provider: host, model, detail: null }
+    : { status: "unauthorized", provider: host, model, detail: `${keyRefusal}.` };
 }
 
-function providerAt(url: string, apiKey: string | null, config: Config): ChatProvider {
+function providerAt(url: string, apiKey: string | null, config: Config): AuthorizedProvider {
   const { host, pathname } = new URL(url);
   const common = { host, apiKey, model: config.formatterModel, timeoutMs: config.formatterTimeoutMs };
-  if (/\/responses\/?$/.test(pathname)) return createResponsesProvider({ ...common, url: url.replace(/\/+$/, "") });
-  return createChatCompletionsProvider({ ...common, baseUrl: url });
+  if (/\/responses\/?$/.test(pathname))
+    return rememberRefusals(createResponsesProvider({ ...common, url: url.replace(/\/+$/, "") }));
+  return rememberRefusals(createChatCompletionsProvider({ ...common, baseUrl: url }));
 }
 
 /** Looks when it is first needed, and again where nobody was there. */
 function foundFormatter(config: Config): Formatting {
-  let found: ChatProvider | null = null;
+  let found: AuthorizedProvider | null = null;
   let nextSearchAt = 0;
   let searching = Promise.resolve();
   const search = async (): Promise<void> => {
     const daemon = await findLocalDaemon();
     if (daemon !== null) found = providerAt(daemon.baseUrl, null, config);
   };
-  const find = async (): Promise<ChatProvider | null> => {
+  const find = async (): Promise<AuthorizedProvider | null> => {
     if (found === null && Date.now() >= nextSearchAt) {
       nextSearchAt = Date.now() + SEARCH_PAUSE_MS;
       searching = search();
@@ -62,7 +65,7 @@ function foundFormatter(config: Config): Formatting {
     return found;
   };
   void find(); // So that /healthz knows soon.
-  return { find, tier: () => (found === null ? { status: "no_key", provider: null, model: null } : tierOf(found)) };
+  return { find, tier: () => (found === null ? tierOfNobody("no_key") : tierOf(found)) };
 }
 
 function warnOfPlainHttp(url: string, log: Logger): void {

@@ -6,6 +6,7 @@ import { type CloudParts, countStream, openCloudStream, refuseAsUpgrade } from "
 import { errorMessage } from "../cloud-stt/errors.ts";
 import { cloudSttFaults } from "../cloud-stt/faults.ts";
 import type { Config } from "../config/load-config.ts";
+import { tierOfNobody } from "../formatting/formatting-tier.ts";
 import { upgradeRequired } from "../local-stt/errors.ts";
 import { getHealth } from "../local-stt/operations/get-health.ts";
 import { StreamPlaces } from "../local-stt/stream-places.ts";
@@ -105,7 +106,7 @@ const OPERATORS_ROUTES: readonly Route[] = localSttRoutes.filter(({ operationId 
 
 function operatorsHandlers(config: Config, speech: SpeechEngine, meters: Meters): HandlerTable<CloudCaller> {
   return {
-    getHealth: getHealth(speech, () => ({ status: "off", provider: null, model: null })),
+    getHealth: getHealth(speech, () => tierOfNobody("off")),
     getMetrics: getMetrics({
       text: () => meters.text(),
       shownTo: config.metrics,

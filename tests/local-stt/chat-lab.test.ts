@@ -205,6 +205,31 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
       }
   });
 
+  test("tells empty text from a provider that is not set up, and asks that provider once", async () => {
+    verifies("stt.format.empty-text-is-told", "stt.demo.no-provider-is-not-retried");
+    const config = loadConfig({ STT_PORT: "0", FIND_LOCAL_DAEMON: "false", DRAIN_MS: "100" }, []);
+    const engine = engineOf(() => ({ state: "ready" }));
+    const server = await startLocalStt(config, silentLogger, hearingWith(engine, config));
+    onTestFinished(() => server.close());
+    const page = await openPage(browser, server.url);
+    await isReady(page);
+    const note = page.locator("#format-note");
+    await page.getByRole("button", { name: "Format", exact: true }).click();
+    await expect.poll(() => note.textContent()).toBe("There is no text to format.");
+    await page.locator("#raw").fill("hello there");
+    await page.getByRole("button", { name: "Format", exact: true }).click();
+    await expect.poll(() => note.textContent()).toBe("Not formatted: no provider is set up, or formatting is off.");
+
+    const asked: string[] = [];
+    page.on("request", (request) => {
+      if (request.url().endsWith("/demo/chat")) asked.push(request.url());
+    });
+    await page.locator("#chat-text").fill("hello");
+    await page.locator("#chat-send").click();
+    await expect.poll(() => page.locator("#chat-trouble").textContent()).toContain("No provider is set up");
+    expect(asked).toHaveLength(1);
+  });
+
   test("shows the download of the model, and lets nobody talk until it is done", async () => {
     verifies("stt.demo.page-shows-the-download");
     let status: EngineStatus = { state: "downloading", receivedBytes: 37_000_000, totalBytes: 148_000_000 };

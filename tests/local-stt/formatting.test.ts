@@ -85,6 +85,7 @@ describe("/format", () => {
       enabled: true,
       provider: new URL(provider.origin).host,
       model: "small",
+      detail: null,
     });
     expect(JSON.parse(version)).toMatchObject({
       formatting_tier: { status: "ready", model: "small" },
@@ -154,15 +155,19 @@ describe("/format", () => {
     });
   });
 
-  test("answers empty text without asking anybody", async () => {
+  test("answers empty text without asking anybody, and says that it is empty", async () => {
+    verifies("stt.format.empty-text-is-told");
     const provider = await serveFormatter(written);
     const server = await startServer({ env: formatterAt(`${provider.origin}/v1`) });
     expect((await post(server.url, "/format", { text: " " })).body).toEqual({
       text: " ",
       raw_text: " ",
       formatted: false,
+      warning: "There is no text to format.",
     });
     expect(provider.calls).toHaveLength(0);
+    const nobody = await startServer();
+    expect((await post(nobody.url, "/format", { text: "" })).body).toMatchObject({ warning: expect.any(String) });
   });
 
   test("loses no words, however the provider fails", async () => {
@@ -192,13 +197,27 @@ describe("/format", () => {
     }
   });
 
-  test("refuses what breaks its schema", async () => {
+  test.each<readonly [what: string, body: unknown, message: string]>([
+    ["nothing", {}, "The member 'text' is missing."],
+    ["no text", { assistive: true }, "The member 'text' is missing."],
+    ["a number as text", { text: 1 }, "The member 'text' must be of type string."],
+    ["a word as assistive", { text: "a", assistive: "yes" }, "The member 'assistive' must be of type boolean or null."],
+    [
+      "an unknown member",
+      { text: "a", more: 1 },
+      "The member 'more' is not known. Known are: text, assistive, instruction.",
+    ],
+    [
+      "a long instruction",
+      { text: "a", instruction: "x".repeat(8001) },
+      "The member 'instruction' must have at most 8000 character(s).",
+    ],
+    ["a list", ["a"], "The body must be of type object."],
+  ])("names the member that breaks the schema: %s", async (_what, body, message) => {
+    verifies("stt.errors.members-are-named");
     const server = await startServer();
-    for (const body of [{}, { text: 1 }, { text: "a", assistive: "yes" }, { text: "a", more: 1 }])
-      expect(await post(server.url, "/format", body)).toMatchObject({
-        status: 400,
-        body: { error: { code: "invalid_request" } },
-      });
+    const error = { code: "invalid_request", message };
+    expect(await post(server.url, "/format", body)).toEqual({ status: 400, body: { error } });
   });
 
   test("takes a plain answer of a provider that does not stream, and its first model where none is named", async () => {
@@ -291,6 +310,52 @@ describe("/demo/chat", () => {
       });
   });
 
+  test.each<readonly [what: string, body: unknown, message: string]>([
+    ["nothing", {}, "The member 'messages' is missing."],
+    ["no messages", { messages: [] }, "The member 'messages' must have at least 1 element(s)."],
+    ["a message without content", { messages: [{ role: "user" }] }, "The member 'messages[0].content' is missing."],
+    [
+      "an unknown role",
+      { messages: [...MESSAGES, { role: "cat", content: "meow" }] },
+      "The member 'messages[1].role' must be one of: assistant, system, user.",
+    ],
+    [
+      "an unknown member",
+      { messages: MESSAGES, more: 1 },
+      "The member 'more' is not known. Known are: messages, stream.",
+    ],
+  ])("names the member that breaks the schema: %s", async (_what, body, message) => {
+    verifies("stt.errors.members-are-named");
+    const server = await startServer();
+    const error = { code: "invalid_request", message };
+    expect(await post(server.url, "/demo/chat", body)).toEqual({ status: 400, body: { error } });
+  });
+
+  test.each([
+    ["is not configured", "provider_not_configured", 0, 1],
+    ["refuses the key", "provider_unauthorized", 401, 1],
+    ["fails", "provider_failed", 503, 2],
+  ])("is asked by the client as often as may help where the provider %s", async (_name, code, status, calls) => {
+    verifies("stt.demo.no-provider-is-not-retried");
+    const provider = await serveChat((response) => response.writeHead(status).end("{}"));
+    const server = await startServer({ env: status === 0 ? {} : formatterAt(`${provider.origin}/v1`) });
+    const replies: Response[] = [];
+    const client = new AntiphonSpeech({
+      baseUrl: server.url,
+      retriesMax: 1,
+      fetch: async (url, init) => {
+        const reply = await fetch(url, init);
+        replies.push(reply);
+        return reply;
+      },
+    });
+    for (const stream of [false, true]) {
+      await expect(client.demoChat({ messages: MESSAGES, stream })).rejects.toMatchObject({ status: 500, code });
+      const asked = replies.splice(0).map(({ headers }) => headers.get("x-should-retry"));
+      expect(asked).toEqual(calls === 1 ? ["false"] : [null, null]);
+    }
+  });
+
   test("ends a streamed answer that breaks off with an error line", async () => {
     const provider = await serveChat((response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
@@ -340,6 +405,7 @@ test.skipIf(program === null)(
       text: "",
       raw_text: "",
       formatted: false,
+      warning: "There is no text to format.",
     });
     expect((await send(Buffer.alloc(1024 * 1024 + 1))).status).toBe(413);
     expect(await send(Buffer.from("no sound"))).toMatchObject({

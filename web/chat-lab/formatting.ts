@@ -63,7 +63,7 @@ export class Texts {
       this.#formatted.value = text;
       setText(
         this.#note,
-        formatted ? "Formatted." : (warning ?? "Not formatted: no provider is set up, so this is the raw text."),
+        formatted ? "Formatted." : (warning ?? "Not formatted: no provider is set up, or formatting is off."),
       );
     } catch (error) {
       if (error instanceof APIUserAbortError) return;

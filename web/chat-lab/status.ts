@@ -89,7 +89,8 @@ function detailOf({ speech, formatting }: LocalStt.Health): string {
   if (speech.state === "failed" || speech.state === "building") return speech.detail ?? "";
   const model = speech.model === null ? "no model" : `model ${speech.model}`;
   const provider = formatting.enabled ? `formatting by ${formatting.provider ?? "a provider"}` : "no formatting";
-  return `${model} · ${provider}`;
+  const refused = formatting.provider === null || formatting.enabled ? "" : `: ${formatting.detail ?? "not available"}`;
+  return `${model} · ${provider}${refused}`;
 }
 
 function showProgress(speech: LocalStt.Health["speech"] | null): void {

@@ -27,8 +27,8 @@ export function getHealth(
   };
 }
 
-function formattingHealth({ status, provider, model }: FormattingTier): FormattingHealth {
-  return { enabled: status === "ready", provider, model };
+function formattingHealth({ status, ...tier }: FormattingTier): FormattingHealth {
+  return { enabled: status === "ready", ...tier };
 }
 
 function detailOf(status: EngineStatus): string | null {

@@ -17,6 +17,7 @@ export function getVersion(
   return async () => {
     const { engine, engineVersion, model: speechModel, modelPath, modelSha256 } = speech.facts();
     const { status, model } = formatting();
+    const isAsked = status === "ready" || status === "unauthorized";
     return {
       status: 200,
       body: {
@@ -28,7 +29,7 @@ export function getVersion(
         model_paths: { speech: modelPath },
         speech_model: { name: speechModel, sha256: modelSha256 },
         formatting_tier: { status, model: status === "ready" ? model : null },
-        ai: { formatting: status === "ready", demo_chat: status === "ready" },
+        ai: { formatting: isAsked, demo_chat: isAsked },
       },
     };
   };

@@ -1,0 +1,32 @@
+import { type ChatMessage, type ChatPiece, type ChatProvider, ProviderError } from "./chat-provider.ts";
+
+/** A provider of which is known whether it takes the key. */
+export interface AuthorizedProvider extends ChatProvider {
+  /** Why the latest call was refused, as a sentence without a full stop; null: it was not, or there was none. */
+  readonly keyRefusal: string | null;
+}
+
+/** Remembers whether the latest call was refused with 401 or 403. Calls that fail in another way tell nothing about the key. */
+export function rememberRefusals(provider: ChatProvider): AuthorizedProvider {
+  let keyRefusal: string | null = null;
+  return {
+    host: provider.host,
+    get model() {
+      return provider.model;
+    },
+    get keyRefusal() {
+      return keyRefusal;
+    },
+    async *answer(messages: readonly ChatMessage[], signal: AbortSignal): AsyncGenerator<ChatPiece> {
+      try {
+        for await (const piece of provider.answer(messages, signal)) {
+          keyRefusal = null;
+          yield piece;
+        }
+      } catch (error) {
+        if (error instanceof ProviderError && error.reason === "unauthorized") keyRefusal = error.message;
+        throw error;
+      }
+    },
+  };
+}
