@@ -23,7 +23,9 @@ export function platformSocket(): OpenKeyedSocket {
   if (isBrowser())
     throw new AntiphonError("Browsers cannot send x-api-key with a WebSocket. Open the cloud stream on a server.");
   if (!("WebSocket" in globalThis))
-    throw new AntiphonError("There is no global WebSocket. Pass openSocket, for instance with the package ws.");
+    throw new AntiphonError(
+      "There is no global WebSocket: Node has one from version 22 on. Pass openSocket, for instance with the package ws.",
+    );
   return (url, headers) => trustReply<KeyedSocket>(Reflect.construct(WebSocket, [url, { headers }])); // The DOM's type knows no headers.
 }
 
