@@ -80,7 +80,8 @@ export class AnswerMeter {
     return this.#take("items", 1);
   }
 
-  #takeLogprobs({ logprobs = [] }: Extract<ModelEvent, { type: "text_delta" }>): boolean {
+  #takeLogprobs({ logprobs }: Extract<ModelEvent, { type: "text_delta" }>): boolean {
+    if (logprobs === undefined) return true;
     const count = logprobs.reduce((sum, { top_logprobs }) => sum + 1 + top_logprobs.length, 0);
     return count === 0 || this.#take("logprobs", count);
   }

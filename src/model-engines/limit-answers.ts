@@ -49,7 +49,10 @@ class LimitedTurn implements AsyncIterableIterator<Batch, undefined> {
     if (this.#isOver) return OVER;
     const batch = await this.#turn.next();
     if (batch.done === true) return OVER;
-    const [first = [], ...others] = inPieces(await this.#limit(batch.value));
+    const fitting = this.#fitting(batch.value);
+    if (fitting !== batch.value) await this.#end();
+    if (!fitting.some(isLong)) return { value: fitting, done: false };
+    const [first = [], ...others] = inPieces(fitting);
     this.#ready = others;
     return { value: first, done: false };
   }
@@ -61,19 +64,20 @@ class LimitedTurn implements AsyncIterableIterator<Batch, undefined> {
     return OVER;
   }
 
-  /** The batch as far as it fits, with an end of its own where a limit is reached. */
-  async #limit(batch: Batch): Promise<Batch> {
-    const fitting: ModelEvent[] = [];
-    for (const event of batch) {
+  /** The batch itself, or as much of it as fits, with an end of its own. */
+  #fitting(batch: Batch): Batch {
+    for (const [place, event] of batch.entries()) {
       const part = this.#meter.fit(event);
-      if (part !== null) fitting.push(part);
       if (part === event) continue;
-      fitting.push({ type: "finished", reason: "length" });
-      await this.return();
-      this.#onReached();
-      break;
+      const last = part === null ? [] : [part];
+      return [...batch.slice(0, place), ...last, { type: "finished", reason: "length" }];
     }
-    return fitting;
+    return batch;
+  }
+
+  async #end(): Promise<void> {
+    await this.return();
+    this.#onReached();
   }
 }
 
@@ -81,7 +85,6 @@ const OVER = { value: undefined, done: true } as const;
 
 /** Batches that each take little time to pass on: a long text is cut, and each of its pieces is a batch. */
 function inPieces(events: Batch): readonly Batch[] {
-  if (!events.some(isLong)) return [events];
   const batches: ModelEvent[][] = [[]];
   for (const event of events) {
     if (!isLong(event)) batches.at(-1)?.push(event);
