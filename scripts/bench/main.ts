@@ -1,5 +1,6 @@
 import { measureMemory } from "./memory.ts";
 import { measurePacedStreams } from "./paced.ts";
+import { measureResponsiveness } from "./responsiveness.ts";
 import { measureState } from "./state.ts";
 import { measureSpeech } from "./stt/speech.ts";
 import { measureFirstEvent, measureThroughput } from "./throughput.ts";
@@ -10,6 +11,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   "first-event": measureFirstEvent,
   paced: measurePacedStreams,
   memory: measureMemory,
+  responsiveness: measureResponsiveness,
   state: measureState,
   stt: measureSpeech,
 };
