@@ -92,7 +92,9 @@ const BURDENS: readonly Burden[] = [
 
 /** How long `/healthz` waits while the server works on what takes long, beside an idle server in the same run. */
 export async function measureResponsiveness(): Promise<void> {
-  console.log("\nlongest wait for /healthz, and the median");
+  console.log(
+    "\nlongest wait for /healthz, and the median: for the first such request, which finds much code cold, and for the second",
+  );
   for (const burden of BURDENS) {
     const model = await startModel(burden);
     await withServer(
@@ -102,10 +104,10 @@ export async function measureResponsiveness(): Promise<void> {
         await call(`${serverUrl}/responses`, headers, {});
         const idle = await waitsDuring(healthUrl, () => new Promise((resolve) => setTimeout(resolve, QUIET_MS)));
         const body = burden.members();
-        const busy = await waitsDuring(healthUrl, () =>
-          call(`${serverUrl}${burden.path ?? "/responses"}`, headers, body),
-        );
-        console.log(`  ${burden.name}: ${shown(busy)}; idle ${shown(idle)}`);
+        const url = `${serverUrl}${burden.path ?? "/responses"}`;
+        const first = await waitsDuring(healthUrl, () => call(url, headers, body));
+        const again = await waitsDuring(healthUrl, () => call(url, headers, body));
+        console.log(`  ${burden.name}: ${shown(first)}, again ${shown(again)}; idle ${shown(idle)}`);
       },
       { MODEL_BASE_URL: model.url, MODEL_CONTEXT_WINDOW: "100000000" },
     );
