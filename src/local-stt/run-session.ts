@@ -73,7 +73,7 @@ export function runStream<Message extends object>(
 }
 
 type Command<Type extends SessionCommand["type"]> = Extract<SessionCommand, { readonly type: Type }>;
-type Speech = Pick<Command<"guess">, "samples" | "context">;
+type Question = Pick<Command<"guess">, "samples" | "context"> & { readonly isGuess: boolean };
 
 /** Gives a session what the world says, and does what it asks for. */
 class SessionDriver<Message extends object> {
@@ -225,7 +225,7 @@ class SessionDriver<Message extends object> {
     this.#hurry = new AbortController();
     if (isAwaited) this.#hurry.abort();
     try {
-      const heard = await this.#askEngine(speech, this.#hurry.signal, signal);
+      const heard = await this.#askEngine({ ...speech, isGuess: false }, this.#hurry.signal, signal);
       this.#perform(this.#session.transcribed(part, heard));
     } catch (error) {
       if (signal.aborted) return;
@@ -240,13 +240,17 @@ class SessionDriver<Message extends object> {
     this.#guess = new AbortController();
     const { signal } = this.#guess;
     const either = AbortSignal.any([signal, this.#stopping.signal]);
-    const heard = await this.#askEngine(speech, NEVER, either).catch(() => null);
+    const heard = await this.#askEngine({ ...speech, isGuess: true }, NEVER, either).catch(() => null);
     if (!either.aborted) this.#perform(this.#session.guessed(heard?.text ?? ""));
   }
 
   /** Where the engine has no room now, it is asked until it has: the audio waits here meanwhile. */
-  async #askEngine({ samples, context }: Speech, hurried: AbortSignal, signal: AbortSignal): Promise<Transcript> {
-    const request = { ...context, caller: this.#request.requestId, hurried, signal };
+  async #askEngine(
+    { samples, context, isGuess }: Question,
+    hurried: AbortSignal,
+    signal: AbortSignal,
+  ): Promise<Transcript> {
+    const request = { ...context, isGuess, caller: this.#request.requestId, hurried, signal };
     for (;;) {
       try {
         const urgency = hurried.aborted ? "awaited" : "ahead";

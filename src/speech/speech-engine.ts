@@ -18,6 +18,8 @@ export interface TranscriptionRequest {
   readonly caller: string | null;
   /** `awaited`: somebody waits for this now. `ahead`: work before it is asked for, which lets awaited work pass. */
   readonly urgency: "awaited" | "ahead";
+  /** Whether better words will soon replace these: doubt costs them no second question. */
+  readonly isGuess?: boolean;
   /** Aborts when somebody begins to wait for what was asked for ahead. */
   readonly hurried?: AbortSignal;
   /** Ends the wait at once, and the work soon after. */

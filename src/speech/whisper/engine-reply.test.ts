@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Heard, looksWrong, readReply, repeatsPrompt } from "./engine-reply.ts";
+import { type Heard, isUnsure, looksWrong, readReply, repeatsPrompt, surerOf } from "./engine-reply.ts";
 import { engineLanguage, isKnownLanguage, languageCode } from "./languages.ts";
 
 describe("a reply of the engine", () => {
@@ -46,8 +46,8 @@ describe("what a shortened window may have spoilt", () => {
     { what: "a segment told twice", given: segments([" Ask what.", 2000], [" ask, what", 4000]), wrong: true },
     { what: "different segments", given: segments([" Ask what.", 2000], [" Ask who.", 4000]), wrong: false },
     { what: "marks that follow each other", given: segments([" ...", 2000], [" ...", 4000]), wrong: false },
-    { what: "an end shortly after the sound", given: segments([" Ask what.", 5500]), wrong: false },
-    { what: "an end long after the sound", given: segments([" Ask what.", 5520]), wrong: true },
+    { what: "an end shortly after the sound", given: segments([" Ask what.", 5900]), wrong: false },
+    { what: "an end long after the sound", given: segments([" Ask what.", 5920]), wrong: true },
     { what: "no end, for which the engine puts that of its window", given: segments([" Ask.", 30_000]), wrong: false },
   ])("is found by $what: $wrong", ({ given, wrong }) => {
     expect(looksWrong(given, { seconds: 4, isLoud: true })).toBe(wrong);
@@ -56,6 +56,31 @@ describe("what a shortened window may have spoilt", () => {
   test("is found by no text only where it was loud", () => {
     const found = [true, false].map((isLoud) => looksWrong(heard(""), { seconds: 2, isLoud }));
     expect(found).toEqual([true, false]);
+  });
+});
+
+describe("the engine's doubt", () => {
+  const heard = (...logProbabilities: readonly number[]): Heard => ({
+    languageName: "english",
+    segments: logProbabilities.map((logProbability) => ({ text: " Yes.", startMs: 0, endMs: 1000, logProbability })),
+  });
+
+  test.each([
+    { of: [-0.2], unsure: false },
+    { of: [-0.31], unsure: true },
+    { of: [-0.1, -0.45], unsure: false },
+    { of: [-0.3, -0.45], unsure: true },
+    { of: [], unsure: false },
+  ])("counts below -0.3 as the mean of the segments, $of: $unsure", ({ of, unsure }) => {
+    expect(isUnsure(heard(...of))).toBe(unsure);
+  });
+
+  test("decides between two answers, of which one without words is never taken", () => {
+    const [unsure, sure, silent] = [heard(-0.4, -0.4), heard(-0.3), heard()];
+    expect(surerOf(unsure, sure)).toBe(sure);
+    expect(surerOf(sure, unsure)).toBe(sure);
+    expect(surerOf(unsure, silent)).toBe(unsure);
+    expect(surerOf(unsure, heard(-0.4))).toBe(unsure);
   });
 });
 

@@ -52,14 +52,17 @@ export interface HeardSound {
 
 /** Nobody speaks faster. */
 const CHARACTERS_PER_SECOND_MAX = 25;
-const SURE_LOG_PROBABILITY = -1;
+/** Below this the words are as good as guessed. */
+const GUESSED_LOG_PROBABILITY = -1;
+/** Below this a second answer is worth its time. */
+const SURE_LOG_PROBABILITY = -0.3;
 const WORDS_OF_A_LOOP = 4;
 const REPETITIONS_MAX = 3;
 /**
- * The engine rounds the ends of segments; an end further beyond the sound is one that it did not hear. With people's voices 700 ms found no more
- * errors, and asked for a whole window a quarter more often.
+ * The engine rounds the ends of segments; an end further beyond the sound is one that it did not hear. With people's voices 700 ms and 1500 ms found no
+ * more errors, and asked for a whole window more often.
  */
-const BEYOND_SOUND_MS_MAX = 1500;
+const BEYOND_SOUND_MS_MAX = 1900;
 /** Where a model tells no end, the engine puts that of its longest window, which tells nothing. */
 const END_OF_WINDOW_MS = 30_000;
 
@@ -71,14 +74,29 @@ export function looksWrong({ segments }: Heard, { seconds, isLoud }: HeardSound)
   const last = segments.at(-1);
   if (last === undefined) return isLoud;
   const text = segments.map((segment) => segment.text).join("");
-  const meanLogProbability = segments.reduce((sum, segment) => sum + segment.logProbability, 0) / segments.length;
   return (
     text.trim().length > CHARACTERS_PER_SECOND_MAX * Math.max(1, seconds) ||
-    meanLogProbability < SURE_LOG_PROBABILITY ||
+    logProbability(segments) < GUESSED_LOG_PROBABILITY ||
     endsBeyond(last, seconds) ||
     segments.some((segment, index) => isSameText(segment.text, segments[index + 1]?.text)) ||
     goesRound(text)
   );
+}
+
+/** Whether the answer may be right, and the engine doubts it. */
+export function isUnsure({ segments }: Heard): boolean {
+  return segments.length > 0 && logProbability(segments) < SURE_LOG_PROBABILITY;
+}
+
+/** The answer that the engine doubts less; the first of equals. One without words is never taken for one with words. */
+export function surerOf(first: Heard, second: Heard): Heard {
+  if (second.segments.length === 0) return first;
+  return logProbability(second.segments) > logProbability(first.segments) ? second : first;
+}
+
+/** The mean of the segments'. */
+function logProbability(segments: readonly HeardSegment[]): number {
+  return segments.reduce((sum, segment) => sum + segment.logProbability, 0) / segments.length;
 }
 
 /** Whether the engine only told the end of what it was given as said before. */

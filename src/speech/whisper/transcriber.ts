@@ -7,8 +7,7 @@ import {
 } from "../speech-engine.ts";
 import { filledUp, fittedPositions, isLoud, samplesOfWindow } from "./audio-window.ts";
 import { cutSound } from "./cut-sound.ts";
-import type { Question } from "./engine-process.ts";
-import { type Heard, looksWrong, repeatsPrompt } from "./engine-reply.ts";
+import { type Heard, isUnsure, looksWrong, repeatsPrompt, surerOf } from "./engine-reply.ts";
 import type { Answerer, JobDesk } from "./job-desk.ts";
 import { engineLanguage, languageCode } from "./languages.ts";
 import type { ModelShape } from "./model-file.ts";
@@ -89,8 +88,12 @@ export class Transcriber {
     const question = { samples: filledUp(piece), language: this.#language(request), prompt: request.prompt, positions };
     const { desk } = this.#options;
     const heard = await desk.ask(question, asking);
-    if (!isDoubtful(heard, question, piece)) return heard;
-    return desk.ask({ ...question, positions: null, prompt: null }, { ...asking, isContinued: true });
+    if (positions === null && request.prompt === null) return heard; // Nothing else can be tried.
+    const isWrong = isMisled(heard, question.prompt, piece);
+    if (!isWrong && (request.isGuess === true || !isUnsure(heard))) return heard;
+    const second = await desk.ask({ ...question, positions: null, prompt: null }, { ...asking, isContinued: true });
+    if (isWrong) return second;
+    return isMisled(second, null, piece) ? heard : surerOf(heard, second);
   }
 
   #language(request: TranscriptionRequest): string {
@@ -110,13 +113,8 @@ export class Transcriber {
   }
 }
 
-/** Whether a shortened window, or what was said before, is likely to have misled the engine. Nothing else can be tried with a whole window alone. */
-function isDoubtful(
-  heard: Heard,
-  { positions, prompt }: Pick<Question, "positions" | "prompt">,
-  piece: Int16Array,
-): boolean {
-  if (positions === null && prompt === null) return false;
+/** Whether the answer looks as if a shortened window, or what was said before, had misled the engine. */
+function isMisled(heard: Heard, prompt: string | null, piece: Int16Array): boolean {
   if (prompt !== null && repeatsPrompt(heard, prompt)) return true;
   return looksWrong(heard, { seconds: millisecondsOf(piece) / 1000, isLoud: isLoud(piece) });
 }

@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { silentLogger } from "../../base/logger.ts";
+import type { TranscriptionRequest } from "../speech-engine.ts";
+import type { Question } from "./engine-process.ts";
+import type { Heard } from "./engine-reply.ts";
+import { JobDesk } from "./job-desk.ts";
+import { Transcriber } from "./transcriber.ts";
+
+const SECONDS = 4;
+
+function heard(text: string, logProbability: number, endMs = SECONDS * 1000): Heard {
+  return { segments: [{ text, startMs: 0, endMs, logProbability }], languageName: null };
+}
+
+/** What comes of four seconds of sound where the engine answers shortened windows, and whole ones, like this. */
+async function ask(
+  answers: { readonly fitted: Heard; readonly full: Heard },
+  asked: Partial<TranscriptionRequest> = {},
+): Promise<{ text: string; questions: string[] }> {
+  const questions: string[] = [];
+  const desk = new JobDesk(8, silentLogger);
+  desk.employ({
+    ask: ({ positions, prompt }: Question) => {
+      questions.push(`${positions ?? "all"}${prompt === null ? "" : " after words"}`);
+      return Promise.resolve(positions === null ? answers.full : answers.fitted);
+    },
+    untilIdle: () => Promise.resolve(),
+    kill: () => {},
+  });
+  const shape = { positionsMax: 1500, isMultilingual: false };
+  const transcriber = new Transcriber({ desk, shape, window: "fitted", language: null });
+  const { signal } = new AbortController();
+  const request = { language: null, prompt: null, caller: null, urgency: "awaited", signal } as const;
+  const { text } = await transcriber.transcribe(new Int16Array(SECONDS * 16_000).fill(1000), { ...request, ...asked });
+  return { text, questions };
+}
+
+test("an answer that the engine is sure of is taken", async () => {
+  const answers = { fitted: heard("It is here.", -0.1), full: heard("It is not.", -0.01) };
+  expect(await ask(answers)).toEqual({ text: "It is here.", questions: ["320"] });
+});
+
+test.each([
+  { full: heard("Press star.", -0.2), text: "Press star.", what: "taken where the engine doubts it less" },
+  { full: heard("Press tar.", -0.5), text: "Press start.", what: "left where the engine doubts it more" },
+  { full: heard("Press star.", -0.2, 9000), text: "Press start.", what: "left where it looks wrong" },
+])("an answer that the engine doubts is asked for with a whole window too, which is $what", async ({ full, text }) => {
+  const fitted = heard("Press start.", -0.4);
+  expect(await ask({ fitted, full })).toEqual({ text, questions: ["320", "all"] });
+});
+
+test("an answer that looks wrong is replaced by that of a whole window, whatever the engine's doubt", async () => {
+  const answers = { fitted: heard("Hello. Hello.", -0.1, 9000), full: heard("Hello.", -0.6) };
+  expect(await ask(answers, { prompt: "Hi." })).toEqual({ text: "Hello.", questions: ["320 after words", "all"] });
+});
+
+test("a guess is asked for again only where it looks wrong", async () => {
+  const full = heard("Press star.", -0.2);
+  const guess = { isGuess: true };
+  expect((await ask({ fitted: heard("Press start.", -0.4), full }, guess)).text).toBe("Press start.");
+  expect((await ask({ fitted: heard("Press start.", -0.4, 9000), full }, guess)).text).toBe("Press star.");
+});
