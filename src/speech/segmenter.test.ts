@@ -79,12 +79,22 @@ describe("a sound", () => {
     [
       "is cut at pauses",
       [
-        ["tone", 1200],
+        ["tone", 3200],
         ["silence", 600],
         ["tone", 1200],
         ["silence", 600],
       ],
-      ["0.0-1.4", "1.6-3.2"],
+      ["0.0-3.4", "3.6-5.2"],
+    ],
+    [
+      "of less than three seconds is kept together over a pause in which somebody thinks",
+      [
+        ["tone", 1200],
+        ["silence", 600],
+        ["tone", 1200],
+        ["silence", 900],
+      ],
+      ["0.0-3.2"],
     ],
     [
       "keeps short words together over short pauses",
