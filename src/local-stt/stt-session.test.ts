@@ -171,15 +171,22 @@ describe("what the engine is told beside the sound", () => {
     return commands.flatMap((command) => (command.type === "transcribe" ? [command.context] : []));
   }
 
-  test("is the end of what was said before, in whole words", () => {
+  test("is the end of what was said before where a sentence is open, in whole words", () => {
     verifies("stt.stream.text-carries-over");
     const { session } = new Talk();
     const first = contexts(session.receive(speech("o_o_o_")));
     expect(first).toEqual([{ language: null, prompt: null }]);
-    const heard = { text: " Ask not what.", language: "en" };
-    expect(contexts(session.transcribed(0, heard))).toEqual([{ language: null, prompt: "Ask not what." }]);
+    const heard = { text: " Ask not what", language: "en" };
+    expect(contexts(session.transcribed(0, heard))).toEqual([{ language: null, prompt: "Ask not what" }]);
     const long = contexts(session.transcribed(1, { text: "word ".repeat(100), language: "en" }));
     expect(long).toEqual([{ language: null, prompt: "word ".repeat(40).trim() }]);
+  });
+
+  test.each([".", "?", "!", "。", '."', ".)"])("is nothing of a sentence that is over: %s", (mark) => {
+    const { session } = new Talk();
+    session.receive(speech("o_o_"));
+    const heard = { text: `She said so${mark}`, language: "en" };
+    expect(contexts(session.transcribed(0, heard))).toEqual([{ language: null, prompt: null }]);
   });
 
   test("is the language that the first chunk names, which later chunks may repeat", () => {

@@ -5,8 +5,10 @@ interface Part {
   readonly language: string | null;
 }
 
-/** Two or three sentences: enough to go on with one, and little to repeat by mistake. */
+/** Enough to go on with a sentence, and little to repeat by mistake. */
 const TAIL_CHARACTERS_MAX = 200;
+/** A sentence that is over, and what may close after it. */
+const SENTENCE_END = /[.?!。？！][\p{Pe}\p{Pf}"']*$/u;
 
 /** What was said on one stream: the texts of its parts, and the finals that are made of them. */
 export class Transcripts {
@@ -30,9 +32,9 @@ export class Transcripts {
     this.#tail = tailOf(joined([this.#tail, text.trim()]));
   }
 
-  /** The last words that were said on the stream; null where nothing was said yet. */
+  /** The last words that were said on the stream, if a sentence is open there; after one that is over, they mislead the engine more than they help. */
   get tail(): string | null {
-    return this.#tail === "" ? null : this.#tail;
+    return this.#tail === "" || SENTENCE_END.test(this.#tail) ? null : this.#tail;
   }
 
   /** The final of the parts before `partsEnd` that no final covers yet. */
