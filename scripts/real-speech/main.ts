@@ -41,7 +41,7 @@ const words = utterances.reduce((sum, { transcript }) => sum + spokenWords(trans
 const seconds = utterances.reduce((sum, { samples }) => sum + samples.length / 16_000, 0);
 const threads = threadCount(availableParallelism());
 console.log(
-  `${utterances.length} recordings of ${seconds.toFixed(0)} s, ${words} words; tiny.en, ${threads} threads. Ten minutes on two cores.`,
+  `${utterances.length} recordings of ${seconds.toFixed(0)} s, ${words} words; tiny.en, ${threads} threads. A quarter of an hour on two cores.`,
 );
 
 const folder = mkdtempSync(join(tmpdir(), "antiphon-real-speech-"));
