@@ -29,6 +29,7 @@ export function assetServer(assets: Assets): (exchange: Exchange) => Promise<boo
   };
 }
 
-function contentOf(asset: Asset): Uint8Array | string {
-  return "bytes" in asset ? asset.bytes : readFileSync(asset.file);
+function contentOf(asset: Asset): Uint8Array {
+  if (!("bytes" in asset)) return readFileSync(asset.file);
+  return typeof asset.bytes === "string" ? Buffer.from(asset.bytes) : asset.bytes;
 }

@@ -71,7 +71,8 @@ async function serveOperation<P>(
       const request: OperationRequest = { path: params, query, headers: namedHeaders(route, exchange), body };
       return handler(request, requestContext(route, exchange, principal));
     };
-    await writeReply(exchange, await answer(), parts); // A stream may last: it does not hold the request's body meanwhile.
+    // Writing may last: neither the request's body nor the reply's is held meanwhile.
+    await answer().then((reply) => writeReply(exchange, reply, parts));
   } finally {
     await spool.release();
   }

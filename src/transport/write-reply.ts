@@ -16,8 +16,11 @@ export interface ReplyParts {
   readonly faults: Faults;
 }
 
-/** Writes what a handler answered, in the form the reply itself names. */
-export async function writeReply(exchange: Exchange, reply: Reply, parts: ReplyParts): Promise<void> {
+/**
+ * Writes what a handler answered, in the form the reply itself names. This and `writeJson` are no async functions: those would keep the reply in memory,
+ * beside the bytes that are made of it, until its reader has taken them.
+ */
+export function writeReply(exchange: Exchange, reply: Reply, parts: ReplyParts): Promise<void> {
   const { faults, options } = parts;
   const operationId = exchange.operationId ?? "";
   if ("events" in reply) {
@@ -35,7 +38,7 @@ export async function writeReply(exchange: Exchange, reply: Reply, parts: ReplyP
   }
   if ("text" in reply) {
     const contentType = reply.contentType ?? "text/plain; charset=utf-8";
-    return writeWhole(exchange, status, { "content-type": contentType, ...headers }, reply.text);
+    return writeWhole(exchange, status, { "content-type": contentType, ...headers }, Buffer.from(reply.text));
   }
   if ("bytes" in reply) {
     const { bytes, contentType } = reply;
@@ -46,15 +49,15 @@ export async function writeReply(exchange: Exchange, reply: Reply, parts: ReplyP
   return writeWhole(exchange, status, headers ?? {}, null);
 }
 
-export async function writeJson(
+export function writeJson(
   exchange: Exchange,
   status: number,
   headers: Readonly<Record<string, string>>,
   body: unknown,
   pretty: boolean,
 ): Promise<void> {
-  const text = JSON.stringify(body, null, pretty ? 2 : undefined);
-  await writeWhole(exchange, status, { "content-type": "application/json", ...headers }, text);
+  const bytes = Buffer.from(JSON.stringify(body, null, pretty ? 2 : undefined));
+  return writeWhole(exchange, status, { "content-type": "application/json", ...headers }, bytes);
 }
 
 async function* validated<T extends object>(values: AsyncIterable<T>, validator: Validator): AsyncGenerator<T> {

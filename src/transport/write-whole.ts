@@ -20,11 +20,11 @@ export async function writeWhole(
   exchange: Exchange,
   status: number,
   headers: ReplyHeaders,
-  content: string | Uint8Array | null,
+  content: Uint8Array | null,
 ): Promise<void> {
   const { request, response } = exchange;
   if (response.destroyed) return;
-  const size = content === null ? 0 : Buffer.byteLength(content);
+  const size = content?.length ?? 0;
   const length = content === null ? {} : { "content-length": String(size) };
   writeHead(exchange, status, { ...headers, ...length });
   const unread = exchange.openUnread();
@@ -42,10 +42,10 @@ export async function writeWhole(
   });
 }
 
-async function writePieces(response: ServerResponse, content: string | Uint8Array, unread: Unread): Promise<void> {
-  const bytes = typeof content === "string" ? Buffer.from(content) : content;
+/** All of the bytes stay in memory until the last of them is taken. */
+async function writePieces(response: ServerResponse, bytes: Uint8Array, unread: Unread): Promise<void> {
   for (let start = 0; start < bytes.length && !response.destroyed; start += PIECE_BYTES) {
-    unread.update(bytes.length - start);
+    unread.update(bytes.length);
     if (!response.write(bytes.subarray(start, start + PIECE_BYTES))) await roomIn(response);
   }
 }
