@@ -152,6 +152,7 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   "schemas/stt.yaml FormatRequest/properties/assistive": ["stt.format.assistive-reaches-provider"],
   "schemas/stt.yaml FormatReply/properties/formatted": ["stt.format.provider-failure-keeps-text"],
   "schemas/stt.yaml SpeechHealth": ["stt.health.tells-model-and-formatter"],
+  "schemas/stt.yaml FormattingHealth/properties/enabled": ["stt.format.refused-key-shows"],
   "schemas/stt.yaml FormattingHealth": ["stt.health.tells-model-and-formatter"],
   "schemas/stt.yaml Version": ["stt.version.build-metadata"],
   "schemas/stt.yaml DemoChatRequest": ["stt.demo.chat-answers"],
