@@ -16,7 +16,7 @@ import type { WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import { ContextBudget } from "./context-budget.ts";
 import { type ConversationStep, sizeOfStep } from "./conversation-changes.ts";
-import { findConversationPlaces, loadConversationItems } from "./conversation-items.ts";
+import { loadConversationItems } from "./conversation-items.ts";
 import { firstPage, type ItemPlace, readItems } from "./item-places.ts";
 import { type ItemText, textOf } from "./item-text.ts";
 import type { Database } from "./schema.ts";
@@ -125,8 +125,8 @@ export class StoredConversations implements ConversationStore {
 
   async loadItems(owner: Owner, conversationId: string): Promise<ConversationItems | null> {
     if ((await this.findConversation(owner, conversationId)) === null) return null;
-    const places = await findConversationPlaces(this.#db, owner, conversationId, Number.MAX_SAFE_INTEGER);
-    return await loadConversationItems(this.#db, conversationId, places, new ContextBudget(this.#contextBytesMax));
+    const whole = { owner, conversationId, lastSequence: Number.MAX_SAFE_INTEGER };
+    return await loadConversationItems(this.#db, whole, new ContextBudget(this.#contextBytesMax));
   }
 
   #placesOf(owner: Owner, conversationId: string) {

@@ -80,8 +80,8 @@ export class StoredResponses implements ResponseStore {
     const seen = new Map<string, ConversationItems>();
     for (const { id, conversationId, conversationSeen } of links) {
       if (conversationId === null) continue;
-      const places = await findConversationPlaces(this.#db, owner, conversationId, conversationSeen ?? 0);
-      seen.set(id, await loadConversationItems(this.#db, conversationId, places, budget));
+      const part = { owner, conversationId, lastSequence: conversationSeen ?? 0 };
+      seen.set(id, await loadConversationItems(this.#db, part, budget));
     }
     return seen;
   }
@@ -151,7 +151,8 @@ export class StoredResponses implements ResponseStore {
   async #findSeen(owner: Owner, links: readonly ChainLinkRow[], budget: ContextBudget) {
     const [first] = links;
     if (first === undefined || first.conversationId === null) return [];
-    const places = await findConversationPlaces(this.#db, owner, first.conversationId, first.conversationSeen ?? 0);
+    const part = { owner, conversationId: first.conversationId, lastSequence: first.conversationSeen ?? 0 };
+    const places = await findConversationPlaces(this.#db, part);
     budget.takeItems(places.length);
     return places;
   }
