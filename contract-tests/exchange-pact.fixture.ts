@@ -20,7 +20,9 @@ export interface Played {
   readonly hears: readonly object[];
 }
 
-/** Has a client play its part in an exchange, and writes that into the pact. Whoever plays it throws where it cannot. */
+/**
+ * Has a client play its part in an exchange, and writes that into the pact. Whoever plays it throws where it cannot.
+ */
 export async function writeExchange(
   parties: Parties,
   { name, given, says, hears }: Exchange,

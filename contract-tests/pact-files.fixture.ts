@@ -58,7 +58,10 @@ export function readHttpInteractions(file: string): HttpInteraction[] {
     }));
 }
 
-/** The text of a pact with these interactions. Their keys are their descriptions, as two consumers may describe different things alike. */
+/**
+ * The text of a pact with these interactions. Their keys are their descriptions, as two consumers may describe
+ * different things alike.
+ */
 export function pactOf(consumer: string, interactions: readonly HttpInteraction[]): string {
   return JSON.stringify({
     consumer: { name: consumer },

@@ -6,7 +6,10 @@ import { recordOf } from "./records.fixture.ts";
 /** One of Pact's verifiers, at work on a pact file. */
 type Verify = (file: string) => Promise<unknown>;
 
-/** What is wrong with each reply or message, by the description of its interaction; nothing where it is as the pact says. */
+/**
+ * What is wrong with each reply or message, by the description of its interaction; nothing where it is as the pact
+ * says.
+ */
 export async function faultsIn(pact: string, verify: Verify): Promise<ReadonlyMap<string, readonly string[]>> {
   const folder = await mkdtemp(join(tmpdir(), "antiphon-pact-"));
   const file = join(folder, "pact.json");

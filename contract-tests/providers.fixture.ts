@@ -30,7 +30,10 @@ const DISTANT = {
 } as const;
 const WANTED = process.env["CONTRACT_PROVIDERS"]?.split(",");
 
-/** Runs the suite for ours, which it starts, for the reference, which is skipped with a word where the environment does not tell where it is, and for another provider if one is told. */
+/**
+ * Runs the suite for ours, which it starts, for the reference, which is skipped with a word where the environment does
+ * not tell where it is, and for another provider if one is told.
+ */
 export function describeProviders(startOurs: () => Promise<OwnService>, suite: (provider: Provider) => void): void {
   describe.skipIf(WANTED?.includes("ours") === false)(`at ${PROVIDER_TITLES.ours}`, () => {
     let ours: OwnService;

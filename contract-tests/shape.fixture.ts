@@ -3,7 +3,10 @@ import { isRecord } from "./records.fixture.ts";
 
 const { arrayContaining, equal, integer, isMatcher, regex, string } = MatchersV3;
 
-/** Texts that a model, an operator or a caller chooses; empty ones are meant. All other strings are words of the contract and must be equal. */
+/**
+ * Texts that a model, an operator or a caller chooses; empty ones are meant. All other strings are words of the
+ * contract and must be equal.
+ */
 const FREE_TEXTS = [
   "arguments",
   "delta",
@@ -24,7 +27,10 @@ const ID = /^(id|[a-z_]+_id)$/;
 /** What the same request need not give at every provider, by account or by model. Readers take it or leave it. */
 const LEFT_OUT = ["access_programs", "prompt_cache_retention"];
 
-/** The matchers of a whole example: contract words and nulls as they are, ids by prefix, free texts, counts and times by type. */
+/**
+ * The matchers of a whole example: contract words and nulls as they are, ids by prefix, free texts, counts and times by
+ * type.
+ */
 export function shapeOf(example: unknown, member = ""): unknown {
   if (isMatcher(example)) return example;
   if (typeof example === "string") return shapeOfText(example, member);

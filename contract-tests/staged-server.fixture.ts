@@ -18,7 +18,10 @@ export interface StagedServer {
 export interface Stage {
   /** Starts a server in this state. */
   start(state: string): Promise<{ readonly url: string; close(): Promise<void> }>;
-  /** What is done with it before anybody asks. `hold_stream`: one is open. `stop`: one is open, and the server waits for its end. */
+  /**
+   * What is done with it before anybody asks. `hold_stream`: one is open. `stop`: one is open, and the server waits for
+   * its end.
+   */
   prelude(state: string): "hold_stream" | "stop" | null;
   /** How many bytes of a request arrive in this state; left out: all. */
   bytesCarried?(state: string): number | undefined;

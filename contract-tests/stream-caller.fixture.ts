@@ -17,7 +17,10 @@ export interface StreamCaller {
 
 const ROUNDS_MAX = 1000;
 
-/** Says messages again and again to a server that is not listened to, until that has enough, and gives what it says last. */
+/**
+ * Says messages again and again to a server that is not listened to, until that has enough, and gives what it says
+ * last.
+ */
 export async function wearOut(stream: StreamCaller, messages: readonly object[], serverUrl: string): Promise<unknown> {
   stream.pause();
   for (let round = 0; round < ROUNDS_MAX && (await streamsOpen(serverUrl)) > 0; round += 1)

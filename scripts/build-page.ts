@@ -1,4 +1,7 @@
-/** Makes the page of the speech-to-text server: web/chat-lab with the client, in dist/chat-lab. Says nothing if all went well. */
+/**
+ * Makes the page of the speech-to-text server: web/chat-lab with the client, in dist/chat-lab. Says nothing if all went
+ * well.
+ */
 
 import { join, resolve } from "node:path";
 import { build } from "vite";

@@ -1,4 +1,7 @@
-/** Runs every check at once and prints one line for each; what a check says is shown if it fails, or if it is there to be read. */
+/**
+ * Runs every check at once and prints one line for each; what a check says is shown if it fails, or if it is there to
+ * be read.
+ */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,4 +1,7 @@
-/** Prints the table of settings into .env.example and README.md, and that of metrics into docs/operations.md. `--check` only tells whether they are what the tables give. */
+/**
+ * Prints the table of settings into .env.example and README.md, and that of metrics into docs/operations.md. `--check`
+ * only tells whether they are what the tables give.
+ */
 
 import { readFile, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";

@@ -8,8 +8,9 @@ import { type Check, countsOf, type Report } from "../contract-tests/report/chec
 import { REPORT_DIR } from "../contract-tests/report/reporter.ts";
 
 /**
- * Runs the contract tests: consumers write their pacts, then providers are held to them. Prints a line for each file, what was skipped and why, and a
- * closing line; publishes `build/contract-report/report.json` and `index.html`. What Pact prints goes to `output.txt` beside them.
+ * Runs the contract tests: consumers write their pacts, then providers are held to them. Prints a line for each file,
+ * what was skipped and why, and a closing line; publishes `build/contract-report/report.json` and `index.html`. What
+ * Pact prints goes to `output.txt` beside them.
  */
 const USAGE = `Usage: make contract-test ARGS="[options] [file or folder of contract-tests/]..."
   --base-url URL   a further provider to hold to the same pacts, without /v1; with --model MODEL, and --api-key KEY or CONTRACT_API_KEY in the environment
@@ -50,7 +51,10 @@ if (values.help) {
   process.exitCode = summarise() ? exitCode : 1;
 }
 
-/** Takes two minutes, once, beside the suites that do without it; those that hear wait for it, and say so where it cannot be built. */
+/**
+ * Takes two minutes, once, beside the suites that do without it; those that hear wait for it, and say so where it
+ * cannot be built.
+ */
 async function buildEngine(): Promise<void> {
   await once(spawn(process.execPath, [join(import.meta.dirname, "speech-engine.ts")], { stdio: "ignore" }), "close");
 }

@@ -1,4 +1,7 @@
-/** One sentence of ARCHITECTURE.md; it is what you read when the rule fires. Patterns match paths from the repository's root. */
+/**
+ * One sentence of ARCHITECTURE.md; it is what you read when the rule fires. Patterns match paths from the repository's
+ * root.
+ */
 export type ImportRule = { readonly name: string; readonly sentence: string } & (
   | { readonly kind: "may-import-only"; readonly from: RegExp; readonly to: RegExp }
   | { readonly kind: "never-imports"; readonly from: RegExp; readonly to: RegExp }

@@ -1,4 +1,6 @@
-/** Lists the operations of each contract that are routed but answer not_implemented, as the servers themselves tell it. */
+/**
+ * Lists the operations of each contract that are routed but answer not_implemented, as the servers themselves tell it.
+ */
 
 import { notImplementedOperations as notInLocalStt } from "../src/servers/local-stt.ts";
 import { notImplementedOperations as notInResponsesApi } from "../src/servers/responses-api-handlers.ts";

@@ -38,7 +38,10 @@ const REQUIREMENTS = parseRequirements(`
 `);
 const COMPLETE = `${VERIFIES}("a.b.plain", "a.b.key");`;
 
-/** `passed`: the ids that tests cited which passed; null: none were run. The faults are what is said before the count; excuses are none. */
+/**
+ * `passed`: the ids that tests cited which passed; null: none were run. The faults are what is said before the count;
+ * excuses are none.
+ */
 function check(code: string, passed: readonly string[] | null, variables: readonly string[], said: string): void {
   const evidence: Evidence = {
     citations: findCitations({ path: "a.test.ts", code }),

@@ -1,6 +1,7 @@
 /**
- * Compares specs/requirements.yaml with what the tests cite, and fails if something is not cited. With JSON reports of test runs as arguments it compares
- * with what was cited by tests that passed, too. `--report=<file>` writes each requirement and what shows it.
+ * Compares specs/requirements.yaml with what the tests cite, and fails if something is not cited. With JSON reports of
+ * test runs as arguments it compares with what was cited by tests that passed, too. `--report=<file>` writes each
+ * requirement and what shows it.
  */
 
 import { existsSync } from "node:fs";

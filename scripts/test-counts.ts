@@ -13,7 +13,10 @@ interface JsonReport {
   readonly testResults: readonly { readonly status: string; readonly assertionResults: readonly unknown[] }[];
 }
 
-/** What one run's report says. A file that could not even be loaded has no tests to fail, and counts as one failure; so does a run without a report. */
+/**
+ * What one run's report says. A file that could not even be loaded has no tests to fail, and counts as one failure; so
+ * does a run without a report.
+ */
 export function countTests(json: string | null): TestCounts {
   if (json === null) return { passed: 0, failed: 1, skipped: 0 };
   const report: JsonReport = JSON.parse(json);

@@ -43,7 +43,9 @@ export interface ChildServerOptions {
   readonly flags?: readonly string[];
 }
 
-/** Starts it on a data folder of its own, unless `env` names one that outlives it. It ends with the test at the latest. */
+/**
+ * Starts it on a data folder of its own, unless `env` names one that outlives it. It ends with the test at the latest.
+ */
 export async function startChildServer(options: ChildServerOptions = {}): Promise<ChildServer> {
   const folder = await mkdtemp(join(tmpdir(), "antiphon-child-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));

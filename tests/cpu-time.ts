@@ -1,4 +1,6 @@
-/** Milliseconds of processor time that some work takes in this process: whatever else a busy machine does is not in it. */
+/**
+ * Milliseconds of processor time that some work takes in this process: whatever else a busy machine does is not in it.
+ */
 export async function cpuMsOf<Result>(work: () => Promise<Result> | Result): Promise<{ ms: number; result: Result }> {
   const before = process.cpuUsage();
   const result = await work();

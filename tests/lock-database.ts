@@ -11,7 +11,10 @@ console.log("locked");
 process.stdin.on("end", () => database.exec("commit")).resume();
 `;
 
-/** Has another process lock a database, as a backup tool may. Resolves once it is locked, to what unlocks it; that happens with the end of the test at the latest. */
+/**
+ * Has another process lock a database, as a backup tool may. Resolves once it is locked, to what unlocks it; that
+ * happens with the end of the test at the latest.
+ */
 export async function lockDatabase(file: string): Promise<() => Promise<void>> {
   const holder = spawn(process.execPath, ["--input-type=module", "--eval", HOLDER, file], {
     stdio: ["pipe", "pipe", "inherit"],

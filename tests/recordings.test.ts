@@ -6,7 +6,10 @@ import type { ResponseStreamEvent } from "../generated/responses-api/types.ts";
 import { foldEvents } from "../src/runs/fold-events.ts";
 import { verifies } from "./verifies.ts";
 
-/** Streams and bodies recorded from the reference: `NAME.chunks.txt` with one event a line, `NAME.json` with a plain body. */
+/**
+ * Streams and bodies recorded from the reference: `NAME.chunks.txt` with one event a line, `NAME.json` with a plain
+ * body.
+ */
 const folder = process.env["REFERENCE_RECORDINGS"];
 const files = folder === undefined ? [] : readdirSync(folder);
 

@@ -1,7 +1,8 @@
 /**
- * A contract test that the compiler runs: what we send must be assignable to what the official SDK reads, and what the SDK sends to what we accept,
- * for the request, the Response, every item, every tool and every event. It stops compiling when either side moves.
- * What is known not to fit is listed by name, each with its reason; a name that begins to fit must leave its list.
+ * A contract test that the compiler runs: what we send must be assignable to what the official SDK reads, and what the
+ * SDK sends to what we accept, for the request, the Response, every item, every tool and every event. It stops
+ * compiling when either side moves. What is known not to fit is listed by name, each with its reason; a name that
+ * begins to fit must leave its list.
  */
 import type OpenAI from "openai";
 import type {
@@ -37,7 +38,10 @@ export type AllHold<T extends readonly true[]> = T;
 
 type Assignable<From, To> = From extends To ? true : { from: From; to: To };
 
-/** Members that only some of our values have, and the SDK types as always there (or the other way round), in items as they are first announced. */
+/**
+ * Members that only some of our values have, and the SDK types as always there (or the other way round), in items as
+ * they are first announced.
+ */
 type UnfitOutputItems =
   | "image_generation_call" // `result` is absent in output_item.added, as recorded.
   | "computer_call" // `pending_safety_checks` is absent for the GA tool.

@@ -1,4 +1,7 @@
-/** Which promises hold what was decided where the reference is unknown: by file of `specs/` and path of the `x-decision` in it. */
+/**
+ * Which promises hold what was decided where the reference is unknown: by file of `specs/` and path of the `x-decision`
+ * in it.
+ */
 export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   "cloud-stt/stream.yaml info": ["cloud.stream.rate-limit-waits-60-seconds", "cloud.stream.idle-drop"],
   "local-stt/openapi.yaml paths//healthz/get": ["stt.health.not-ok-while-loading"],

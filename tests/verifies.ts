@@ -8,8 +8,9 @@ declare module "vitest" {
 }
 
 /**
- * Cites the requirements of `specs/requirements.yaml` that a test proves; outside of a test, those that every test of the surrounding describe proves.
- * A test that runs among others at once cites from its describe. `scripts/requirements-coverage.ts` reads the calls, and the reports of what passed.
+ * Cites the requirements of `specs/requirements.yaml` that a test proves; outside of a test, those that every test of
+ * the surrounding describe proves. A test that runs among others at once cites from its describe.
+ * `scripts/requirements-coverage.ts` reads the calls, and the reports of what passed.
  */
 export function verifies(...ids: readonly [string, ...string[]]): void {
   const test = TestRunner.getCurrentTest();

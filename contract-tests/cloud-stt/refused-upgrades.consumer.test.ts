@@ -28,7 +28,10 @@ interface Refusal {
 
 const UNAVAILABLE = { status: 503, headers: RETRY_AFTER } as const;
 
-/** Pact has no upgrades. A plain request is answered in the same way, and our client asks plainly where its socket does not tell why. */
+/**
+ * Pact has no upgrades. A plain request is answered in the same way, and our client asks plainly where its socket does
+ * not tell why.
+ */
 test.each<Refusal>([
   {
     given: "a key that is not known",

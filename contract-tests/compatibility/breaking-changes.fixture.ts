@@ -66,7 +66,9 @@ function needsKey(description: Json, operation: Json): boolean {
   return Array.isArray(ways) && ways.length > 0 && ways.every((way) => Object.keys(recordOf(way)).length > 0);
 }
 
-/** A status that tells of an error may come newly, for clients know errors by their first digit; one of success may not. */
+/**
+ * A status that tells of an error may come newly, for clients know errors by their first digit; one of success may not.
+ */
 function compareReplies(old: Side, own: Side, versions: SentVersions): Outcome[] {
   const [before, now] = [recordOf(old.operation["responses"]), recordOf(own.operation["responses"])];
   const added = Object.keys(now)

@@ -8,7 +8,10 @@ export interface SentVersions {
   readonly openNow: Schema["document"];
 }
 
-/** What readers of the old schema may stumble over in what is sent by the new one. Types that are gone count, new ones are ignored by readers. */
+/**
+ * What readers of the old schema may stumble over in what is sent by the new one. Types that are gone count, new ones
+ * are ignored by readers.
+ */
 export function compareSent(before: Schema, now: Schema, { openBefore, openNow }: SentVersions): Outcome {
   const strange = findUncovered(now, { json: openObjects(before.json), document: openBefore }, false);
   const gone = findUncovered(before, { json: openObjects(now.json), document: openNow }, false);
@@ -23,7 +26,10 @@ export function compareSent(before: Schema, now: Schema, { openBefore, openNow }
   };
 }
 
-/** The same of a stream, which consists of such values. Clients are known that fail at an event of a type that they do not know. */
+/**
+ * The same of a stream, which consists of such values. Clients are known that fail at an event of a type that they do
+ * not know.
+ */
 export function compareStreamed(before: Schema, now: Schema, versions: SentVersions): Outcome {
   const known = new Set(typesOf(before));
   const added = typesOf(now).filter((type) => !known.has(type));

@@ -33,7 +33,10 @@ export function readSpecs(files: SpecFiles): Specs {
   };
 }
 
-/** The same, with objects that may have more members than are listed: what readers make of it, who ignore what they do not know. */
+/**
+ * The same, with objects that may have more members than are listed: what readers make of it, who ignore what they do
+ * not know.
+ */
 export function openObjects(json: Json): Json {
   return recordOf(withOpenObjects(json));
 }

@@ -56,7 +56,8 @@ describe("a client that streams over plain HTTP", () => {
         try {
           for await (const message of stream) heard.push(message);
         } catch (error) {
-          expect([error, messages.at(-1)?.type]).toMatchObject([{ name: "StreamBrokenError" }, "chunk"]); // It had no orderly end.
+          // It had no orderly end.
+          expect([error, messages.at(-1)?.type]).toMatchObject([{ name: "StreamBrokenError" }, "chunk"]);
         }
         expect(heard).toEqual(answers);
       },

@@ -7,8 +7,8 @@ import { type Mutation, readMutations } from "./read-mutations.ts";
 import { copyRepository, type WorkingCopy } from "./working-copy.ts";
 
 /**
- * Breaks copies of the server, one small thing at a time, and tells which suites of the contract tests notice. Fails if one breakage goes unnoticed.
- * The table is written to build/mutations.md.
+ * Breaks copies of the server, one small thing at a time, and tells which suites of the contract tests notice. Fails if
+ * one breakage goes unnoticed. The table is written to build/mutations.md.
  *
  * usage: node contract-tests/mutations/main.ts [--jobs 2] [words of the breakages to try]
  */

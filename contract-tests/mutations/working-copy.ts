@@ -23,7 +23,10 @@ const UNCHECKED: Mutation = {
 
 /** A copy of the repository that can be broken. */
 export interface WorkingCopy {
-  /** Holds the copy to the contract with this in it; null: as it is. Only the providers' suites whose path has one of these words. */
+  /**
+   * Holds the copy to the contract with this in it; null: as it is. Only the providers' suites whose path has one of
+   * these words.
+   */
   run(mutation: Mutation | null, suites: readonly string[]): Promise<Report>;
   remove(): void;
 }

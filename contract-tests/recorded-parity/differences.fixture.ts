@@ -4,7 +4,10 @@ import { isRecord } from "../records.fixture.ts";
 export interface Difference {
   /** `only-recorded`, `only-ours`: a member that one of them lacks; `value`: both have it, and it differs. */
   readonly kind: "only-recorded" | "only-ours" | "value";
-  /** Members from the outside in, elements of lists as `[]`; of an event with its type before: `response.created:response.tools[].strict`. */
+  /**
+   * Members from the outside in, elements of lists as `[]`; of an event with its type before:
+   * `response.created:response.tools[].strict`.
+   */
   readonly path: string;
   readonly detail: string;
 }

@@ -56,7 +56,9 @@ export function exceptionFor(recording: string, { kind, path }: Difference): Exc
   );
 }
 
-/** Tools whose recordings wait until the built-in engine can play them. A test fails as soon as the server takes one. */
+/**
+ * Tools whose recordings wait until the built-in engine can play them. A test fails as soon as the server takes one.
+ */
 export const NOT_YET_COMPARABLE: Readonly<Record<string, string>> = {
   code_interpreter: "runs at the server, which has no such tool yet",
   file_search: "runs at the server, which has no such tool yet",

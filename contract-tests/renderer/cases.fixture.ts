@@ -153,7 +153,10 @@ export function modelOf({ streams: [first] }: RendererCase): string {
   return firstSnapshot(first).model;
 }
 
-/** What makes our engine say what the reference's model said: a scenario for each stream, the last turn first, for the first that fits is played. */
+/**
+ * What makes our engine say what the reference's model said: a scenario for each stream, the last turn first, for the
+ * first that fits is played.
+ */
 export function scenarioOfCases(cases: readonly RendererCase[]): string {
   return JSON.stringify({
     models: [...new Set(cases.map(modelOf))],

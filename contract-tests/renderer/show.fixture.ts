@@ -35,10 +35,16 @@ export interface Step {
   readonly snapshot: Snapshot;
 }
 
-/** The AI SDK takes a failure within 50 ms of the beginning for a refused request, and says so in other words. Both pages are shown later ones. */
+/**
+ * The AI SDK takes a failure within 50 ms of the beginning for a refused request, and says so in other words. Both
+ * pages are shown later ones.
+ */
 const REFUSAL_MS = 100;
 
-/** Asks the question of the case and shows the replies to the page event by event; each step waits until someone takes it. */
+/**
+ * Asks the question of the case and shows the replies to the page event by event; each step waits until someone takes
+ * it.
+ */
 export async function* show({ viewer, stage, masking, source }: Seat, shown: RendererCase): AsyncGenerator<Step> {
   let lines = 0;
   await viewer.say(promptOf(shown));

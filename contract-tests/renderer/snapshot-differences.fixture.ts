@@ -4,7 +4,9 @@ const LINES_MAX = 12;
 const LINE_LETTERS_MAX = 160;
 const LETTERS_BEFORE = 60;
 
-/** Everything in which the page of our stream is not the page of the reference's, to be read; empty: nobody can tell. */
+/**
+ * Everything in which the page of our stream is not the page of the reference's, to be read; empty: nobody can tell.
+ */
 export function differencesOfSnapshots(reference: Snapshot, ours: Snapshot): string[] {
   return [
     ...(reference.isSettled ? [] : ["The page of the reference's stream did not come to rest."]),

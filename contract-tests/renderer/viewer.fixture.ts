@@ -70,7 +70,10 @@ async function takeSnapshot(page: Page, devtools: CDPSession, awaited: Awaited):
   return { isSettled, dom, accessibility: describeTree(nodes), screenshot: Buffer.from(data, "base64") };
 }
 
-/** Runs in the page: waits until what is awaited is there and two frames went by without a change, then writes the document down. */
+/**
+ * Runs in the page: waits until what is awaited is there and two frames went by without a change, then writes the
+ * document down.
+ */
 async function settle(awaited: Awaited & { settleMaxMs: number }): Promise<{ isSettled: boolean; dom: string }> {
   const QUIET_FRAMES = 2;
   const startedAt = performance.now();

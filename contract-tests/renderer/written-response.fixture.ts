@@ -1,4 +1,7 @@
-/** A whole response as the reference is known to send it today, written member by member from its documented and recorded wire format. */
+/**
+ * A whole response as the reference is known to send it today, written member by member from its documented and
+ * recorded wire format.
+ */
 export interface WrittenResponse {
   readonly id: string;
   readonly model: string;

@@ -18,8 +18,8 @@ type Status = "completed" | "incomplete";
 const DELTA_PAD = 16;
 
 /**
- * A stream in the order that the reference's streams are known to have (prefix, blocks, terminal event). It is written from what is documented
- * and recorded of the reference, and not from anything that our server sent.
+ * A stream in the order that the reference's streams are known to have (prefix, blocks, terminal event). It is written
+ * from what is documented and recorded of the reference, and not from anything that our server sent.
  */
 export function writeStream(
   response: WrittenResponse,

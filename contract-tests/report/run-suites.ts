@@ -3,7 +3,10 @@ import { parseArgs } from "node:util";
 import { startVitest } from "vitest/node";
 import { ContractReporter, REPORT_DIR } from "./reporter.ts";
 
-/** Runs the suites of a project, in the files that are named, if any are. The exit code says whether all held; with `--bail` no more is asked after so many failures. */
+/**
+ * Runs the suites of a project, in the files that are named, if any are. The exit code says whether all held; with
+ * `--bail` no more is asked after so many failures.
+ */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { project: { type: "string", default: "contract-*" }, bail: { type: "string", default: "0" } },

@@ -87,7 +87,10 @@ export function usesExtension({ request }: Recipe): boolean {
   return "output_audio" in request || "stream_options" in request;
 }
 
-/** Every event that the service sends in a state; throws where their order, numbers, ids or texts break the grammar. Not read by a client, since clients turn some events into errors. */
+/**
+ * Every event that the service sends in a state; throws where their order, numbers, ids or texts break the grammar. Not
+ * read by a client, since clients turn some events into errors.
+ */
 export async function emitEvents(service: Service, state: string): Promise<readonly unknown[]> {
   const recipe = recipeFor(state);
   const { read = "reply" } = recipe;

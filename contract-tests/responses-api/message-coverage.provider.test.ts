@@ -10,7 +10,10 @@ import { verifies } from "../../tests/verifies.ts";
 import { type Parties, pactFile } from "../pact-files.fixture.ts";
 import { SOCKET_TALKERS, SSE_READERS } from "./message-pacts.fixture.ts";
 
-/** The errors of WebSocket mode that HTTP does not have, and some that it has: of the request, the state, the caller, the model, the server. */
+/**
+ * The errors of WebSocket mode that HTTP does not have, and some that it has: of the request, the state, the caller,
+ * the model, the server.
+ */
 const ERROR_CODES = [
   "previous_response_not_found",
   "invalid_stream_id",

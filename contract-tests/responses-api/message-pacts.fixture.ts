@@ -64,7 +64,10 @@ export async function checkMessage(
     .executeTest(async ({ contents }) => read(contents.content));
 }
 
-/** What an event of this kind must look like. Any error will do. The reference sends no name with finished arguments, though its contract says so. */
+/**
+ * What an event of this kind must look like. Any error will do. The reference sends no name with finished arguments,
+ * though its contract says so.
+ */
 export function shapeOfEvent(event: AnyExample): unknown {
   const { name: _, ...members } = { name: "", ...event };
   const error = event.type === "error" ? { error: like(event.error) } : {};

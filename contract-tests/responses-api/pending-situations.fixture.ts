@@ -29,7 +29,10 @@ const MCP = { type: "mcp", server_label: "weather", server_url: "https://example
 const NO_SHELL = "our engines offer no shell yet";
 const SHELL = { type: "shell", environment: { type: "local" } };
 
-/** What clients read and our server never sends, or not yet. A test fails as soon as it takes the tool, or sends such an event. */
+/**
+ * What clients read and our server never sends, or not yet. A test fails as soon as it takes the tool, or sends such an
+ * event.
+ */
 export const PENDING_SITUATIONS: Readonly<Record<string, PendingSituation>> = {
   "a model that searches the web": {
     reason: "our server has no web_search yet",

@@ -15,7 +15,10 @@ export function isSnapshot(event: unknown): boolean {
   return isRecord(event) && "response" in event;
 }
 
-/** One event stands for another if both carry the same kinds of things, and lists are empty in both or in neither. Any error stands for any other. */
+/**
+ * One event stands for another if both carry the same kinds of things, and lists are empty in both or in neither. Any
+ * error stands for any other.
+ */
 export function isOfOneKind(example: unknown, event: unknown): boolean {
   if (nameOfEvent(example) !== nameOfEvent(event) || !isRecord(example) || isSnapshot(example)) return false;
   return "error" in example || isLike(example, event);

@@ -32,7 +32,10 @@ type Calls = {
   readonly [Name in keyof Clients]: (...client: Parameters<NonNullable<Clients[Name]>>) => PromiseLike<unknown>;
 };
 
-/** Both clients throw the error class of the status, with the members of the error, the request's id and the headers on it. */
+/**
+ * Both clients throw the error class of the status, with the members of the error, the request's id and the headers on
+ * it.
+ */
 export async function checkRefusal(
   interaction: Omit<Interaction, "reply">,
   refusal: Refusal,

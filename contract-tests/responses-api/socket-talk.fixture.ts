@@ -6,7 +6,9 @@ import type { Service } from "../providers.fixture.ts";
 const FRAME_MS_MAX = 60_000;
 const LAST: readonly unknown[] = ["response.completed", "response.incomplete", "response.failed"];
 
-/** A socket of WebSocket mode at a real server. Nothing is read by a client, since clients turn some frames into errors. */
+/**
+ * A socket of WebSocket mode at a real server. Nothing is read by a client, since clients turn some frames into errors.
+ */
 export class SocketTalk {
   readonly #socket: WebSocket;
   readonly #unread: unknown[] = [];

@@ -8,7 +8,10 @@ export function framed(events: readonly { readonly type: string }[]): string {
   return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
 }
 
-/** Beginning and end of a stream around a block, whose deltas may be many. Items of another kind, such as reasoning, may come before it. */
+/**
+ * Beginning and end of a stream around a block, whose deltas may be many. Items of another kind, such as reasoning, may
+ * come before it.
+ */
 export function streamPattern(block: readonly ExampleEvent[], prefix: readonly ExampleEvent[] = PREFIX): string {
   const anything = "(event: response\\.[a-z_.]+\\ndata: \\{.*\\}\\n\\n)*";
   return `^${framePatterns(prefix)}${anything}${framePatterns([...block, COMPLETED])}$`;

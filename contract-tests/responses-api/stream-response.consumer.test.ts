@@ -21,7 +21,10 @@ const stream = true;
 /** Without look-around, the nearest to "obfuscation is nowhere". */
 const UNPADDED = "^(event: [a-z_.]+\\ndata: \\{([^o\\n]|o[^b\\n]|ob[^f\\n])*\\}\\n\\n)+$";
 
-/** What is in an event is held to the messages of `stream-events.consumer.test.ts`; here it is about their frames and their order. */
+/**
+ * What is in an event is held to the messages of `stream-events.consumer.test.ts`; here it is about their frames and
+ * their order.
+ */
 describe("a client that streams responses", () => {
   test("gets a text in the frames of the reference", async () => {
     verifies(

@@ -35,7 +35,10 @@ import {
 
 export type AnyExample = ExampleEvent | ExampleDialectEvent;
 
-/** What a reader of streams may meet at any provider, since a request alone brings it about, and the events that are new in it. */
+/**
+ * What a reader of streams may meet at any provider, since a request alone brings it about, and the events that are new
+ * in it.
+ */
 export const SITUATIONS = {
   "a model that answers": [...PREFIX, ...TEXT_BLOCK, COMPLETED],
   "a model that calls a function": CALL_BLOCK,

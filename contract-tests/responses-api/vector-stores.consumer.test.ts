@@ -93,7 +93,10 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
 };
 
-/** The contract has these operations and our server has them not yet: until it does, it says so and clients can tell. The reference has them, so it is not held to this. */
+/**
+ * The contract has these operations and our server has them not yet: until it does, it says so and clients can tell.
+ * The reference has them, so it is not held to this.
+ */
 describe("a client of vector stores is told that they are not there yet by", () => {
   test.each(Object.entries(OPERATIONS))("%s", async (operationId, { method, path, body, official, own }) => {
     verifies("contract.parity.same-checks-both-providers");

@@ -19,7 +19,10 @@ export function casesOf(parties: Parties): MessageCase[] {
   }));
 }
 
-/** Holds what `provide` gives to one message of a pact. It is told what the consumer sends, where the message is an answer. */
+/**
+ * Holds what `provide` gives to one message of a pact. It is told what the consumer sends, where the message is an
+ * answer.
+ */
 export async function verifyMessage(
   parties: Parties,
   message: PactMessage,

@@ -1,7 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { isRecord } from "../records.fixture.ts";
 
-/** The findings say how the same is written: oasdiff takes branches of unions for one another by name or position only. */
+/**
+ * The findings say how the same is written: oasdiff takes branches of unions for one another by name or position only.
+ */
 const ABOUT_WRITING = /one-of|any-of|all-of|became-nullable|list-of-types|type-changed|const-added|default-value-added/;
 const NOT_ALWAYS_SENT = "response-optional-property-removed";
 const MEMBER_LOST = "response-required-property-removed";
@@ -30,7 +32,10 @@ export const OASDIFF_EXCEPTIONS: Readonly<Record<string, string>> = {
   [`${MEMBER_LOST} type 404`]: "the reference sends its error object inside of error",
 };
 
-/** The breaking changes that oasdiff sees from the one contract to the other, in the operations of the list (`POST /responses`): rule and what it names. */
+/**
+ * The breaking changes that oasdiff sees from the one contract to the other, in the operations of the list (`POST
+ * /responses`): rule and what it names.
+ */
 export function findBreakingChanges(
   program: string,
   { reference, ours, prefix, operations }: { reference: string; ours: string; prefix: string; operations: string[] },

@@ -16,7 +16,10 @@ export interface OperationScore extends Outcome {
 const METHODS = ["get", "post", "put", "patch", "delete"];
 const NOT_SERVED = "501";
 
-/** Every operation of the reference, and where ours accepts less or sends more. Paths begin with `request`, `reply`, or where a parameter stands. */
+/**
+ * Every operation of the reference, and where ours accepts less or sends more. Paths begin with `request`, `reply`, or
+ * where a parameter stands.
+ */
 export function compareOperations(reference: Json, ours: Json, prefix: string): OperationScore[] {
   return operationsOf(reference).map(({ name, operation }): OperationScore => {
     const own = operationsOf(ours).find((candidate) => candidate.name === name.replace(" ", ` ${prefix}`));

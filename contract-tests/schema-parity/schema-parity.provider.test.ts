@@ -146,7 +146,10 @@ function unexcused(score: OperationScore): string[] {
   return findingsOf(score).filter((finding) => exceptionFor(score.operation, finding) === undefined);
 }
 
-/** For each operation the share of compared schemas that agree: with the exceptions, and to the letter. Then what code still refuses. */
+/**
+ * For each operation the share of compared schemas that agree: with the exceptions, and to the letter. Then what code
+ * still refuses.
+ */
 function reportOf(all: readonly OperationScore[]): string {
   const lines = all.map((score) => {
     if (score.service !== "served") return `  ${"-".padStart(6)}  ${score.operation}: ${score.service}`;

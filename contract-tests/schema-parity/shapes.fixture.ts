@@ -117,7 +117,10 @@ function shapeOfType(type: string, json: Json, document: Json): Shape {
   }
 }
 
-/** Members that an object does not list count as none, as the reference answers them with an error; without a list it is a map of anything. */
+/**
+ * Members that an object does not list count as none, as the reference answers them with an error; without a list it is
+ * a map of anything.
+ */
 function objectShape(json: Json, document: Json): ObjectShape {
   const properties = isRecord(json["properties"]) ? json["properties"] : {};
   const required = new Set(Array.isArray(json["required"]) ? json["required"].map(String) : []);

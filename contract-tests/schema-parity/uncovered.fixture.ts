@@ -17,7 +17,9 @@ export interface Finding {
   readonly fault: string;
   /** Whether the path begins with a name already. */
   readonly isNamed?: boolean;
-  /** Whether it is an object of a `type` that the wide schema has not, in a place where it has objects of other types. */
+  /**
+   * Whether it is an object of a `type` that the wide schema has not, in a place where it has objects of other types.
+   */
   readonly isNewType?: boolean;
 }
 
@@ -37,8 +39,8 @@ const LOWER_LIMITS = ["minLength", "minimum", "minItems"];
 const UPPER_LIMITS = ["maxLength", "maximum", "maxItems", "maxProperties"];
 
 /**
- * Everything that `narrow` allows, its extensions apart, and `wide` does not. Without `limits` the lengths of texts and lists and the ranges of
- * numbers are not compared, only whether they are whole.
+ * Everything that `narrow` allows, its extensions apart, and `wide` does not. Without `limits` the lengths of texts and
+ * lists and the ranges of numbers are not compared, only whether they are whole.
  */
 export function findUncovered(narrow: Schema, wide: Schema, limits: boolean): Outcome {
   const comparison = new Comparison(limits ? narrowerLimits : fractions);

@@ -6,7 +6,10 @@ interface Group {
 
 const created = (...items: readonly string[]): readonly string[] => items.map((item) => `request ${item}.created_by`);
 
-/** What is accepted here, is no extension of ours, and is missing in the reference's published schemas. What is published in the meantime has to go. */
+/**
+ * What is accepted here, is no extension of ours, and is missing in the reference's published schemas. What is
+ * published in the meantime has to go.
+ */
 export const UNPUBLISHED: readonly Group[] = [
   {
     reason: "headers, which the reference documents apart from its operations",

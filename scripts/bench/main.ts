@@ -5,7 +5,10 @@ import { measureState } from "./state.ts";
 import { measureSpeech } from "./stt/speech.ts";
 import { measureFirstEvent, measureThroughput } from "./throughput.ts";
 
-/** What the server costs beside calling the same upstream directly, in one run. Figures are ratios and medians; nothing here is a test. */
+/**
+ * What the server costs beside calling the same upstream directly, in one run. Figures are ratios and medians; nothing
+ * here is a test.
+ */
 const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   throughput: measureThroughput,
   "first-event": measureFirstEvent,

@@ -7,7 +7,10 @@ import { withServer } from "./with-server.ts";
 const STREAMS = 3000;
 const TARGET_KB = 40;
 const SETTLE_MS = 3000;
-/** Opened and closed before measuring, a few at a time: a server that has run for a while has its caches full and its code compiled, whatever is open. */
+/**
+ * Opened and closed before measuring, a few at a time: a server that has run for a while has its caches full and its
+ * code compiled, whatever is open.
+ */
 const WARM_UP_STREAMS = 3000;
 const WARM_UP_AT_ONCE = 8;
 /** How many are opened at once, so that what opening takes is not counted for being open. */

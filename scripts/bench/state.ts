@@ -11,7 +11,9 @@ const REPLAY_ROUNDS = 25;
 const REPLAY_RATIO_MIN = 3;
 const TOKENS_OF_SHORT_ANSWERS = 2;
 
-/** What history costs: chains of every length, long conversations, long replays; and what it takes to queue a response. */
+/**
+ * What history costs: chains of every length, long conversations, long replays; and what it takes to queue a response.
+ */
 export async function measureState(): Promise<void> {
   await withServer({ tokens: TOKENS_OF_SHORT_ANSWERS }, async (bench) => {
     await measureChains(bench);

@@ -16,7 +16,10 @@ const agent = new Agent({ keepAlive: true, maxSockets: 256 });
 /** How a whole stream ends: ours with a completed response, the upstream's with its own mark. */
 const WHOLE = /event: response\.completed\n|data: \[DONE\]\n/;
 
-/** Posts `body` and reads the whole event stream that answers it, counting events without parsing them. Rejects a stream that does not end as it should. */
+/**
+ * Posts `body` and reads the whole event stream that answers it, counting events without parsing them. Rejects a stream
+ * that does not end as it should.
+ */
 export function streamOnce(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Streamed> {
   const text = JSON.stringify(body);
   const started = performance.now();

@@ -29,7 +29,10 @@ export function reachedSchemas({ found }: Bundle): Schemas {
   return inFileOrder(found);
 }
 
-/** Every schema of each file that these documents of one interface reach into: unions that only code speaks of come along. */
+/**
+ * Every schema of each file that these documents of one interface reach into: unions that only code speaks of come
+ * along.
+ */
 export function allSchemas(bundles: readonly Bundle[]): Schemas {
   const found = new Map<string, FoundSchema>();
   const files = new Set(bundles.flatMap((one) => [...one.found.values()].map(({ file }) => file)));

@@ -4,7 +4,9 @@ import { taggedUnion } from "./tags.ts";
 import { refName } from "./ts-type.ts";
 import { fieldOrder } from "./validator-names.ts";
 
-/** field-names.ts: what a create request may name, for the test that holds the ledger of fields against the contract. */
+/**
+ * field-names.ts: what a create request may name, for the test that holds the ledger of fields against the contract.
+ */
 export function fieldNames(schemas: Schemas): string {
   const request = schemas["CreateResponseRequest"] ?? {};
   return [

@@ -9,7 +9,10 @@ const VERSION = "7.0.0";
 const SHA256 = "80e8e9d71bdbdf513b8c65cf7d3fc2fe3d88aaeb4e39a2c6e20831f00032c775";
 const FOLDER = join(repository, ".cache/openapi-generator");
 
-/** Why the OpenAPI generator cannot run here, or null if it can: the jar is in place, fetched if need be, and Java is installed. */
+/**
+ * Why the OpenAPI generator cannot run here, or null if it can: the jar is in place, fetched if need be, and Java is
+ * installed.
+ */
 export async function generatorHindrance(): Promise<string | null> {
   try {
     await runTool("java", ["-version"], { cwd: codegenFolder });
@@ -46,7 +49,10 @@ function firstLine(text: string): string {
   return text.split("\n", 1)[0] ?? text;
 }
 
-/** Runs the generator's command. It takes PWD, not its working folder, for the place of openapitools.json, which pins the jar. */
+/**
+ * Runs the generator's command. It takes PWD, not its working folder, for the place of openapitools.json, which pins
+ * the jar.
+ */
 export async function runGenerator(args: readonly string[]): Promise<void> {
   const cli = join(codegenFolder, "node_modules/@openapitools/openapi-generator-cli/main.js");
   await runTool(process.execPath, [cli, ...args], { cwd: codegenFolder, env: { ...process.env, PWD: codegenFolder } });

@@ -6,7 +6,10 @@ import type { Output } from "./outputs.ts";
 import { runTool } from "./run-tool.ts";
 import { streamSkeleton } from "./stream-skeleton.ts";
 
-/** The unions of a document of streams, and the client of its channels, by @asyncapi/generator with the template of templates/asyncapi. */
+/**
+ * The unions of a document of streams, and the client of its channels, by @asyncapi/generator with the template of
+ * templates/asyncapi.
+ */
 export async function generateMessages(
   bundle: Bundle,
   schemas: Schemas,
@@ -15,7 +18,8 @@ export async function generateMessages(
 ): Promise<readonly Output[]> {
   const workFolder = join(parentFolder, `${stream.output}-work`);
   const at = (name: string) => join(workFolder, name);
-  await cp(join(codegenFolder, "templates/asyncapi"), at("template"), { recursive: true }); // The generator writes into it.
+  // The generator writes into it.
+  await cp(join(codegenFolder, "templates/asyncapi"), at("template"), { recursive: true });
   await writeFile(at("document.json"), JSON.stringify(streamSkeleton(bundle, schemas, stream)));
   const env = { ...process.env, NODE_PATH: await modulePath(workFolder) };
   const script = join(codegenFolder, "asyncapi-generator.js");
@@ -31,8 +35,8 @@ export async function generateMessages(
 }
 
 /**
- * Where the copied template finds its renderer; and an empty npm. When it is loaded, the generator looks for a global npm to install
- * templates with, and fails without one. Ours needs no installing.
+ * Where the copied template finds its renderer; and an empty npm. When it is loaded, the generator looks for a global
+ * npm to install templates with, and fails without one. Ours needs no installing.
  */
 async function modulePath(workFolder: string): Promise<string> {
   const folder = join(workFolder, "node-path");

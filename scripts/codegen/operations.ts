@@ -1,6 +1,8 @@
 import { isObject, type JsonObject, listAt, objectAt, textAt } from "./json.ts";
 
-/** An operation of an OpenAPI document with its references resolved one level deep, which is as far as operations go. */
+/**
+ * An operation of an OpenAPI document with its references resolved one level deep, which is as far as operations go.
+ */
 export interface Operation {
   readonly id: string;
   readonly method: string;

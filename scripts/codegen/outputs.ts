@@ -14,7 +14,9 @@ export interface Difference {
   readonly bytes: number;
 }
 
-/** Compares generated/ with what it should be. `kept` names files that could not be made this time and stay as they are. */
+/**
+ * Compares generated/ with what it should be. `kept` names files that could not be made this time and stay as they are.
+ */
 export function compareOutputs(outputs: readonly Output[], kept: readonly string[]): readonly Difference[] {
   const wanted = new Set([...outputs.map(({ path }) => path), ...kept]);
   const stale = filesUnder("generated").filter((path) => !wanted.has(path));

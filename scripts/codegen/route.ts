@@ -2,7 +2,9 @@ import { isObject, type Json, type JsonObject, objectAt, textsAt } from "./json.
 import { type Operation, resolve } from "./operations.ts";
 import { parameterName, refName } from "./ts-type.ts";
 
-/** What a server must know of an operation to read its requests; the generated `OperationRoute` has the same members. */
+/**
+ * What a server must know of an operation to read its requests; the generated `OperationRoute` has the same members.
+ */
 export function routeOf(document: JsonObject, operation: Operation): JsonObject {
   const inPlace = (place: string) => operation.parameters.filter((parameter) => parameter["in"] === place);
   return {
@@ -33,7 +35,10 @@ function plainName(parameter: JsonObject): string {
 
 const LIMITS = ["minimum", "maximum", "minLength", "maxLength", "pattern", "maxItems", "default"];
 
-/** Limits stand in the schema of the value; for a list, in that of its elements. Lists may be sent as `name[]` too, as the reference's clients do. */
+/**
+ * Limits stand in the schema of the value; for a list, in that of its elements. Lists may be sent as `name[]` too, as
+ * the reference's clients do.
+ */
 function queryParameter(document: JsonObject, parameter: JsonObject): JsonObject {
   const written = objectAt(parameter, "schema");
   const schema = { ...resolve(document, written), ...written }; // Members beside a $ref, such as a default, count.

@@ -6,8 +6,9 @@ import { type Operation, operationsOf } from "./operations.ts";
 import { literalLines, routeOf } from "./route.ts";
 
 /**
- * The document as the OpenAPI generator sees it: 3.0.3, operations only, and beside each operation the TypeScript that the templates print.
- * The generator understands no 3.1 schema well, so it never meets one; and its version does not show in the output.
+ * The document as the OpenAPI generator sees it: 3.0.3, operations only, and beside each operation the TypeScript that
+ * the templates print. The generator understands no 3.1 schema well, so it never meets one; and its version does not
+ * show in the output.
  */
 export function skeletonOf(document: JsonObject, contract: Contract): JsonObject {
   const info = objectAt(document, "info");
@@ -23,7 +24,8 @@ function skeletonOperation(document: JsonObject, contract: Contract, operation: 
   const handler = handlerTypes(document, operation);
   const steps = [...operation.path.matchAll(/\{([^}]+)\}/g)].map(([, name = ""]) => name);
   return {
-    operationId: `op${String(index).padStart(3, "0")}`, // The generator sorts by it: routes keep our order, literal paths first.
+    // The generator sorts by it: routes keep our order, literal paths first.
+    operationId: `op${String(index).padStart(3, "0")}`,
     tags: [contract.name], // One tag makes one file.
     parameters: steps.map((name) => ({ name, in: "path", required: true, schema: { type: "string" } })),
     responses: { "200": { description: "See x-handler." } },

@@ -2,7 +2,9 @@ import type { Bundle } from "./bundle.ts";
 import { isObject, type JsonObject, listAt, objectAt, textAt } from "./json.ts";
 import { refName } from "./ts-type.ts";
 
-/** A document of streams as Markdown: Redoc shows OpenAPI only, and makes a menu entry of each heading of a description. */
+/**
+ * A document of streams as Markdown: Redoc shows OpenAPI only, and makes a menu entry of each heading of a description.
+ */
 export function streamMarkdown({ document }: Bundle): string {
   const info = objectAt(document, "info");
   const channels = objectAt(document, "channels");

@@ -5,8 +5,9 @@ import { constantTag } from "./tags.ts";
 import { refName } from "./ts-type.ts";
 
 /**
- * The document of streams as the AsyncAPI generator sees it: each message with the name of its schema in place of the schema.
- * The parser would otherwise spread out every schema at each place of its use, and lose the names that the template prints.
+ * The document of streams as the AsyncAPI generator sees it: each message with the name of its schema in place of the
+ * schema. The parser would otherwise spread out every schema at each place of its use, and lose the names that the
+ * template prints.
  */
 export function streamSkeleton(
   { document }: Bundle,

@@ -15,7 +15,8 @@ export async function generateTypes(
   await writeFile(input, JSON.stringify(document));
   const cli = join(codegenFolder, "node_modules/openapi-typescript/bin/cli.js");
   const names = ["--root-types", "--root-types-no-schema-prefix", "--root-types-keep-casing"];
-  const presence = ["--default-non-nullable=false"]; // A default documents what the server assumes; it does not make a member required.
+  // A default documents what the server assumes; it does not make a member required.
+  const presence = ["--default-non-nullable=false"];
   const cwd = workFolder; // Where there is no redocly.yaml: the tool would hold our document to its rules.
   await runTool(process.execPath, [cli, input, "--output", output, ...names, ...presence], { cwd });
   return header(...specs) + withoutBanner(await readFile(output, "utf8"));

@@ -56,7 +56,10 @@ export function strictSchemas(schemas: Schemas): Schemas {
   return mapAll(schemas, (schema) => schema);
 }
 
-/** The schemas as a reader of other servers' words needs them: unknown members are ignored, and `x-reader-required` says what is needed. */
+/**
+ * The schemas as a reader of other servers' words needs them: unknown members are ignored, and `x-reader-required` says
+ * what is needed.
+ */
 export function readerSchemas(schemas: Schemas): Schemas {
   return mapAll(schemas, (schema) => {
     const { "x-reader-required": needed, ...rest } = schema;
@@ -77,7 +80,10 @@ function mapAll(schemas: Schemas, change: (schema: JsonObject) => JsonObject): S
   );
 }
 
-/** Descriptions and the like would only swell the code. A keyword of neither list could be a rule that goes unchecked, so it is an error. */
+/**
+ * Descriptions and the like would only swell the code. A keyword of neither list could be a rule that goes unchecked,
+ * so it is an error.
+ */
 function onlyKeywords(schema: JsonObject): JsonObject {
   const checked = (keyword: string) => KEYWORDS.includes(keyword) || CARRIED_ANNOTATIONS.includes(keyword);
   const unknown = Object.keys(schema).find(
@@ -90,7 +96,10 @@ function onlyKeywords(schema: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(schema).filter(([keyword]) => checked(keyword)));
 }
 
-/** A tagged union is decided by its tag: one comparison, and errors about the branch that was meant. Any other `oneOf` may overlap, so it is an `anyOf`. */
+/**
+ * A tagged union is decided by its tag: one comparison, and errors about the branch that was meant. Any other `oneOf`
+ * may overlap, so it is an `anyOf`.
+ */
 function withTag(schema: JsonObject, written: JsonObject, schemas: Schemas): JsonObject {
   const { oneOf, ...rest } = schema;
   if (oneOf === undefined) return schema;

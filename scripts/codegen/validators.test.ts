@@ -45,7 +45,8 @@ let made: Record<string, Validator> & { requestFields?: { order: string[]; prope
 
 beforeAll(async () => {
   mkdirSync(join(repository, "build"), { recursive: true });
-  folder = mkdtempSync(join(repository, "build/validators-")); // Inside the repository, where the code finds ajv's helpers.
+  // Inside the repository, where the code finds ajv's helpers.
+  folder = mkdtempSync(join(repository, "build/validators-"));
   writeFileSync(join(folder, "validators.mjs"), validatorCode(schemas).replace("./readers.js", "./readers.mjs"));
   writeFileSync(join(folder, "readers.mjs"), readerCode(schemas));
   made = await import(join(folder, "validators.mjs"));

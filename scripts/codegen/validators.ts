@@ -35,8 +35,9 @@ export function readerCode(schemas: Schemas): string {
 }
 
 /**
- * Errors carry the schema that refused (`verbose`), where the words of a message come from. Schemas that are used twice are called, not copied in: half the code.
- * The dialect is draft 7, whose keywords mean the same as the 2020 ones that our schemas use; the 2020 one tracks what we never ask for, at a cost per call.
+ * Errors carry the schema that refused (`verbose`), where the words of a message come from. Schemas that are used twice
+ * are called, not copied in: half the code. The dialect is draft 7, whose keywords mean the same as the 2020 ones that
+ * our schemas use; the 2020 one tracks what we never ask for, at a cost per call.
  */
 function compile(schemas: Schemas, exported: readonly (readonly [string, string])[]): string {
   const ajv = new Ajv({
@@ -58,14 +59,20 @@ function pointer(name: string): string {
   return `${ROOT}#/components/schemas/${name}`;
 }
 
-/** A limit of length counts characters, one by one: a text of some megabytes takes long, and its length in units tells enough where it is within the limit. */
+/**
+ * A limit of length counts characters, one by one: a text of some megabytes takes long, and its length in units tells
+ * enough where it is within the limit.
+ */
 function countingLess(code: string): string {
   return code
     .replaceAll(/if\((func\d+)\(([\w.]+)\) > (\d+)\)/g, "if($2.length > $3 && $1($2) > $3)")
     .replaceAll(/if\((func\d+)\(([\w.]+)\) < (\d+)\)/g, "if($2.length < 2 * $3 && $1($2) < $3)");
 }
 
-/** ajv leaves calls of `require` in its modules. Loaders differ in what they give for the default export of a CommonJS module. */
+/**
+ * ajv leaves calls of `require` in its modules. Loaders differ in what they give for the default export of a CommonJS
+ * module.
+ */
 function withImports(code: string): string {
   const variables = new Map<string, string>();
   const body = code.replace('"use strict";\n', "").replaceAll(/require\("([^"]+)"\)\.default/g, (_, module: string) => {

@@ -4,7 +4,10 @@ const SCHEMA_MAPS = ["properties", "patternProperties", "$defs"];
 const SCHEMA_LISTS = ["oneOf", "anyOf", "allOf", "prefixItems"];
 const SCHEMAS = ["items", "additionalProperties", "propertyNames", "not", "if", "then", "else"];
 
-/** A copy of the schema in which `change` has replaced it and every schema inside it, innermost first. Values such as `const` are no schemas. */
+/**
+ * A copy of the schema in which `change` has replaced it and every schema inside it, innermost first. Values such as
+ * `const` are no schemas.
+ */
 export function mapSchema(schema: JsonObject, change: (schema: JsonObject) => JsonObject): JsonObject {
   const members = Object.entries(schema).map(([keyword, value]): [string, Json] => [
     keyword,

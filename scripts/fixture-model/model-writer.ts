@@ -84,7 +84,10 @@ export function melCentreHz(bin: number, bins: number): number {
   return melEdges(bins)[bin + 1] ?? 0;
 }
 
-/** Triangles of equal area that stand closer together below 1000 Hz, as the models' authors had them from Slaney's toolbox. */
+/**
+ * Triangles of equal area that stand closer together below 1000 Hz, as the models' authors had them from Slaney's
+ * toolbox.
+ */
 function melFilters(bins: number): Float32Array[] {
   const edges = melEdges(bins);
   return Array.from({ length: bins }, (_, bin) => {

@@ -3,12 +3,13 @@ import { parseArgs } from "node:util";
 import { type ModelSizes, ModelWriter, melCentreHz, type WeightType } from "./model-writer.ts";
 
 /**
- * A speech model whose weights are set by hand: ten sine tones are ten words. The engine runs it like any other model. A window of sound gives the words
- * whose tones are in it, each once, in order of time; a window without a tone gives " Thank you.", as real models do.
+ * A speech model whose weights are set by hand: ten sine tones are ten words. The engine runs it like any other model.
+ * A window of sound gives the words whose tones are in it, each once, in order of time; a window without a tone gives "
+ * Thank you.", as real models do.
  *
- * The encoder measures, for each word, how far the tone's mel bin stands out from the mean of all bins. The decoder asks, with one head of
- * cross-attention for each word, when that was; the earlier, the more it wants the word. Self-attention takes back what was said already, and when
- * nothing is left the end of the text wins.
+ * The encoder measures, for each word, how far the tone's mel bin stands out from the mean of all bins. The decoder
+ * asks, with one head of cross-attention for each word, when that was; the earlier, the more it wants the word.
+ * Self-attention takes back what was said already, and when nothing is left the end of the text wins.
  */
 export const TONE_WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"] as const;
 export type ToneWord = (typeof TONE_WORDS)[number];
@@ -109,7 +110,10 @@ function writeEncoder(writer: ModelWriter): void {
   writeIdleMlp(writer, "encoder.blocks.0");
 }
 
-/** The first convolution: how far a word's bin and its neighbours stand above the mean of all bins, beyond either threshold. */
+/**
+ * The first convolution: how far a word's bin and its neighbours stand above the mean of all bins, beyond either
+ * threshold.
+ */
 function writeMeasure(writer: ModelWriter): void {
   const values = new Float32Array(STATE * MEL_BINS * TAPS);
   const bias = new Float32Array(STATE);

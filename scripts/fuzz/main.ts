@@ -7,8 +7,9 @@ import { parseArgs } from "node:util";
 import { startProgram } from "../bench/processes.ts";
 
 /**
- * Holds both servers to their published documents with requests that Schemathesis from PyPI makes of them, good ones and broken ones. Starts the servers
- * itself, on free ports and an empty data folder. The first run fetches Schemathesis; needs Python 3 with venv; not part of the tests.
+ * Holds both servers to their published documents with requests that Schemathesis from PyPI makes of them, good ones
+ * and broken ones. Starts the servers itself, on free ports and an empty data folder. The first run fetches
+ * Schemathesis; needs Python 3 with venv; not part of the tests.
  */
 const USAGE = `Usage: make fuzz ARGS="[options] [option of Schemathesis]..."
   --examples N   requests that are tried for each operation at most; 40 unless told

@@ -17,8 +17,8 @@ const VERSION_MIN = 4;
 const VERSION_MAX = 6;
 
 /**
- * The arrays of a `model.bin` of CTranslate2, by name. The file is little endian: version, name and revision of the architecture, then each
- * array with its name, sizes, type and bytes. Aliases at the end are not needed.
+ * The arrays of a `model.bin` of CTranslate2, by name. The file is little endian: version, name and revision of the
+ * architecture, then each array with its name, sizes, type and bytes. Aliases at the end are not needed.
  */
 export function readCTranslate2(bytes: Uint8Array): ReadonlyMap<string, StoredTensor> {
   if (endianness() !== "LE") throw new Error("Models can be read on little-endian machines only");
@@ -42,7 +42,8 @@ export function readCTranslate2(bytes: Uint8Array): ReadonlyMap<string, StoredTe
 }
 
 function numbers(stored: Uint8Array, type: number): Float32Array | null {
-  const { buffer } = Uint8Array.from(stored); // Arrays in the file begin anywhere, typed arrays at multiples of their size.
+  // Arrays in the file begin anywhere, typed arrays at multiples of their size.
+  const { buffer } = Uint8Array.from(stored);
   if (type === FLOAT_32) return new Float32Array(buffer);
   if (type === INT_16) return Float32Array.from(new Int16Array(buffer));
   if (type === FLOAT_16) return Float32Array.from(new Float16Array(buffer));

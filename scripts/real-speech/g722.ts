@@ -1,4 +1,7 @@
-/** Decodes G.722 (ITU-T, 64 kbit/s): two bands of 8 kHz, each predicted from what it was and corrected by a few bits, joined to 16,000 samples a second. */
+/**
+ * Decodes G.722 (ITU-T, 64 kbit/s): two bands of 8 kHz, each predicted from what it was and corrected by a few bits,
+ * joined to 16,000 samples a second.
+ */
 export function decodeG722(bytes: Uint8Array): Int16Array {
   const low = new Band(32);
   const high = new Band(8);
@@ -24,7 +27,10 @@ export function decodeG722(bytes: Uint8Array): Int16Array {
 
 const JOINING_FILTER = [3, -11, 12, 32, -210, 951, 3876, -805, 362, -156, 53, -11];
 
-/** Differences, by their codes, in units of the step; of the low band with six and with four bits, of the high band with two. */
+/**
+ * Differences, by their codes, in units of the step; of the low band with six and with four bits, of the high band with
+ * two.
+ */
 const LOW_6 = [
   -136, -136, -136, -136, -24_808, -21_904, -19_008, -16_704, -14_984, -13_512, -12_280, -11_192, -10_232, -9360, -8576,
   -7856, -7192, -6576, -6000, -5456, -4944, -4464, -4008, -3576, -3168, -2776, -2400, -2032, -1688, -1360, -1040, -728,

@@ -12,8 +12,8 @@ const MLP_LAYERS = [
 ] as const;
 
 /**
- * Writes a Whisper model of CTranslate2 as a file of whisper.cpp, with weights of 16 bits as the published files have them. `vocabulary`: GPT-2's
- * spelling of each token, in the order of their ids.
+ * Writes a Whisper model of CTranslate2 as a file of whisper.cpp, with weights of 16 bits as the published files have
+ * them. `vocabulary`: GPT-2's spelling of each token, in the order of their ids.
  */
 export function ggmlModel(tensors: ReadonlyMap<string, StoredTensor>, vocabulary: readonly string[]): Buffer {
   const words = vocabulary.slice(0, NAMED_TOKENS).map(tokenBytes);
@@ -130,7 +130,10 @@ class Converter {
     this.linear(`${from}/linear_1`, `${to}.out`);
   }
 
-  /** CTranslate2 stacks the matrices of one layer. Whisper's keys have no bias: CTranslate2 stores zeros, whisper.cpp nothing. */
+  /**
+   * CTranslate2 stacks the matrices of one layer. Whisper's keys have no bias: CTranslate2 stores zeros, whisper.cpp
+   * nothing.
+   */
   #parts(from: string, to: string, parts: readonly string[]): void {
     const { shape, values } = this.#source.get(`${from}/weight`);
     const [rows = 0, columns = 0] = shape;

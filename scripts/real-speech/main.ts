@@ -13,8 +13,8 @@ import { startWays, type Way } from "./ways.ts";
 import { spokenWords, wordErrors } from "./word-errors.ts";
 
 /**
- * How many words of people's voices are heard wrong, and how long that takes: by whisper.cpp's own server and by ours, with the same model and the same
- * recordings in one run. Fetches 82 MB at the first run.
+ * How many words of people's voices are heard wrong, and how long that takes: by whisper.cpp's own server and by ours,
+ * with the same model and the same recordings in one run. Fetches 82 MB at the first run.
  */
 const CACHE = join(import.meta.dirname, "../../.cache/real-speech");
 

@@ -25,7 +25,10 @@ export interface Ways {
 
 const STOCK_PORT = 18_238;
 
-/** whisper.cpp's own server as it is started without options, and ours twice, with fitted and with full windows. All run at once, and one works at a time. */
+/**
+ * whisper.cpp's own server as it is started without options, and ours twice, with fitted and with full windows. All run
+ * at once, and one works at a time.
+ */
 export async function startWays({ folder, ...options }: WaysOptions): Promise<Ways> {
   const stock = await startStockServer(options.program, { ...options, port: STOCK_PORT, search: [] });
   const fitted = await startOurServer({ ...options, folder: `${folder}/fitted`, window: "fitted" });
@@ -70,7 +73,10 @@ function upload(name: string, url: string): Way {
   };
 }
 
-/** All of the sound at once, so that the time is that of all the work, and not only of what is left when the speaker stops. */
+/**
+ * All of the sound at once, so that the time is that of all the work, and not only of what is left when the speaker
+ * stops.
+ */
 function live(name: string, url: string): Way {
   return {
     name,

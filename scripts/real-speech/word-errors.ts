@@ -20,7 +20,10 @@ const SPELLINGS: readonly (readonly [RegExp, string])[] = [
   [/'/g, ""],
 ];
 
-/** The words of a text as they sound: small letters without punctuation, short forms in full, numbers below a hundred in words. */
+/**
+ * The words of a text as they sound: small letters without punctuation, short forms in full, numbers below a hundred in
+ * words.
+ */
 export function spokenWords(text: string): string[] {
   let plain = text.toLowerCase();
   for (const [spelling, meaning] of SPELLINGS) plain = plain.replace(spelling, meaning);
@@ -37,7 +40,10 @@ function numberWords(value: number): string[] {
   return [TENS[Math.floor(value / 10)] ?? "", ...rest];
 }
 
-/** The fewest words to change, leave out or add that make one list the other. A word that one side writes in two parts is no error. */
+/**
+ * The fewest words to change, leave out or add that make one list the other. A word that one side writes in two parts
+ * is no error.
+ */
 export function wordErrors(said: readonly string[], heard: readonly string[]): number {
   const costs = [Array.from({ length: heard.length + 1 }, (_, index) => index)];
   for (let row = 1; row <= said.length; row += 1) {

@@ -12,7 +12,10 @@ const PIECE_MS_MAX = 20_000;
 
 const slots = new Slots(THREADS_MAX);
 
-/** Decodes FLAC, and Opus in WebM and Ogg, in a thread that can be stopped, whatever the file makes the decoder do. Throws `AudioError`. */
+/**
+ * Decodes FLAC, and Opus in WebM and Ogg, in a thread that can be stopped, whatever the file makes the decoder do.
+ * Throws `AudioError`.
+ */
 export async function* decodeInThread(
   format: ThreadFormat,
   recording: Recording,

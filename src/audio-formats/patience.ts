@@ -1,4 +1,7 @@
-/** The values as they come; aborts `impatience` when one that is wanted takes longer than `ms`. The time that a reader takes does not count. */
+/**
+ * The values as they come; aborts `impatience` when one that is wanted takes longer than `ms`. The time that a reader
+ * takes does not count.
+ */
 export async function* withPatience<T>(
   values: AsyncIterable<T>,
   ms: number,

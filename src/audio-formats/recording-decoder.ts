@@ -13,14 +13,19 @@ export interface RecordingDecoderOptions {
 
 /** Recordings of any kind as samples of one channel, 16,000 a second. */
 export interface RecordingDecoder {
-  /** Gives the samples as they are decoded, as fast as they are taken. Throws `AudioError`, and the signal's reason when that aborts. */
+  /**
+   * Gives the samples as they are decoded, as fast as they are taken. Throws `AudioError`, and the signal's reason when
+   * that aborts.
+   */
   decode(recording: Recording, signal: AbortSignal): AsyncIterable<Int16Array>;
 }
 
 const KNOWN = "wav, mp3, m4a, flac, webm, ogg, aac, aiff and caf";
 const BY_FFMPEG: ReadonlySet<AudioFormat> = new Set(["aac", "aiff", "caf", "m4a", "mp3"]);
 
-/** WAV, FLAC and Opus are decoded here, everything else by ffmpeg where it is there. The format is found from the bytes. */
+/**
+ * WAV, FLAC and Opus are decoded here, everything else by ffmpeg where it is there. The format is found from the bytes.
+ */
 export function createRecordingDecoder(options: RecordingDecoderOptions): RecordingDecoder {
   return {
     async *decode(recording, signal) {

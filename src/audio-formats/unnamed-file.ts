@@ -5,7 +5,10 @@ import { join } from "node:path";
 /** Memory that looks like a folder, where there is such; private sound then never reaches a disk. */
 const FOLDERS = ["/dev/shm", tmpdir()];
 
-/** A file that holds these bytes and has no name, so that nobody else can open it and nothing is left when the process ends. To be closed by the caller. */
+/**
+ * A file that holds these bytes and has no name, so that nobody else can open it and nothing is left when the process
+ * ends. To be closed by the caller.
+ */
 export async function openUnnamedFile(bytes: () => AsyncIterable<Uint8Array>): Promise<FileHandle> {
   let fault: unknown = new Error("there is no folder for temporary files");
   for (const folder of FOLDERS) {

@@ -1,4 +1,7 @@
-/** Computes how the power of a short sound is spread over frequencies. `size` is a power of two and no less than the length of a sound. */
+/**
+ * Computes how the power of a short sound is spread over frequencies. `size` is a power of two and no less than the
+ * length of a sound.
+ */
 export class PowerSpectrum {
   readonly #size: number;
   readonly #window: Float64Array;
@@ -20,7 +23,10 @@ export class PowerSpectrum {
     this.#imaginary = new Float64Array(size);
   }
 
-  /** The power of each frequency from 0 to half the rate, in `size` / 2 equal steps; all together they are the mean square of samples from -1 to 1. */
+  /**
+   * The power of each frequency from 0 to half the rate, in `size` / 2 equal steps; all together they are the mean
+   * square of samples from -1 to 1.
+   */
   of(samples: Int16Array): Float64Array {
     this.#real.fill(0);
     this.#imaginary.fill(0);
@@ -34,7 +40,10 @@ export class PowerSpectrum {
     return power;
   }
 
-  /** Cooley and Tukey's, in place; the input lies in bit-reversed order. One loop without calls, because it is run fifty times for each second of sound. */
+  /**
+   * Cooley and Tukey's, in place; the input lies in bit-reversed order. One loop without calls, because it is run fifty
+   * times for each second of sound.
+   */
   #transform(): void {
     const [real, imaginary, cosines, sines] = [this.#real, this.#imaginary, this.#cosines, this.#sines];
     const size = this.#size;

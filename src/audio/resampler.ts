@@ -7,7 +7,10 @@ const KAISER_BETA = 8;
 /** Where the filter begins to fall, as a part of the lower rate's bandwidth. */
 const ROLL_OFF = 0.93;
 
-/** Where two rates share no more than this, places are taken to the nearest; that stays below what 16 bits can tell of a voice. */
+/**
+ * Where two rates share no more than this, places are taken to the nearest; that stays below what 16 bits can tell of a
+ * voice.
+ */
 const PHASES_MAX = 4096;
 
 const KERNEL = windowedSinc();
@@ -89,7 +92,10 @@ export class Resampler {
     return sum;
   }
 
-  /** What each sample within reach weighs at a time that lies `phase` steps after one. Times come back, so weights are kept. */
+  /**
+   * What each sample within reach weighs at a time that lies `phase` steps after one. Times come back, so weights are
+   * kept.
+   */
   #weightsFor(phase: number): Float32Array {
     const known = this.#weights[phase];
     if (known !== undefined) return known;

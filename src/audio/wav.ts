@@ -23,7 +23,10 @@ const ENCODINGS: ReadonlyMap<string, SampleEncoding> = new Map([
   [`${FORMAT_FLOAT} 64`, "float64"],
 ]);
 
-/** The header of a WAV file of 16 bit samples, those of several channels interleaved. `dataBytes` null: the length is not known yet, as in a stream. */
+/**
+ * The header of a WAV file of 16 bit samples, those of several channels interleaved. `dataBytes` null: the length is
+ * not known yet, as in a stream.
+ */
 export function wavHeader(sampleRateHz: number, dataBytes: number | null, channels = 1): Uint8Array {
   const header = Buffer.alloc(WAV_HEADER_BYTES);
   header.write("RIFF", 0, "latin1");

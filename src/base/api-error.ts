@@ -13,7 +13,9 @@ export interface ApiErrorFields {
   readonly cause?: unknown;
 }
 
-/** The caller's or the world's fault, and in the contract. Made only by the named functions of each interface's errors. */
+/**
+ * The caller's or the world's fault, and in the contract. Made only by the named functions of each interface's errors.
+ */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly status: number;

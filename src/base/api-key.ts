@@ -18,7 +18,10 @@ export function hashApiKey(key: string): string {
   return createHash("sha256").update(key).digest("hex");
 }
 
-/** A key as an error message may show it: the reference keeps the first eight and the last four characters and stars the rest. */
+/**
+ * A key as an error message may show it: the reference keeps the first eight and the last four characters and stars the
+ * rest.
+ */
 export function maskApiKey(key: string): string {
   const hidden = key.length - SHOWN_FIRST - SHOWN_LAST;
   if (hidden <= 0) return key;

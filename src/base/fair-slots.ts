@@ -1,6 +1,9 @@
 import { Slots } from "./slots.ts";
 
-/** Places for what may happen only so many times at once, of which no owner can hold all: the others of an owner wait behind its own. */
+/**
+ * Places for what may happen only so many times at once, of which no owner can hold all: the others of an owner wait
+ * behind its own.
+ */
 export class FairSlots {
   readonly #all: Slots;
   readonly #perOwner: number;
@@ -12,7 +15,10 @@ export class FairSlots {
     this.#perOwner = perOwner;
   }
 
-  /** A place, to be given back by calling what is returned, once. Rejects with the signal's reason if that aborts before. */
+  /**
+   * A place, to be given back by calling what is returned, once. Rejects with the signal's reason if that aborts
+   * before.
+   */
   async take(owner: string, signal: AbortSignal): Promise<() => void> {
     const own = this.#owners.get(owner) ?? { slots: new Slots(this.#perOwner), users: 0 };
     this.#owners.set(owner, own);

@@ -1,6 +1,6 @@
 /**
- * Text that grows by many small pieces. V8 keeps `text + piece` as a tree with one node for each piece, which takes more memory than the
- * text itself, so the pieces are joined now and then. Never changed in place.
+ * Text that grows by many small pieces. V8 keeps `text + piece` as a tree with one node for each piece, which takes
+ * more memory than the text itself, so the pieces are joined now and then. Never changed in place.
  */
 export interface GrowingText {
   readonly joined: string;

@@ -1,13 +1,16 @@
 import { randomBytes } from "node:crypto";
 
 /**
- * The random part shared by the ids of one response and its items: 16 hex digits of key, then `00`, then the second of creation.
- * Clients treat ids as opaque; only the prefix is ever checked.
+ * The random part shared by the ids of one response and its items: 16 hex digits of key, then `00`, then the second of
+ * creation. Clients treat ids as opaque; only the prefix is ever checked.
  */
 export interface IdStem {
   readonly key: string;
   readonly createdAt: number;
-  /** 16 hex digits; with a counter of 8 more it makes the tail of each item's id, so that ids can be derived without a clock or a die. */
+  /**
+   * 16 hex digits; with a counter of 8 more it makes the tail of each item's id, so that ids can be derived without a
+   * clock or a die.
+   */
   readonly seed: string;
 }
 
@@ -33,7 +36,10 @@ export function numberOfId(id: string): number | null {
   return counter === undefined ? null : Number.parseInt(counter, 16);
 }
 
-/** A fresh id of no stem: `prefix_` and 48 hex digits, the first eight of them the second of creation, the last 16 the key it may share with others. */
+/**
+ * A fresh id of no stem: `prefix_` and 48 hex digits, the first eight of them the second of creation, the last 16 the
+ * key it may share with others.
+ */
 export function newId(prefix: string, createdAt: number, key: string = randomHex(16)): string {
   return `${prefix}_${hex(createdAt, 8)}${randomHex(24)}${key}`;
 }

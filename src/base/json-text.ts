@@ -1,5 +1,5 @@
 /** A constructor that hands back the object it is given, so that a subclass can put a private field on it. */
-// oxlint-disable-next-line no-extraneous-class -- a constructor is all that a private field needs to be put on any object
+// oxlint-disable-next-line no-extraneous-class -- a constructor is all that a private field needs
 class Stamped {
   constructor(value: object) {
     return value;
@@ -7,8 +7,8 @@ class Stamped {
 }
 
 /**
- * The JSON of values that were already turned into text once. It travels in a private field: invisible to everyone else, gone with the value,
- * and a fraction of what a WeakMap costs for each of thousands of short-lived events.
+ * The JSON of values that were already turned into text once. It travels in a private field: invisible to everyone
+ * else, gone with the value, and a fraction of what a WeakMap costs for each of thousands of short-lived events.
  */
 class JsonText extends Stamped {
   #text: string;

@@ -3,7 +3,10 @@ interface Kept<Value> {
   readonly size: number;
 }
 
-/** Values that can be had again, kept up to a size of all of them together. Those that were not asked for longest leave first. */
+/**
+ * Values that can be had again, kept up to a size of all of them together. Those that were not asked for longest leave
+ * first.
+ */
 export class LruCache<Value> {
   readonly #sizeMax: number;
   readonly #kept = new Map<string, Kept<Value>>();

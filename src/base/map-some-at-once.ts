@@ -1,4 +1,7 @@
-/** What `map` makes of each value, in their order; begun for so many at a time. After the first that fails, no further one is begun. */
+/**
+ * What `map` makes of each value, in their order; begun for so many at a time. After the first that fails, no further
+ * one is begun.
+ */
 export async function mapSomeAtOnce<T, R>(
   values: readonly T[],
   atOnceMax: number,

@@ -9,14 +9,17 @@ const OWNER_ONLY = 0o600;
 
 const PASSING_NAME = "upload-";
 
-/** Whether a file bears the name that it has for a moment; one that still has it was left by a process that was killed then. */
+/**
+ * Whether a file bears the name that it has for a moment; one that still has it was left by a process that was killed
+ * then.
+ */
 export function isPassingName(name: string): boolean {
   return name.startsWith(PASSING_NAME);
 }
 
 /**
- * A file in this folder that has no name, so that nothing of it outlives the process. Where the file system cannot make one, it has a name until it is open.
- * To be closed by the caller.
+ * A file in this folder that has no name, so that nothing of it outlives the process. Where the file system cannot make
+ * one, it has a name until it is open. To be closed by the caller.
  */
 export async function openNamelessFile(folder: string): Promise<FileHandle> {
   if (process.platform === "linux") {

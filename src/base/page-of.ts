@@ -5,7 +5,10 @@ export interface PageBounds {
   readonly after: string | null;
 }
 
-/** What a list has for a page and those that follow it, in the page's order. Null if a cursor is not in it. `before` ends it before that element. */
+/**
+ * What a list has for a page and those that follow it, in the page's order. Null if a cursor is not in it. `before`
+ * ends it before that element.
+ */
 export function pageOf<Element extends { readonly id: string }>(
   oldestFirst: readonly Element[],
   { order, after }: PageBounds,

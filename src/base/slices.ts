@@ -5,8 +5,8 @@ const waiting: (() => void)[] = [];
 let isDue = false;
 
 /**
- * Cuts long computing into slices, between which the loop serves others. Whatever computes in this way in the process shares the loop:
- * one slice runs in each turn, however many computations there are.
+ * Cuts long computing into slices, between which the loop serves others. Whatever computes in this way in the process
+ * shares the loop: one slice runs in each turn, however many computations there are.
  */
 export class Slices {
   #startedAt = performance.now();

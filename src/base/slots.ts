@@ -1,4 +1,6 @@
-/** Places for what may happen only so many times at once. Who finds none waits, and is served in the order of coming. */
+/**
+ * Places for what may happen only so many times at once. Who finds none waits, and is served in the order of coming.
+ */
 export class Slots {
   readonly #waiting: (() => void)[] = [];
   #free: number;
@@ -7,7 +9,10 @@ export class Slots {
     this.#free = count;
   }
 
-  /** A place, to be given back by calling what is returned, once. Rejects with the signal's reason if that aborts before. */
+  /**
+   * A place, to be given back by calling what is returned, once. Rejects with the signal's reason if that aborts
+   * before.
+   */
   async take(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     if (this.#free > 0) this.#free -= 1;

@@ -3,8 +3,9 @@ import { createOpenChannel } from "./cloud-channel.ts";
 import { type CloudSpeechOptions, cloudServiceOf } from "./cloud-service.ts";
 
 /**
- * The premium cloud stream. `stream` resolves once it is open: a rate limit is waited for, and failures that may pass are tried again. Messages are read no
- * faster than they are sent, heartbeats go by themselves, and a source that ends without a last piece is ended. Not for browsers, whose sockets send no headers.
+ * The premium cloud stream. `stream` resolves once it is open: a rate limit is waited for, and failures that may pass
+ * are tried again. Messages are read no faster than they are sent, heartbeats go by themselves, and a source that ends
+ * without a last piece is ended. Not for browsers, whose sockets send no headers.
  */
 export class AntiphonCloudSpeech extends CloudSttClient {
   /** Throws `AntiphonError` for options that can never work. */

@@ -8,7 +8,10 @@ import { sendStreamsBySocket } from "./socket-stream.ts";
 const BASE_URL = "http://127.0.0.1:8237";
 
 export interface SpeechOptions extends Omit<ConnectionOptions, "apiKey"> {
-  /** How `streamTranscription` travels; the messages are the same. In browsers `websocket` unless told, as their fetch cannot send and hear at once; elsewhere `ndjson`. */
+  /**
+   * How `streamTranscription` travels; the messages are the same. In browsers `websocket` unless told, as their fetch
+   * cannot send and hear at once; elsewhere `ndjson`.
+   */
   readonly streamTransport?: "ndjson" | "websocket";
   /** In place of the global WebSocket, which Node has from version 22 on. */
   readonly openSocket?: OpenSocket;

@@ -8,7 +8,10 @@ export interface CallLimits {
   readonly timeoutMs: number;
 }
 
-/** Ends one try of a call: when the caller's signal aborts, when the server is silent for too long, or when nobody listens. */
+/**
+ * Ends one try of a call: when the caller's signal aborts, when the server is silent for too long, or when nobody
+ * listens.
+ */
 export class CallWatch {
   readonly #controller = new AbortController();
   readonly #limits: CallLimits;

@@ -21,7 +21,10 @@ const RATE_LIMIT_WAIT_MS_MAX = 10 * 60_000;
 /** A stream has no time in which the service must be heard: it says nothing while nobody speaks. */
 const NO_TIMEOUT_MS = Number.POSITIVE_INFINITY;
 
-/** Opens streams: waits for rate limits to end, and tries failures again that may pass. Rejects with the last of them, and with a refused key at once. */
+/**
+ * Opens streams: waits for rate limits to end, and tries failures again that may pass. Rejects with the last of them,
+ * and with a refused key at once.
+ */
 export function createOpenChannel(service: CloudService): OpenChannel {
   const pause = new RateLimitPause();
   return async <Message>(request: ChannelRequest, { signal }: ChannelOptions = {}): Promise<MessageStream<Message>> => {
@@ -104,7 +107,10 @@ class Opening {
     return error instanceof APIConnectionError && !(error instanceof APITimeoutError) ? this.#askWhy(error) : error;
   }
 
-  /** Sockets of most platforms do not tell why they were refused. The service answers a plain request as it would an upgrade. */
+  /**
+   * Sockets of most platforms do not tell why they were refused. The service answers a plain request as it would an
+   * upgrade.
+   */
   async #askWhy(failure: APIConnectionError): Promise<unknown> {
     const { baseUrl, timeoutMs, fetch } = this.#service;
     const timeout = AbortSignal.timeout(timeoutMs);

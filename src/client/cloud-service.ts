@@ -16,15 +16,25 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 export interface CloudSpeechOptions {
   /** Sent in `x-api-key`. */
   readonly apiKey: string;
-  /** Where the service is, such as `https://stt.example.com`; http is for loopback hosts only. `http://127.0.0.1:8238` unless told, where `antiphon stt-cloud` listens. */
+  /**
+   * Where the service is, such as `https://stt.example.com`; http is for loopback hosts only. `http://127.0.0.1:8238`
+   * unless told, where `antiphon stt-cloud` listens.
+   */
   readonly baseUrl?: string;
-  /** After how long without a message a heartbeat is sent: 120 s unless told, 290 s at most. The service drops who is silent for 300 s. */
+  /**
+   * After how long without a message a heartbeat is sent: 120 s unless told, 290 s at most. The service drops who is
+   * silent for 300 s.
+   */
   readonly heartbeatMs?: number;
   /** How long to wait after a rate limit that names no time: 60 s unless told. */
   readonly rateLimitWaitMs?: number;
-  /** How often it is tried to open a stream, the first time among them; 5 unless told. A refused key is not tried again. */
+  /**
+   * How often it is tried to open a stream, the first time among them; 5 unless told. A refused key is not tried again.
+   */
   readonly attemptsMax?: number;
-  /** How long the service may take to open a stream, and for each message after the last piece: 5 minutes unless told. */
+  /**
+   * How long the service may take to open a stream, and for each message after the last piece: 5 minutes unless told.
+   */
   readonly timeoutMs?: number;
   /** In place of the global WebSocket, which Node has from version 22 on. It has to send the headers. */
   readonly openSocket?: OpenKeyedSocket;

@@ -43,7 +43,8 @@ export class CloudSpeaker {
       letGo(iterator);
     });
     this.#rest();
-    this.#sendAll(iterator).catch((error: unknown) => this.#watch.end(error)); // The caller's own error is what the stream rejects with.
+    // The caller's own error is what the stream rejects with.
+    this.#sendAll(iterator).catch((error: unknown) => this.#watch.end(error));
   }
 
   async #sendAll(iterator: AsyncIterator<unknown>): Promise<void> {

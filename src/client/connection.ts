@@ -11,7 +11,10 @@ export interface ConnectionOptions {
   readonly defaultHeaders?: Readonly<Record<string, string>>;
   /** How often a call is tried again after a failure that may pass; 2 unless told. */
   readonly retriesMax?: number;
-  /** How long the server may be silent: until a reply is there, and within a stream. 10 minutes unless told; Node's own fetch gives up after 5. */
+  /**
+   * How long the server may be silent: until a reply is there, and within a stream. 10 minutes unless told; Node's own
+   * fetch gives up after 5.
+   */
   readonly timeoutMs?: number;
   /** In place of the global one. */
   readonly fetch?: Fetch;

@@ -14,7 +14,9 @@ type EventType = ResponseStreamEvent["type"] | DialectStreamEvent["type"];
 const LAST_TYPES: readonly EventType[] = ["response.completed", "response.incomplete", "response.failed"];
 const ERROR_TYPES: readonly EventType[] = ["error", "response.error"];
 
-/** An error is thrown, as the official SDK does; `response.failed` without an error before it is an event like others. */
+/**
+ * An error is thrown, as the official SDK does; `response.failed` without an error before it is an event like others.
+ */
 export const RESPONSE_EVENTS: StreamKind = { lastTypes: LAST_TYPES, errorTypes: ERROR_TYPES };
 
 /** Cuts server-sent events. What follows the last blank line was never sent whole. */

@@ -26,7 +26,8 @@ export function platformSocket(): OpenKeyedSocket {
     throw new AntiphonError(
       "There is no global WebSocket: Node has one from version 22 on. Pass openSocket, for instance with the package ws.",
     );
-  return (url, headers) => trustReply<KeyedSocket>(Reflect.construct(WebSocket, [url, { headers }])); // The DOM's type knows no headers.
+  // The DOM's type knows no headers.
+  return (url, headers) => trustReply<KeyedSocket>(Reflect.construct(WebSocket, [url, { headers }]));
 }
 
 /** Notes the reply by which the upgrade is refused, where the socket tells. */

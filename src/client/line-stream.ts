@@ -47,7 +47,10 @@ function isLine(text: string): boolean {
   return text.trim() !== "";
 }
 
-/** A request body of one line for each message, read no faster than it is sent. When the call is over the messages are let go. */
+/**
+ * A request body of one line for each message, read no faster than it is sent. When the call is over the messages are
+ * let go.
+ */
 export function writeLines(messages: AsyncIterable<unknown>, watch: CallWatch): ReadableStream<Uint8Array> {
   const iterator = messages[Symbol.asyncIterator]();
   const encoder = new TextEncoder();

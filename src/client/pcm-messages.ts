@@ -4,7 +4,10 @@ import { base64Of } from "./base64.ts";
 /** The size of a piece that services recommend: one second at 16 kHz. */
 const PIECE_BYTES_MAX = 32_000;
 
-/** Little-endian 16-bit mono PCM as messages of the cloud stream, as it comes; what is longer than 32 kB is split. 16,000 samples a second unless told. */
+/**
+ * Little-endian 16-bit mono PCM as messages of the cloud stream, as it comes; what is longer than 32 kB is split.
+ * 16,000 samples a second unless told.
+ */
 export async function* pcmMessages(
   pcm: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   sampleRateHz = 16_000,

@@ -9,7 +9,9 @@ import { withRetries } from "./retry.ts";
 import { trustReply } from "./trust-reply.ts";
 import { type WrittenRequest, writeRequest } from "./write-request.ts";
 
-/** Sends what the generated clients describe. Failures that may pass are tried again until a reply has begun to be read. */
+/**
+ * Sends what the generated clients describe. Failures that may pass are tried again until a reply has begun to be read.
+ */
 export function createSend(connection: Connection): ClientSend {
   return async <Reply>(request: ClientRequest, options: RequestOptions = {}): Promise<Reply> => {
     const written = writeRequest(connection, request, options);

@@ -140,7 +140,8 @@ describe.each(TRANSPORTS)("a stream over %s", (streamTransport) => {
     await using server = await startLocalServer((reply) =>
       sendJson(reply, 503, { error: { code: "model_loading", message: "Wait." } }),
     );
-    const ErrorClass = streamTransport === "ndjson" ? InternalServerError : APIConnectionError; // Sockets do not tell the status.
+    // Sockets do not tell the status.
+    const ErrorClass = streamTransport === "ndjson" ? InternalServerError : APIConnectionError;
     await expect(openStream(server, say([END]))).rejects.toBeInstanceOf(ErrorClass);
   });
 });

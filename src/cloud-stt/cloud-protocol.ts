@@ -11,7 +11,9 @@ import { brokenMessage } from "../local-stt/errors.ts";
 import type { StreamProtocol } from "../local-stt/stream-protocol.ts";
 import { streamEnd } from "./errors.ts";
 
-/** The cloud stream: finals come at pauses, and nothing but words is answered. The engine does not say how sure it is. */
+/**
+ * The cloud stream: finals come at pauses, and nothing but words is answered. The engine does not say how sure it is.
+ */
 export const CLOUD_PROTOCOL: StreamProtocol<CloudInterimMessage | CloudFinalMessage> = {
   interim: true,
   finals: "at_pauses",

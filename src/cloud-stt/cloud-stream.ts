@@ -24,7 +24,10 @@ export async function refuseAsUpgrade({ sessions, rates }: CloudParts, { keyId }
   sessions.places.check();
 }
 
-/** Begins a stream of `/stt/v1/stream`; what is to be sent comes out of the iteration, which throws the `ApiError` that ends it. */
+/**
+ * Begins a stream of `/stt/v1/stream`; what is to be sent comes out of the iteration, which throws the `ApiError` that
+ * ends it.
+ */
 export function openCloudStream(
   { sessions, rates }: CloudParts,
   messages: AsyncIterable<unknown>,

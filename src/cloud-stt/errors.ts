@@ -27,7 +27,10 @@ export function rateLimited(waitMs: number): ApiError {
   });
 }
 
-/** The error that ends a stream, with the status that its close code goes by. What only the local stream tells apart is a broken message here. */
+/**
+ * The error that ends a stream, with the status that its close code goes by. What only the local stream tells apart is
+ * a broken message here.
+ */
 export function streamEnd(error: ApiError): ApiError {
   return error.code === "chunk_too_large" ? brokenMessage(error.message) : error;
 }

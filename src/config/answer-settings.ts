@@ -5,7 +5,10 @@ const MEBI = 1024 * 1024;
 /** Together they stay below what a run holds (`ANSWER_CHARACTERS_MAX` in `runs/run-failures.ts`). */
 const CHARACTERS_MAX = 5 * MEBI;
 
-/** How much one answer of a model may hold. What is longer ends there, as `response.incomplete` with `max_output_tokens`. */
+/**
+ * How much one answer of a model may hold. What is longer ends there, as `response.incomplete` with
+ * `max_output_tokens`.
+ */
 export const ANSWER_SETTINGS = {
   answerTextCharactersMax: {
     name: "ANSWER_TEXT_CHARACTERS_MAX",

@@ -28,7 +28,10 @@ export type Config = Readonly<
   }
 >;
 
-/** The whole configuration, frozen: flags win over the environment, and the environment over the defaults. Names every bad setting at once. */
+/**
+ * The whole configuration, frozen: flags win over the environment, and the environment over the defaults. Names every
+ * bad setting at once.
+ */
 export function loadConfig(environment: Environment, argv: readonly string[]): Config {
   const { flags, problems } = readCommandLine(argv);
   const allProblems = [...problems];
@@ -73,7 +76,9 @@ function readTable(read: (setting: Setting) => SettingValue | null): TableValues
   return values;
 }
 
-/** That each value has the type of its setting's kind is what `readValue` is for; the compiler cannot follow it there. */
+/**
+ * That each value has the type of its setting's kind is what `readValue` is for; the compiler cannot follow it there.
+ */
 function isWholeTable(values: object): values is TableValues {
   return Object.keys(SETTINGS).every((key) => key in values);
 }

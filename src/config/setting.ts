@@ -36,7 +36,10 @@ export type Setting = Described &
         readonly default: number;
         readonly min: number;
         readonly max: number;
-        /** Whether a bare number, which would be milliseconds, is refused: where it might be taken for days, and much depends on it. */
+        /**
+         * Whether a bare number, which would be milliseconds, is refused: where it might be taken for days, and much
+         * depends on it.
+         */
         readonly needsUnit?: true;
       }
     | { readonly kind: "boolean"; readonly default: boolean | null }

@@ -1,7 +1,10 @@
 import { assert } from "../base/assert.ts";
 import { type AddressBytes, isWithin, parseAddress } from "./ip-address.ts";
 
-/** `metadata` addresses hand out credentials of the machine itself; they are link-local, or play that part at some provider of machines. */
+/**
+ * `metadata` addresses hand out credentials of the machine itself; they are link-local, or play that part at some
+ * provider of machines.
+ */
 export type AddressKind = "public" | "private" | "metadata";
 
 interface Network {

@@ -25,8 +25,8 @@ export interface OneReply {
 }
 
 /**
- * One GET over a connection of its own that goes to `addresses` and nowhere else, whatever the name leads to by now. No proxy of the
- * environment comes in between, and redirects are not followed.
+ * One GET over a connection of its own that goes to `addresses` and nowhere else, whatever the name leads to by now. No
+ * proxy of the environment comes in between, and redirects are not followed.
  */
 export async function askOnce(
   url: URL,

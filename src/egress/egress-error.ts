@@ -11,7 +11,10 @@ export type EgressReason =
   | "wrong_type"
   | "too_large";
 
-/** A guarded call failed. The message is a sentence for the caller: it names no address, and no host that the caller did not name. */
+/**
+ * A guarded call failed. The message is a sentence for the caller: it names no address, and no host that the caller did
+ * not name.
+ */
 export class EgressError extends Error {
   override readonly name = "EgressError";
   readonly reason: EgressReason;

@@ -7,7 +7,10 @@ export type EgressMode = "public" | "listed" | "off";
 /** Where calls for clients may go, as it is configured. */
 export interface EgressPolicy {
   readonly mode: EgressMode;
-  /** Hosts (`cdn.example.com`, `*.example.com`), addresses and networks (`10.0.0.0/8`), each with a port if only that one is meant. They may be private. */
+  /**
+   * Hosts (`cdn.example.com`, `*.example.com`), addresses and networks (`10.0.0.0/8`), each with a port if only that
+   * one is meant. They may be private.
+   */
   readonly allow: readonly string[];
   /** In the same words; wins over `allow`. */
   readonly deny: readonly string[];

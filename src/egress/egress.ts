@@ -46,8 +46,8 @@ export interface Egress {
 }
 
 /**
- * The system looks names up in its four threads that also read files. Names that take their time must not hold them all, and those of one caller not
- * all that are for names.
+ * The system looks names up in its four threads that also read files. Names that take their time must not hold them
+ * all, and those of one caller not all that are for names.
  */
 const LOOKUPS_MAX = 3;
 const LOOKUPS_PER_CALLER_MAX = 2;

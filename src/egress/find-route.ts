@@ -24,8 +24,9 @@ export const resolveHost: ResolveHost = async (host) => {
 };
 
 /**
- * The addresses that a call to this URL may use, found with one look-up and all of them checked: if a single one is refused, so is the
- * host. A name that does not exist is refused in the same words, so that no one learns the names of a network from outside.
+ * The addresses that a call to this URL may use, found with one look-up and all of them checked: if a single one is
+ * refused, so is the host. A name that does not exist is refused in the same words, so that no one learns the names of
+ * a network from outside.
  */
 export async function findRoute(
   url: URL,

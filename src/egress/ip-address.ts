@@ -5,7 +5,10 @@ export type AddressBytes = readonly number[];
 
 const MAPPED_PREFIX = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 
-/** Reads an address as it is usually written; brackets and a zone are dropped, and an IPv4 address mapped into IPv6 is the IPv4 address. Null for anything else. */
+/**
+ * Reads an address as it is usually written; brackets and a zone are dropped, and an IPv4 address mapped into IPv6 is
+ * the IPv4 address. Null for anything else.
+ */
 export function parseAddress(text: string): AddressBytes | null {
   const bare = text.replace(/^\[(.*)\]$/, "$1").replace(/%.*$/, "");
   if (isIPv4(bare)) return bare.split(".").map(Number);

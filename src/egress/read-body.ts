@@ -11,7 +11,10 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
   zstd: createZstdDecompress,
 };
 
-/** The whole body, decoded. At most `bytesMax` bytes are taken from the connection, and at most as many come out of the decoder. */
+/**
+ * The whole body, decoded. At most `bytesMax` bytes are taken from the connection, and at most as many come out of the
+ * decoder.
+ */
 export async function readBody(body: Readable, encoding: string | null, bytesMax: number): Promise<Buffer> {
   const name = encoding?.trim().toLowerCase() ?? "";
   if (name === "" || name === "identity") return gather(body, bytesMax);

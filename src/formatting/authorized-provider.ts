@@ -6,7 +6,10 @@ export interface AuthorizedProvider extends ChatProvider {
   readonly keyRefusal: string | null;
 }
 
-/** Remembers whether the latest call was refused with 401 or 403. Calls that fail in another way tell nothing about the key. */
+/**
+ * Remembers whether the latest call was refused with 401 or 403. Calls that fail in another way tell nothing about the
+ * key.
+ */
 export function rememberRefusals(provider: ChatProvider): AuthorizedProvider {
   let keyRefusal: string | null = null;
   return {

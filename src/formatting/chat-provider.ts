@@ -19,10 +19,16 @@ export interface ChatProvider {
   answer(messages: readonly ChatMessage[], signal: AbortSignal): AsyncIterable<ChatPiece>;
 }
 
-/** `unauthorized`: the key is wrong. `unreachable`: nothing answers there. `timeout`: it takes too long. `failed`: anything else. */
+/**
+ * `unauthorized`: the key is wrong. `unreachable`: nothing answers there. `timeout`: it takes too long. `failed`:
+ * anything else.
+ */
 export type ProviderErrorReason = "unauthorized" | "unreachable" | "timeout" | "failed";
 
-/** No answer. The message is a sentence without a full stop, which may be shown: it holds nothing that the provider said. */
+/**
+ * No answer. The message is a sentence without a full stop, which may be shown: it holds nothing that the provider
+ * said.
+ */
 export class ProviderError extends Error {
   override readonly name = "ProviderError";
   readonly reason: ProviderErrorReason;

@@ -1,6 +1,9 @@
 /** Whether text is formatted, and by whom. */
 export interface FormattingTier {
-  /** `off`: switched off. `no_key`: nobody is set up to format. `unauthorized`: the provider refused the key of the latest call. */
+  /**
+   * `off`: switched off. `no_key`: nobody is set up to format. `unauthorized`: the provider refused the key of the
+   * latest call.
+   */
   readonly status: "off" | "no_key" | "ready" | "unauthorized";
   /** Host and port of the provider; null where there is none. */
   readonly provider: string | null;

@@ -18,7 +18,10 @@ const COMPARED_CHARACTERS_MAX = 32;
 
 const WORDS = new Intl.Segmenter(undefined, { granularity: "word" });
 
-/** Whether a text is another in better form, with the same words in the same order, and not an answer to it, a refusal, or something of its own. */
+/**
+ * Whether a text is another in better form, with the same words in the same order, and not an answer to it, a refusal,
+ * or something of its own.
+ */
 export async function isRendering(original: string, text: string): Promise<boolean> {
   if (text.length > original.length * GROWTH_MAX + GROWTH_CHARACTERS_MAX) return false;
   const slices = new Slices(); // Sound waits on the same loop.

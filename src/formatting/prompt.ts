@@ -45,7 +45,10 @@ function carryOut(mark: string): readonly string[] {
   ];
 }
 
-/** Where the text may take another form, the marks show that it was written by these rules: what is dictated cannot know them. */
+/**
+ * Where the text may take another form, the marks show that it was written by these rules: what is dictated cannot know
+ * them.
+ */
 function reply(mark: string, { assistive, instruction }: Wish): readonly string[] {
   if (assistive) return [];
   return instruction.trim() === ""

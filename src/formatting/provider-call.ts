@@ -16,7 +16,10 @@ const CONNECTIONS_MAX = 32;
 
 const dispatcher = new Agent({ connections: CONNECTIONS_MAX, connect: { timeout: CONNECT_MS_MAX } });
 
-/** What a provider replies to a call: JSON values, those of an event stream one by one, a plain body as the only one. Throws `ProviderError`. */
+/**
+ * What a provider replies to a call: JSON values, those of an event stream one by one, a plain body as the only one.
+ * Throws `ProviderError`.
+ */
 export async function* callProvider(
   address: ProviderAddress,
   call: { readonly url: string; readonly body: object | null },

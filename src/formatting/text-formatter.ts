@@ -2,7 +2,10 @@ import { type ChatProvider, ProviderError } from "./chat-provider.ts";
 import { isRendering } from "./is-rendering.ts";
 import { promptFor, type Wish } from "./prompt.ts";
 
-/** Text after formatting. `formatted` false: it is the raw text, and `warning` a sentence on what went wrong; null: nothing did. */
+/**
+ * Text after formatting. `formatted` false: it is the raw text, and `warning` a sentence on what went wrong; null:
+ * nothing did.
+ */
 export interface FormattedText {
   readonly text: string;
   readonly formatted: boolean;

@@ -7,8 +7,9 @@ export interface Visitor {
 }
 
 /**
- * Keeps web pages out that may not use this server. A page whose name was made to point at this machine (DNS rebinding) still says its own name as the
- * host; one that calls across origins says where it comes from. `allowedOrigins` are exact, such as `https://example.com`.
+ * Keeps web pages out that may not use this server. A page whose name was made to point at this machine (DNS rebinding)
+ * still says its own name as the host; one that calls across origins says where it comes from. `allowedOrigins` are
+ * exact, such as `https://example.com`.
  */
 export function createDoorkeeper(allowedOrigins: readonly string[]): (visitor: Visitor) => void {
   const isListed = originsAmong(allowedOrigins);
@@ -16,7 +17,8 @@ export function createDoorkeeper(allowedOrigins: readonly string[]): (visitor: V
     const { host, origin } = headers;
     if (typeof host !== "string" || !isLoopbackHost(host)) throw hostNotAllowed();
     if (origin !== undefined && !isAllowed(origin, isListed)) throw originNotAllowed();
-    const isForeign = headers["sec-fetch-site"] === "cross-site" && headers["sec-fetch-mode"] !== "navigate"; // Following a link shows nothing to the other page.
+    // Following a link shows nothing to the other page.
+    const isForeign = headers["sec-fetch-site"] === "cross-site" && headers["sec-fetch-mode"] !== "navigate";
     if (origin === undefined && isForeign) throw originNotAllowed();
   };
 }

@@ -6,7 +6,10 @@ import { SPEECH_RATE_HZ } from "../speech/speech-engine.ts";
 /** The rate of a stream whose chunks name none. */
 const DEFAULT_RATE_HZ = 16_000;
 
-/** Turns the bytes of a stream into segments of speech. A sample may be split between two pieces, and the rate may change. */
+/**
+ * Turns the bytes of a stream into segments of speech. A sample may be split between two pieces, and the rate may
+ * change.
+ */
 export class AudioIntake {
   readonly #frames = new FrameGatherer(BYTES_PER_SAMPLE);
   readonly #segmenter = new Segmenter(LIVE_SEGMENTS);

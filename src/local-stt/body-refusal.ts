@@ -3,7 +3,9 @@ import type { SchemaRefusal } from "../base/schema-refusal.ts";
 
 const NAME_CHARACTERS_MAX = 64;
 
-/** What is wrong with a body, as a sentence that names the member. It repeats names of members and never their values. */
+/**
+ * What is wrong with a body, as a sentence that names the member. It repeats names of members and never their values.
+ */
 export function bodyRefusal(refusals: readonly SchemaRefusal[]): string {
   const [refusal] = refusals;
   if (refusal === undefined) return "The body breaks its schema.";

@@ -13,7 +13,10 @@ export function isPcm16(encoding: string | null): boolean {
   return encoding === null || PCM16_NAMES.has(encoding.toLowerCase());
 }
 
-/** The format of a file that was sent in place of samples, by the first bytes of a stream; null where they can be samples. */
+/**
+ * The format of a file that was sent in place of samples, by the first bytes of a stream; null where they can be
+ * samples.
+ */
 export function fileFormatOf(start: Uint8Array): AudioFormat | null {
   const format = sniffFormat(start);
   return (format === "mp3" || format === "aac") && !hasRepeatedFrames(start) && !isTagged(start) ? null : format;
@@ -22,7 +25,9 @@ export function fileFormatOf(start: Uint8Array): AudioFormat | null {
 const FRAME_BYTES_MIN = 96;
 const FRAME_BYTES_MAX = 1441;
 
-/** The head of one frame can be a loud sample. Two more at the same distance, give or take a byte of padding, cannot. */
+/**
+ * The head of one frame can be a loud sample. Two more at the same distance, give or take a byte of padding, cannot.
+ */
 function hasRepeatedFrames(bytes: Uint8Array): boolean {
   const isFrame = (place: number): boolean => bytes[place] === bytes[0] && bytes[place + 1] === bytes[1];
   for (let length = FRAME_BYTES_MIN; length <= FRAME_BYTES_MAX && 2 * length < bytes.length; length += 1)

@@ -26,7 +26,10 @@ import {
 
 const STREAM: OperationId = "streamTranscription";
 
-/** How Interface B says what went wrong before or around its operations. The log hears of bodies that are no stream in the words of the specification. */
+/**
+ * How Interface B says what went wrong before or around its operations. The log hears of bodies that are no stream in
+ * the words of the specification.
+ */
 export function localSttFaults(log: Logger) {
   return {
     ...FAULTS,

@@ -2,7 +2,10 @@ import { AudioError } from "../audio-formats/audio-error.ts";
 import { SpeechError } from "../speech/speech-engine.ts";
 import type { SttContext } from "./context.ts";
 
-/** Tells the log why there is no transcript. These messages may be shown: they hold no text and no sound. Other errors are not told here. */
+/**
+ * Tells the log why there is no transcript. These messages may be shown: they hold no text and no sound. Other errors
+ * are not told here.
+ */
 export function logSpeechFailure({ log, requestId }: Pick<SttContext, "log" | "requestId">, error: unknown): void {
   if (error instanceof AudioError) return log.warn(fieldsOf(error, requestId), "a recording cannot be read");
   if (!(error instanceof SpeechError)) return;

@@ -41,7 +41,10 @@ const BUSY_RETRY_MS = 250;
 /** Nobody ever waits for a guess. */
 const NEVER = new AbortController().signal;
 
-/** Begins a stt-jsonl-v1 stream, as `runStream` does. The log is told why it ended, of a broken line in the words of the specification. */
+/**
+ * Begins a stt-jsonl-v1 stream, as `runStream` does. The log is told why it ended, of a broken line in the words of the
+ * specification.
+ */
 export function runSession(
   parts: SessionParts,
   messages: AsyncIterable<unknown>,
@@ -63,7 +66,10 @@ export interface ProtocolParts<Message> extends SessionParts {
   readonly onEnd?: (error: ApiError | null) => void;
 }
 
-/** Begins a stream; what is to be sent comes out of the iteration, which throws the `ApiError` that ends it. Throws where no stream can be opened. */
+/**
+ * Begins a stream; what is to be sent comes out of the iteration, which throws the `ApiError` that ends it. Throws
+ * where no stream can be opened.
+ */
 export function runStream<Message extends object>(
   parts: ProtocolParts<Message>,
   messages: AsyncIterable<unknown>,

@@ -32,7 +32,10 @@ export function speechFault({ reason, message }: SpeechError): ApiError {
   }
 }
 
-/** What was thrown while a recording was read or transcribed, as the client is told; what is neither's fault stays what it is. */
+/**
+ * What was thrown while a recording was read or transcribed, as the client is told; what is neither's fault stays what
+ * it is.
+ */
 export function recordingFault(error: unknown): unknown {
   if (error instanceof SpeechError) return speechFault(error);
   if (!(error instanceof AudioError)) return error;

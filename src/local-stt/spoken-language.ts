@@ -1,7 +1,10 @@
 import type { SpeechEngine } from "../speech/speech-engine.ts";
 import { unsupportedLanguage } from "./errors.ts";
 
-/** The language that a client names; null where it names none, or leaves it to the engine. Throws the `ApiError` of one that the engine does not know. */
+/**
+ * The language that a client names; null where it names none, or leaves it to the engine. Throws the `ApiError` of one
+ * that the engine does not know.
+ */
 export function spokenLanguage(
   named: string | null,
   speech: Pick<SpeechEngine, "knowsLanguage" | "facts">,

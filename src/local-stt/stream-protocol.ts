@@ -6,7 +6,10 @@ import type { SessionOptions } from "./stt-session.ts";
 
 /** How one kind of stream says what a session hears and answers. */
 export interface StreamProtocol<Message> extends SessionOptions {
-  /** What a client's message means; null: no more than that the client is there. Throws the `ApiError` of a broken message. */
+  /**
+   * What a client's message means; null: no more than that the client is there. Throws the `ApiError` of a broken
+   * message.
+   */
   read(value: unknown): SttClientMessage | null;
   /** How an answer is said; null: it is left out. */
   write(answer: SttServerMessage): Message | null;

@@ -41,7 +41,10 @@ export interface SessionOptions {
   readonly finals: "asked" | "at_pauses";
 }
 
-/** The language that a client names, as the engine is asked for it. Throws the `ApiError` of one that the engine does not know. */
+/**
+ * The language that a client names, as the engine is asked for it. Throws the `ApiError` of one that the engine does
+ * not know.
+ */
 export type ReadLanguage = (named: string | null) => string | null;
 
 /** What the engine made of a part. */
@@ -66,8 +69,9 @@ const WAITING_ANSWERS_MAX = 1000;
 const GUESS_SAMPLES = 9600;
 
 /**
- * One stt-jsonl-v1 stream, whatever carries it: messages in, commands out, without clock or I/O. Speech is cut at pauses and transcribed while audio
- * comes, one part after the other; a final waits for the parts it covers, and what answers later messages waits behind it.
+ * One stt-jsonl-v1 stream, whatever carries it: messages in, commands out, without clock or I/O. Speech is cut at
+ * pauses and transcribed while audio comes, one part after the other; a final waits for the parts it covers, and what
+ * answers later messages waits behind it.
  */
 export class SttSession {
   readonly #options: SessionOptions;

@@ -32,7 +32,10 @@ export class Transcripts {
     this.#tail = tailOf(joined([this.#tail, text.trim()]));
   }
 
-  /** The last words that were said on the stream, if a sentence is open there; after one that is over, they mislead the engine more than they help. */
+  /**
+   * The last words that were said on the stream, if a sentence is open there; after one that is over, they mislead the
+   * engine more than they help.
+   */
   get tail(): string | null {
     return this.#tail === "" || SENTENCE_END.test(this.#tail) ? null : this.#tail;
   }

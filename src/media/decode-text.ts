@@ -1,6 +1,6 @@
 /**
- * Bytes as text: by their byte order mark, as UTF-8, or in the charset that `charset` names; in Windows-1252 if `isText` says that they
- * are text for certain. Null if they are none.
+ * Bytes as text: by their byte order mark, as UTF-8, or in the charset that `charset` names; in Windows-1252 if
+ * `isText` says that they are text for certain. Null if they are none.
  */
 export function decodeText(bytes: Uint8Array, charset: string | null, isText: boolean): string | null {
   const candidates = [markedCharset(bytes), charset, "utf-8", isText ? "windows-1252" : null];

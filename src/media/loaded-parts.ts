@@ -21,7 +21,9 @@ export interface DownloadPlan {
   readonly codes: DownloadCodes;
 }
 
-/** What the parts of one request refer to: brought here a few at a time, and no more of it than one request may have. */
+/**
+ * What the parts of one request refer to: brought here a few at a time, and no more of it than one request may have.
+ */
 export class LoadedParts {
   readonly #options: MediaOptions;
   readonly #owner: Owner;

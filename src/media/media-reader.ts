@@ -9,7 +9,10 @@ import { readFile } from "./read-file.ts";
 import { readImage } from "./read-image.ts";
 import { TextCache } from "./text-cache.ts";
 
-/** Of the texts of files and recordings that are kept in memory, so that a chain does not have them read again each turn. */
+/**
+ * Of the texts of files and recordings that are kept in memory, so that a chain does not have them read again each
+ * turn.
+ */
 const CACHED_CHARACTERS_MAX = 16 * 1024 * 1024;
 /** Documents that are read at the same time. */
 const DOCUMENTS_AT_ONCE_MAX = 2;

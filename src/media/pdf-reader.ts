@@ -13,7 +13,10 @@ export interface PdfLimits {
 
 const MODULE = new URL("./pdf-worker.ts", import.meta.url);
 
-/** Reads the text of PDFs, each in a thread of its own. Those that find no free slot wait, for as long as their callers do. */
+/**
+ * Reads the text of PDFs, each in a thread of its own. Those that find no free slot wait, for as long as their callers
+ * do.
+ */
 export class PdfReader {
   readonly #limits: PdfLimits;
   readonly #slots: Slots;

@@ -12,7 +12,10 @@ const UNCHECKED_BYTES_MAX = 16 * 1024 * 1024;
 
 type Document = Awaited<ReturnType<typeof getDocumentProxy>>;
 
-/** Memory beside the heap does not count towards the limits of a worker, so that it is limited here: that of arrays, and that of what is unpacked. */
+/**
+ * Memory beside the heap does not count towards the limits of a worker, so that it is limited here: that of arrays, and
+ * that of what is unpacked.
+ */
 function limitMemory(port: MessagePort): void {
   let uncheckedBytes = 0;
   const isTooMuch = (size: number): boolean => {

@@ -50,7 +50,9 @@ export async function readAudio(
   };
 }
 
-/** A message that is nothing but a recording reads as if it had been typed; beside other parts it has to be told apart. */
+/**
+ * A message that is nothing but a recording reads as if it had been typed; beside other parts it has to be told apart.
+ */
 function shown(text: string, isAlone: boolean): string {
   if (text === "") return "[A recording in which nothing is said]";
   return isAlone ? text : `Transcript of a recording:\n${text}`;

@@ -15,7 +15,10 @@ export interface ReadingFailed {
 
 const HEAP_MEGABYTES_MAX = 256;
 
-/** Reads in a thread that can be stopped: documents may be made to take time and memory without end. Rejects with the signal's reason if that aborts. */
+/**
+ * Reads in a thread that can be stopped: documents may be made to take time and memory without end. Rejects with the
+ * signal's reason if that aborts.
+ */
 export async function readInThread<Outcome>(
   { module, task, timeoutMs, isOutcome }: Reading<Outcome>,
   signal: AbortSignal,
@@ -34,7 +37,8 @@ export async function readInThread<Outcome>(
   signal.addEventListener("abort", leave, { once: true });
   worker.on("message", (outcome: unknown) => resolve(isOutcome(outcome) ? outcome : { type: "broken" }));
   worker.on("error", (error) => resolve({ type: isOutOfMemory(error) ? "too_costly" : "broken" }));
-  worker.on("exit", () => resolve({ type: "broken" })); // Where it left without a word; after one this says nothing more.
+  // Where it left without a word; after one this says nothing more.
+  worker.on("exit", () => resolve({ type: "broken" }));
   try {
     return await promise;
   } finally {

@@ -1,6 +1,8 @@
 import { LruCache } from "../base/lru-cache.ts";
 
-/** Texts made of files and recordings, by what they were made of; the ones that were not used for longest leave first. */
+/**
+ * Texts made of files and recordings, by what they were made of; the ones that were not used for longest leave first.
+ */
 export class TextCache {
   readonly #texts: LruCache<string>;
 

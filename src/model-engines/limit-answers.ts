@@ -7,7 +7,10 @@ type Batch = readonly ModelEvent[];
 /** A longer text is passed on in pieces: each becomes one event, which is written, padded and stored in one go. */
 export const DELTA_CHARACTERS_MAX = 64 * 1024;
 
-/** The engine, with answers that end where a limit is reached, as a model's own maximum would end them. `onReached` is told the model. */
+/**
+ * The engine, with answers that end where a limit is reached, as a model's own maximum would end them. `onReached` is
+ * told the model.
+ */
 export function limitAnswers(
   engine: ModelEngine,
   limits: AnswerLimits,

@@ -43,8 +43,9 @@ interface Child {
 }
 
 /**
- * What a program writes while it reads its input. Aborting, leaving the iteration, the time limit and the limit of output all kill it at once.
- * Throws `ProgramMissing` or `ProgramFailed`, and what its input throws; ends early, without throwing, when `signal` aborts.
+ * What a program writes while it reads its input. Aborting, leaving the iteration, the time limit and the limit of
+ * output all kill it at once. Throws `ProgramMissing` or `ProgramFailed`, and what its input throws; ends early,
+ * without throwing, when `signal` aborts.
  */
 export async function* runProgram(call: ProgramCall): AsyncGenerator<Uint8Array> {
   const { program, signal, timeoutMs } = call;
@@ -114,7 +115,10 @@ async function endOf(child: Child): Promise<{ readonly code: number | null; read
   return { code: await promise, complaint: complaint.trim() };
 }
 
-/** Writes the input until it ends or the program is gone. The fault of the input, if it has one; that the program stopped reading is none. */
+/**
+ * Writes the input until it ends or the program is gone. The fault of the input, if it has one; that the program
+ * stopped reading is none.
+ */
 async function feed(
   child: Child,
   input: ProgramCall["input"],

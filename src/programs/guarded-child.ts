@@ -14,8 +14,8 @@ const NOT_FOUND = 127;
 const SIGNAL_BASE = 128;
 
 /**
- * Runs a program in a process group that ends with us, however we end: the guard reads from a pipe that only we hold open.
- * Core files are off, because they would keep on disk what the program had in memory.
+ * Runs a program in a process group that ends with us, however we end: the guard reads from a pipe that only we hold
+ * open. Core files are off, because they would keep on disk what the program had in memory.
  */
 function guardScript(ownFolder: string | null): string {
   const remove = ownFolder === null ? "" : `/bin/rm -rf ${shellQuoted(ownFolder)}; `;
@@ -64,7 +64,10 @@ export interface GuardedChild {
   kill(): void;
 }
 
-/** Starts a program that never outlives this process. It reads nothing. Rejects with `ProgramFailed` where no process can be started. */
+/**
+ * Starts a program that never outlives this process. It reads nothing. Rejects with `ProgramFailed` where no process
+ * can be started.
+ */
 export async function startGuarded(call: GuardedProgram): Promise<GuardedChild> {
   const child = spawn(SHELL, ["-c", guardScript(call.ownFolder ?? null), call.program, ...call.args], {
     cwd: call.folder,
@@ -83,7 +86,10 @@ export async function startGuarded(call: GuardedProgram): Promise<GuardedChild> 
   return { group, ended, kill: () => killGroup(child, group) };
 }
 
-/** Runs a program to its end. Rejects with `ProgramMissing`, `ProgramFailed` or the signal's reason; everything it started is gone by then. */
+/**
+ * Runs a program to its end. Rejects with `ProgramMissing`, `ProgramFailed` or the signal's reason; everything it
+ * started is gone by then.
+ */
 export async function runGuarded(call: GuardedProgram, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   const child = await startGuarded(call);

@@ -1,6 +1,6 @@
 /**
- * What other programs need to run: where programs and libraries lie, the language, temporary files, and how to compile. Our settings, keys among
- * them, are not in it.
+ * What other programs need to run: where programs and libraries lie, the language, temporary files, and how to compile.
+ * Our settings, keys among them, are not in it.
  */
 const INHERITED = (
   "PATH HOME TMPDIR TEMP TMP LANG LANGUAGE TZ LD_LIBRARY_PATH DYLD_LIBRARY_PATH SYSTEMROOT PATHEXT " +

@@ -7,12 +7,15 @@ export type MinuteLimits = Readonly<Record<RateBucket, number>>;
 const WINDOW_SECONDS = 60;
 
 /**
- * Limits by the minute, which begins with a key's first request and is counted in this process. The library keeps the counts; its other stores,
- * such as Redis, take the same calls where several processes are to share them.
+ * Limits by the minute, which begins with a key's first request and is counted in this process. The library keeps the
+ * counts; its other stores, such as Redis, take the same calls where several processes are to share them.
  */
 export class MinuteRates implements RateLimiter {
   readonly #defaults: MinuteLimits;
-  /** By bucket and limit: the library fixes the limit of a counter. There are as many as the operator gave different limits. */
+  /**
+   * By bucket and limit: the library fixes the limit of a counter. There are as many as the operator gave different
+   * limits.
+   */
   readonly #counters = new Map<string, RateLimiterMemory>();
 
   constructor(defaults: MinuteLimits) {

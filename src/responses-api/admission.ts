@@ -14,7 +14,10 @@ export interface TokenNeed {
 /** What is set aside for an answer whose length nobody bounds. It is corrected when the answer is there. */
 const OUTPUT_TOKENS_RESERVED = 1024;
 
-/** One request's way through the limits of its key: counted first, its tokens set aside before the model is asked, settled when it has answered. */
+/**
+ * One request's way through the limits of its key: counted first, its tokens set aside before the model is asked,
+ * settled when it has answered.
+ */
 export class Admission {
   readonly #limiter: RateLimiter;
   readonly #principal: Principal;
@@ -39,8 +42,8 @@ export class Admission {
   }
 
   /**
-   * Sets the tokens aside that the request may need: its input, and its output as far as the minute's limit has room beside it. Throws the 429 where the
-   * key has fewer left. Call it once at most.
+   * Sets the tokens aside that the request may need: its input, and its output as far as the minute's limit has room
+   * beside it. Throws the 429 where the key has fewer left. Call it once at most.
    */
   async reserve({ input, outputMax }: TokenNeed): Promise<void> {
     assert(this.#reserved === null, "tokens are set aside once for each request");
@@ -57,7 +60,10 @@ export class Admission {
     return rateLimitHeaders(this.#standing);
   }
 
-  /** Says what the request used: 0 if its model was never asked, null if nobody counted, which leaves what was set aside. */
+  /**
+   * Says what the request used: 0 if its model was never asked, null if nobody counted, which leaves what was set
+   * aside.
+   */
   settle(usedTokens: number | null): void {
     const taking = this.#reserved;
     this.#reserved = null;

@@ -22,8 +22,9 @@ export interface TurnScope {
 }
 
 /**
- * The model's answer to a task, with what this server adds to it on the way. Resolves once the model server has accepted the turn and
- * rejects with `ModelError` if it refused it; leaving the iteration, or aborting, ends everything that works for it.
+ * The model's answer to a task, with what this server adds to it on the way. Resolves once the model server has
+ * accepted the turn and rejects with `ModelError` if it refused it; leaving the iteration, or aborting, ends everything
+ * that works for it.
  */
 export async function askModel(parts: TurnParts, task: RunTask, scope: TurnScope, signal: AbortSignal): Promise<Turn> {
   const { engine, sealer } = parts;

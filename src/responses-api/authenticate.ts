@@ -21,7 +21,10 @@ interface Remembered {
   readonly until: number;
 }
 
-/** Reads `Authorization: Bearer KEY` and the routing headers; throws the reference's 401 for a missing or a wrong key, and for an owner that the key may not act for. */
+/**
+ * Reads `Authorization: Bearer KEY` and the routing headers; throws the reference's 401 for a missing or a wrong key,
+ * and for an owner that the key may not act for.
+ */
 export function createAuthenticator(keys: KeyFinder): Authenticator {
   const remembered = new Map<string, Remembered>();
   const find = async (hash: string): Promise<KnownKey | null> => {

@@ -52,7 +52,10 @@ export interface Caller {
 
 export interface BegunResponse {
   readonly responseId: string;
-  /** The events from the first on, wherever they are made. End without an end only if the response is deleted or the server stops. */
+  /**
+   * The events from the first on, wherever they are made. End without an end only if the response is deleted or the
+   * server stops.
+   */
   readonly events: AsyncGenerator<readonly RecordedEvent[], void>;
   /** The first snapshot: `queued` in the background, `in_progress` otherwise. */
   readonly response: Response;
@@ -63,8 +66,9 @@ export interface BegunResponse {
 }
 
 /**
- * Begins to make a response. A foreground one is begun when its model has accepted the request or, if it is streamed, when it has waited long enough for that;
- * it belongs to its caller. A background one is begun when it is stored. Throws the `ApiError` for whatever is found before that.
+ * Begins to make a response. A foreground one is begun when its model has accepted the request or, if it is streamed,
+ * when it has waited long enough for that; it belongs to its caller. A background one is begun when it is stored.
+ * Throws the `ApiError` for whatever is found before that.
  */
 export async function beginResponse(
   parts: BeginParts,

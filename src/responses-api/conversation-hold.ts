@@ -12,7 +12,10 @@ export interface ConversationHold {
   during<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Keeps other writers away from the conversation that a response will be added to, if there is one. Throws the catalogue's errors for one that is unknown or held. */
+/**
+ * Keeps other writers away from the conversation that a response will be added to, if there is one. Throws the
+ * catalogue's errors for one that is unknown or held.
+ */
 export async function holdConversation(
   conversations: Pick<ConversationStore, "lock" | "unlock">,
   owner: Owner,

@@ -2,8 +2,8 @@ import type { DialectStreamEvent, ResponseStreamEvent, StreamChannel } from "../
 import { jsonOf, rememberJson } from "../base/json-text.ts";
 
 /**
- * The extension dialect: a pure renaming of one event. Numbers, ids, order and payload stay; the reference's nested `error` becomes a flat
- * `response.error`. Events without another name pass through untouched.
+ * The extension dialect: a pure renaming of one event. Numbers, ids, order and payload stay; the reference's nested
+ * `error` becomes a flat `response.error`. Events without another name pass through untouched.
  */
 export function inDialect(event: ResponseStreamEvent): DialectStreamEvent {
   switch (event.type) {

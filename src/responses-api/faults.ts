@@ -67,7 +67,10 @@ function ofError(error: unknown): ApiError | null {
   return isStorageFull(error) ? storageFull(error) : null;
 }
 
-/** A run always ends its own stream; this is for a stream that cannot be read to that end. `last` is the latest event that was sent. */
+/**
+ * A run always ends its own stream; this is for a stream that cannot be read to that end. `last` is the latest event
+ * that was sent.
+ */
 function streamError(error: ApiError, last: object | null): readonly { readonly type: string }[] {
   const number =
     last !== null && "sequence_number" in last && typeof last.sequence_number === "number"

@@ -75,7 +75,10 @@ function promptCacheEcho({
   return { prompt_cache_options: { mode: options.mode ?? "implicit", ttl: options.ttl ?? "30m" } };
 }
 
-/** What is `auto` is echoed as what it leads to. Whoever asks for no reasoning gets the form of models that do not reason. */
+/**
+ * What is `auto` is echoed as what it leads to. Whoever asks for no reasoning gets the form of models that do not
+ * reason.
+ */
 function reasoningEcho({ reasoning }: CreateResponseRequest): Response["reasoning"] {
   const summary = reasoning?.summary ?? (reasoning?.enable_chain_of_thought === true ? "auto" : null);
   const { context = null, effort = null, mode = null } = reasoning ?? {};

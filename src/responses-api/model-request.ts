@@ -5,7 +5,9 @@ import type { ModelRequest } from "../runs/ports.ts";
 
 const LOGPROBS_INCLUDE = "message.output_text.logprobs";
 
-/** What the model is asked, from the request, its snapshot with every default filled in, and the items of its context. */
+/**
+ * What the model is asked, from the request, its snapshot with every default filled in, and the items of its context.
+ */
 export function modelRequest(
   request: CreateResponseRequest,
   snapshot: Response,
@@ -47,7 +49,8 @@ function shownCharacters(json: string): number {
 export function estimateInputTokens({ instructions, items, tools }: ModelRequest): number {
   const characters =
     (instructions?.length ?? 0) +
-    items.reduce((length, item) => length + shownCharacters(jsonOf(item)) + 1, 1) + // A history that was read has its JSON at hand.
+    // A history that was read has its JSON at hand.
+    items.reduce((length, item) => length + shownCharacters(jsonOf(item)) + 1, 1) +
     (tools.length === 0 ? 0 : JSON.stringify(tools).length);
   return estimateTokens(characters);
 }

@@ -54,18 +54,33 @@ export interface InputPageRequest extends PageRequest {
   readonly history: boolean;
 }
 
-/** Stored responses and their items. A foreign or unknown id is `null`, `false` or an empty list, never an error that tells them apart. */
+/**
+ * Stored responses and their items. A foreign or unknown id is `null`, `false` or an empty list, never an error that
+ * tells them apart.
+ */
 export interface ResponseStore {
   /** The latest stored snapshot. */
   findResponse(owner: Owner, responseId: string): Promise<Response | null>;
   findStored(owner: Owner, responseId: string): Promise<StoredResponse | null>;
-  /** Removes the response, its events, and its items unless a response continues it: then they go with the last that does. False if there was none. */
+  /**
+   * Removes the response, its events, and its items unless a response continues it: then they go with the last that
+   * does. False if there was none.
+   */
   deleteResponse(owner: Owner, responseId: string): Promise<boolean>;
-  /** The chain that ends with `responseId`, oldest first, deleted links included; null if any link is unknown to this owner. Rejects with `ContextTooLong` rather than read more than the budget allows. */
+  /**
+   * The chain that ends with `responseId`, oldest first, deleted links included; null if any link is unknown to this
+   * owner. Rejects with `ContextTooLong` rather than read more than the budget allows.
+   */
   loadChain(owner: Owner, responseId: string): Promise<readonly ChainLink[] | null>;
-  /** One page of exactly the items supplied to that create call, or with `history` after those of its chain; null if the response, or a cursor, is unknown. */
+  /**
+   * One page of exactly the items supplied to that create call, or with `history` after those of its chain; null if the
+   * response, or a cursor, is unknown.
+   */
   listInputItems(owner: Owner, responseId: string, page: InputPageRequest): Promise<ItemPage | null>;
-  /** Stored items by id, for `item_reference`, those of conversations among them; unknown ids are absent from the map. Rejects with `ContextTooLong` like `loadChain`. */
+  /**
+   * Stored items by id, for `item_reference`, those of conversations among them; unknown ids are absent from the map.
+   * Rejects with `ContextTooLong` like `loadChain`.
+   */
   findItems(owner: Owner, ids: readonly string[]): Promise<ReadonlyMap<string, StoredItem>>;
 }
 
@@ -82,8 +97,9 @@ export type ConversationRefusal =
 export type ConversationChanged = Promise<ConversationRefusal | null>;
 
 /**
- * Stored conversations. Changes are stored one after the other, each as a whole; items stay in the order in which they were stored.
- * A foreign id behaves as an unknown one. What a response adds is stored with its end (`EventLog.close`), which frees the conversation too.
+ * Stored conversations. Changes are stored one after the other, each as a whole; items stay in the order in which they
+ * were stored. A foreign id behaves as an unknown one. What a response adds is stored with its end (`EventLog.close`),
+ * which frees the conversation too.
  */
 export interface ConversationStore {
   createConversation(owner: Owner, conversation: Conversation, items: readonly StoredItem[]): Promise<void>;
@@ -97,9 +113,15 @@ export interface ConversationStore {
   findItem(owner: Owner, conversationId: string, itemId: string): Promise<StoredItem | null>;
   /** Null if the conversation or the cursor is unknown. */
   listItems(owner: Owner, conversationId: string, page: PageRequest): Promise<ItemPage | null>;
-  /** Every item, oldest first; null if the conversation is unknown. Rejects with `ContextTooLong` rather than read more than the budget allows. */
+  /**
+   * Every item, oldest first; null if the conversation is unknown. Rejects with `ContextTooLong` rather than read more
+   * than the budget allows.
+   */
   loadItems(owner: Owner, conversationId: string): Promise<ConversationItems | null>;
-  /** Keeps everyone but this response from changing the items, until `unlock` or the response's end. Outlives this process only together with the stored response. */
+  /**
+   * Keeps everyone but this response from changing the items, until `unlock` or the response's end. Outlives this
+   * process only together with the stored response.
+   */
   lock(owner: Owner, conversationId: string, responseId: string): ConversationChanged;
   /** Frees what this response holds, if anything. */
   unlock(owner: Owner, conversationId: string, responseId: string): Promise<void>;
@@ -131,7 +153,10 @@ export class StoreSpoilt extends Error {
 
 /** Limits how much is stored for each owner. */
 export interface StorageQuota {
-  /** Rejects with `StorageQuotaExceeded` if so many bytes more (absent: any at all) are too much. Whoever comes at the same time may pass together. */
+  /**
+   * Rejects with `StorageQuotaExceeded` if so many bytes more (absent: any at all) are too much. Whoever comes at the
+   * same time may pass together.
+   */
   requireRoom(owner: Owner, bytes?: number): Promise<void>;
 }
 
@@ -182,7 +207,10 @@ export interface RateTaking {
   /** False: there was less left than was asked for, and nothing was taken. */
   readonly taken: boolean;
   readonly standing: RateStanding;
-  /** Says what was really used of what was taken; more is charged, less is given back. Nobody waits for it. Call it once at most. */
+  /**
+   * Says what was really used of what was taken; more is charged, less is given back. Nobody waits for it. Call it once
+   * at most.
+   */
   correct(used: number): void;
 }
 
@@ -245,7 +273,10 @@ export interface FileStore {
   streamFile(owner: Owner, fileId: string): Promise<FileStream | null>;
   /** False if there was none. */
   deleteFile(owner: Owner, fileId: string): Promise<boolean>;
-  /** Removes the files of all owners that had expired by `now`, and what broken uploads left behind. Resolves to the number of expired files. */
+  /**
+   * Removes the files of all owners that had expired by `now`, and what broken uploads left behind. Resolves to the
+   * number of expired files.
+   */
   deleteExpired(now: number): Promise<number>;
 }
 
@@ -267,7 +298,9 @@ export type SettledSpeech =
 export interface SpokenOutput {
   /** Fills in what a request leaves open, and finds what would fail later. */
   settle(asked: OutputAudio, signal: AbortSignal): Promise<SettledSpeech>;
-  /** The turn with its messages spoken along. A voice that fails ends the sound, is logged, and leaves the text alone. */
+  /**
+   * The turn with its messages spoken along. A voice that fails ends the sound, is logged, and leaves the text alone.
+   */
   speak(
     turn: AsyncIterable<readonly ModelEvent[]>,
     run: { readonly responseId: string; readonly speech: Speech; readonly signal: AbortSignal },
@@ -292,7 +325,9 @@ export interface RequestMedia {
   readImage(image: ImageSource): Promise<string>;
   /** The file with its content in `file_data`, or its text under its name. */
   readFile(file: StoredInputFile): Promise<StoredInputFile | StoredInputText>;
-  /** The recording in a format that the model hears, or what is said in it; `isAlone`: the message holds nothing else. */
+  /**
+   * The recording in a format that the model hears, or what is said in it; `isAlone`: the message holds nothing else.
+   */
   readAudio(audio: InputAudio, isAlone: boolean): Promise<InputAudio | StoredInputText>;
 }
 

@@ -50,7 +50,10 @@ export interface RunScope extends ContextScope {
 
 const SEALED_REASONING_INCLUDE = "reasoning.encrypted_content";
 
-/** Everything a run needs, from a request whose form was checked. Asks for state first, as the reference does, and for sense last. */
+/**
+ * Everything a run needs, from a request whose form was checked. Asks for state first, as the reference does, and for
+ * sense last.
+ */
 export async function prepareRun(
   sources: RunSources,
   scope: RunScope,

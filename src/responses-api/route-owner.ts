@@ -5,7 +5,10 @@ import type { KnownKey } from "./ports.ts";
 /** Headers of a request, by their names in lower case. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** The first of a key's owners that the routing headers name. Throws the reference's 401 for one that the key may not act for. */
+/**
+ * The first of a key's owners that the routing headers name. Throws the reference's 401 for one that the key may not
+ * act for.
+ */
 export function routedOwner({ owners, isRouted }: KnownKey, headers: RequestHeaders): Owner {
   if (!isRouted) return owners[0];
   const organization = named(headers, "organization");

@@ -39,7 +39,10 @@ export class RunKeeper {
     this.#parts = parts;
   }
 
-  /** Takes up what earlier processes left, then goes on looking. Resolves once every run that was left is ended or waits for its turn, or after `waitMs`. */
+  /**
+   * Takes up what earlier processes left, then goes on looking. Resolves once every run that was left is ended or waits
+   * for its turn, or after `waitMs`.
+   */
   async start(waitMs = START_WAIT_MS): Promise<void> {
     const done = this.#takeUpLeft();
     let isStarting = true;
@@ -59,14 +62,20 @@ export class RunKeeper {
       this.#parts.logger.info({ waitedMs: waitMs }, "runs that were left are taken up while requests are served");
   }
 
-  /** Takes up nothing more, and leaves the background runs that wait to other processes. What is running stays this process's. */
+  /**
+   * Takes up nothing more, and leaves the background runs that wait to other processes. What is running stays this
+   * process's.
+   */
   async stop(): Promise<void> {
     this.#takesUp = false;
     await this.#look;
     await this.#release(await this.#parts.runs.leaveQueue());
   }
 
-  /** Leaves the runs that are still here to other processes, after as long a wait as is given for them to end. Looks no more. */
+  /**
+   * Leaves the runs that are still here to other processes, after as long a wait as is given for them to end. Looks no
+   * more.
+   */
   async leave(waitMs: number): Promise<void> {
     const { runs } = this.#parts;
     if (!(await runs.idle(AbortSignal.timeout(waitMs)))) {
@@ -113,7 +122,10 @@ export class RunKeeper {
     await this.#letGoOfLost();
   }
 
-  /** Runs that were deleted, or that are another worker's by now, notice it when they next say something; they may be silent for long. */
+  /**
+   * Runs that were deleted, or that are another worker's by now, notice it when they next say something; they may be
+   * silent for long.
+   */
   async #letGoOfLost(): Promise<void> {
     const { runs, ledger } = this.#parts;
     const here = runs.listStored();

@@ -7,7 +7,10 @@ import { ownerText } from "./input/resolve-input.ts";
 import type { Speech } from "./ports.ts";
 import type { Sealer } from "./seal.ts";
 
-/** What it takes to make one response, as plain JSON: a background response is begun again from it, by another process if need be. */
+/**
+ * What it takes to make one response, as plain JSON: a background response is begun again from it, by another process
+ * if need be.
+ */
 export interface RunTask {
   readonly ids: IdStem;
   readonly rawReasoningAs: RunPlan["rawReasoningAs"];

@@ -30,8 +30,8 @@ interface SealKey {
 }
 
 /**
- * AES-256-GCM; the nonce is derived from what is sealed, so that no two texts ever share one. The newest key seals and every key opens.
- * Another process may add a key: `readKeys` is asked again when a seal names one that is not known.
+ * AES-256-GCM; the nonce is derived from what is sealed, so that no two texts ever share one. The newest key seals and
+ * every key opens. Another process may add a key: `readKeys` is asked again when a seal names one that is not known.
  */
 export function createSealer(readKeys: ReadSealKeys, nowMs: () => number = () => performance.now()): Sealer {
   let keys = readKeys().map(sealKey);

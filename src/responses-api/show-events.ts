@@ -21,7 +21,10 @@ export interface Showing {
 
 type Shown = ResponseStreamEvent | DialectStreamEvent;
 
-/** The events of a run as the one who asked for it is shown them: padded, and in the extension dialect if the request used an extension. */
+/**
+ * The events of a run as the one who asked for it is shown them: padded, and in the extension dialect if the request
+ * used an extension.
+ */
 export function showEvents(
   batches: AsyncIterable<readonly RecordedEvent[]>,
   request: CreateResponseRequest,

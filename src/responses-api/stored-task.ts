@@ -2,7 +2,10 @@ import { isRecord } from "../base/records.ts";
 import type { ModelRequest } from "../runs/ports.ts";
 import type { RunTask } from "./run-task.ts";
 
-/** Of the form in which tasks are stored. Raise it with each change that an older program could not read, and add the step to `MIGRATIONS`. */
+/**
+ * Of the form in which tasks are stored. Raise it with each change that an older program could not read, and add the
+ * step to `MIGRATIONS`.
+ */
 export const TASK_VERSION = 2;
 
 /** A task, or why the run cannot be begun again from what is stored. */

@@ -1,8 +1,8 @@
 import type { ModelEngine, ModelEvent, ModelRequest } from "../runs/ports.ts";
 
 /**
- * The turn of a response that answers nothing. The model is not asked; the count of its input finds what would be refused unasked, and has the engine
- * ready for the turns to come. Rejects with `ModelError` as asking would.
+ * The turn of a response that answers nothing. The model is not asked; the count of its input finds what would be
+ * refused unasked, and has the engine ready for the turns to come. Rejects with `ModelError` as asking would.
  */
 export async function warmUp(
   engine: Pick<ModelEngine, "countTokens">,

@@ -61,7 +61,8 @@ async function* followLog({ store, log }: WatchParts, watched: Watched, after: n
   const { owner, responseId, signal } = watched;
   let shown = after;
   while (!signal.aborted) {
-    const response = await store.findResponse(owner, responseId); // Looked at first: what it had stored by then is read below.
+    // Looked at first: what it had stored by then is read below.
+    const response = await store.findResponse(owner, responseId);
     for await (const batch of log.read(responseId, shown)) {
       shown = batch.at(-1)?.number ?? shown;
       yield batch;

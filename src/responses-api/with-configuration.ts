@@ -3,8 +3,8 @@ import type { CreateResponseRequest, StoredItem } from "../../generated/response
 type ConfigurationUpdate = Extract<StoredItem, { type: "configuration_update" }>;
 
 /**
- * The request with the settings that `configuration_update` items changed, along everything that was said. They win over
- * those of the request, which a client can therefore leave as it is.
+ * The request with the settings that `configuration_update` items changed, along everything that was said. They win
+ * over those of the request, which a client can therefore leave as it is.
  */
 export function withConfiguration(request: CreateResponseRequest, said: readonly StoredItem[]): CreateResponseRequest {
   const updates = said.filter((item): item is ConfigurationUpdate => item.type === "configuration_update");

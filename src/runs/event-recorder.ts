@@ -15,7 +15,10 @@ export interface EventRecorder {
   advance(events: readonly UnnumberedEvent[], response: Response): Promise<void>;
   /** Accepts events at once; the promise resolves when there is room for more, not when they are stored. */
   record(events: readonly UnnumberedEvent[]): Promise<void>;
-  /** Resolves when everything, the end included, is stored and shown. Rejects, having shown nothing, if it cannot be stored. */
+  /**
+   * Resolves when everything, the end included, is stored and shown. Rejects, having shown nothing, if it cannot be
+   * stored.
+   */
   close(events: readonly UnnumberedEvent[], end: ClosedRun): Promise<void>;
   /** Shows an end that cannot be stored, so that live readers do get one. */
   abandon(events: readonly UnnumberedEvent[]): void;
@@ -141,7 +144,9 @@ class StoringRecorder implements EventRecorder {
     this.#feed.publish(numbered);
   }
 
-  /** What still waits goes along, and the end takes its place behind what is under way, so that both can share a commit. */
+  /**
+   * What still waits goes along, and the end takes its place behind what is under way, so that both can share a commit.
+   */
   async close(events: readonly UnnumberedEvent[], end: ClosedRun): Promise<void> {
     if (this.#failure !== null) throw this.#failure;
     const numbered = [...this.#waiting, ...this.#numbering.number(events)];
@@ -172,7 +177,8 @@ class StoringRecorder implements EventRecorder {
       this.#waiting = [];
       this.#waitingCharacters = 0;
       try {
-        await this.#log.append(this.#responseId, events); // Durable before visible: a replay can never miss what a live reader saw.
+        // Durable before visible: a replay can never miss what a live reader saw.
+        await this.#log.append(this.#responseId, events);
       } catch (failure) {
         this.#failure = failure;
         this.#waiting = [];

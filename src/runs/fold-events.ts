@@ -50,7 +50,9 @@ export class ResponseFold {
     if (place !== undefined && !place.done) growItem(place.item, event);
   }
 
-  /** The reference has been seen to end without announcing the end of each item; its last snapshot then knows better. */
+  /**
+   * The reference has been seen to end without announcing the end of each item; its last snapshot then knows better.
+   */
   #adoptUnfinished(output: readonly OutputItem[]): void {
     for (const item of output) {
       const place = [...this.#places].find(([, known]) => known.item.id === item.id);

@@ -124,7 +124,10 @@ function closePart(block: MessageBlock, events: UnnumberedEvent[]): MessageBlock
   return { ...block, content: [...block.content, part], part: null };
 }
 
-/** The reference tells log probabilities as the model computed them while they are new, and rounded in the finished item. */
+/**
+ * The reference tells log probabilities as the model computed them while they are new, and rounded in the finished
+ * item.
+ */
 function roundedLogProb(entry: LogProb): LogProb {
   return { ...entry, logprob: rounded(entry.logprob), top_logprobs: entry.top_logprobs.map(roundedAlternative) };
 }

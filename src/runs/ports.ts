@@ -18,7 +18,10 @@ export interface Owner {
   readonly project: string;
 }
 
-/** One turn asked of a model. Items are in context order and resolved: no `item_reference`, no extension parts, sealed reasoning opened. */
+/**
+ * One turn asked of a model. Items are in context order and resolved: no `item_reference`, no extension parts, sealed
+ * reasoning opened.
+ */
 export interface ModelRequest {
   readonly model: string;
   readonly instructions: string | null;
@@ -54,8 +57,9 @@ export interface ModelUsage {
 }
 
 /**
- * What a model says, in no vendor's words. Strictly sequential: an adapter orders interleaved calls itself, so that one block ends where the next begins.
- * Text after a call opens a new message; `call_delta` always belongs to the latest `call_started`.
+ * What a model says, in no vendor's words. Strictly sequential: an adapter orders interleaved calls itself, so that one
+ * block ends where the next begins. Text after a call opens a new message; `call_delta` always belongs to the latest
+ * `call_started`.
  */
 export type ModelEvent =
   /** `answerId`: what the model server calls this answer, where it calls it anything. */
@@ -101,7 +105,10 @@ export type ModelEvent =
   | { readonly type: "usage"; readonly usage: ModelUsage }
   | { readonly type: "finished"; readonly reason: "stop" | "length" | "content_filter" };
 
-/** Why a model gave no answer. Before a turn is accepted it becomes the HTTP reply, afterwards `error` + `response.failed`. */
+/**
+ * Why a model gave no answer. Before a turn is accepted it becomes the HTTP reply, afterwards `error` +
+ * `response.failed`.
+ */
 export class ModelError extends Error {
   override readonly name = "ModelError";
   /** What HTTP should answer when nothing was sent yet. */
@@ -172,15 +179,22 @@ export interface ModelEngine {
   readonly name: string;
   readonly abilities: ModelAbilities;
   /**
-   * Resolves once the model server has accepted the turn, rejects with `ModelError` if it refused it (unknown model, no quota, too long).
-   * Batches hold what arrived together; an empty batch is never yielded. The iterable throws `ModelError` if the turn dies later and
-   * ends early, without throwing, when `signal` aborts. Leaving the iteration aborts the upstream call.
+   * Resolves once the model server has accepted the turn, rejects with `ModelError` if it refused it (unknown model, no
+   * quota, too long). Batches hold what arrived together; an empty batch is never yielded. The iterable throws
+   * `ModelError` if the turn dies later and ends early, without throwing, when `signal` aborts. Leaving the iteration
+   * aborts the upstream call.
    */
   sample(request: ModelRequest, signal: AbortSignal): Promise<AsyncIterable<readonly ModelEvent[]>>;
   listModels(signal: AbortSignal): Promise<readonly ModelDescription[]>;
-  /** The input tokens that `sample` would report for this turn. May ask the model server; rejects with `ModelError` for what `sample` would refuse unasked. */
+  /**
+   * The input tokens that `sample` would report for this turn. May ask the model server; rejects with `ModelError` for
+   * what `sample` would refuse unasked.
+   */
   countTokens(request: ModelRequest, signal: AbortSignal): Promise<TokenCount>;
-  /** How many tokens input and answer may take together; null where neither the operator nor the model server tells. Remembered, never an error. */
+  /**
+   * How many tokens input and answer may take together; null where neither the operator nor the model server tells.
+   * Remembered, never an error.
+   */
   contextWindow(model: string, signal: AbortSignal): Promise<number | null>;
 }
 
@@ -199,7 +213,10 @@ export interface OpenedRun {
   readonly response: Response;
   /** The items of this request, normalised and with ids, in the order sent. */
   readonly inputItems: readonly StoredItem[];
-  /** Plain JSON from which the run can be begun again after a crash; null for a run that belongs to a request, which dies with it. */
+  /**
+   * Plain JSON from which the run can be begun again after a crash; null for a run that belongs to a request, which
+   * dies with it.
+   */
   readonly task?: string | null;
   /** Whether its events were asked for (absent: no); decides how the reference's cancel and replay answer. */
   readonly streamed?: boolean;
@@ -211,12 +228,17 @@ export interface ClosedRun {
   readonly outputItems: readonly OutputItem[];
 }
 
-/** The run is another worker's by now, or deleted: nothing more can be stored of it here, and nothing more may be shown. */
+/**
+ * The run is another worker's by now, or deleted: nothing more can be stored of it here, and nothing more may be shown.
+ */
 export class RunLost extends Error {
   override readonly name = "RunLost";
 }
 
-/** Events of stored runs, durable when the promise resolves. Appends of all runs share commits. Rejects with `RunLost` where this worker no longer holds the run. */
+/**
+ * Events of stored runs, durable when the promise resolves. Appends of all runs share commits. Rejects with `RunLost`
+ * where this worker no longer holds the run.
+ */
 export interface EventLog {
   open(run: OpenedRun, events: readonly RecordedEvent[]): Promise<void>;
   append(responseId: string, events: readonly RecordedEvent[]): Promise<void>;
@@ -238,13 +260,15 @@ export interface AbandonedRun {
 }
 
 /**
- * Which worker holds which run. A worker is one server process; it holds its runs for as long as it renews its lease, and its number, which never
- * comes twice, stands in every row it may change: what a worker writes after it lost a run changes nothing.
+ * Which worker holds which run. A worker is one server process; it holds its runs for as long as it renews its lease,
+ * and its number, which never comes twice, stands in every row it may change: what a worker writes after it lost a run
+ * changes nothing.
  */
 export interface RunLedger {
   /**
-   * Takes over up to `limit` runs that nobody makes: their workers are gone, or they are this worker's and not `isHere` (absent: all are). They are
-   * this worker's from then on. `isHere` has to know a run from before it is stored until after its end is.
+   * Takes over up to `limit` runs that nobody makes: their workers are gone, or they are this worker's and not `isHere`
+   * (absent: all are). They are this worker's from then on. `isHere` has to know a run from before it is stored until
+   * after its end is.
    */
   claimAbandoned(limit: number, isHere?: (responseId: string) => boolean): Promise<readonly AbandonedRun[]>;
   /** The runs that this worker holds. */
@@ -272,7 +296,10 @@ export interface WatchedRun {
   readonly trace: TraceContext | null;
 }
 
-/** Follows one run for metrics, traces and logs. Nothing here may throw; `said` is called for every batch and must cost next to nothing. */
+/**
+ * Follows one run for metrics, traces and logs. Nothing here may throw; `said` is called for every batch and must cost
+ * next to nothing.
+ */
 export interface RunWatch {
   /** The trace that calls made for the run belong to. */
   readonly trace: TraceContext | null;

@@ -12,8 +12,9 @@ export interface EventSource {
 }
 
 /**
- * The events numbered above `after` (−1: all), in order, without gap or repetition, as they come: first those stored, then those to come.
- * Ends after the event that ends the run. A reader that lags behind a running response is sent to the log and back.
+ * The events numbered above `after` (−1: all), in order, without gap or repetition, as they come: first those stored,
+ * then those to come. Ends after the event that ends the run. A reader that lags behind a running response is sent to
+ * the log and back.
  */
 export async function* readEvents(source: EventSource, after: number): AsyncGenerator<readonly RecordedEvent[]> {
   const { live } = source;

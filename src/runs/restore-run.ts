@@ -13,8 +13,8 @@ export interface RestoredRun {
 }
 
 /**
- * A run as its events tell it. A run is a function of its signals, so the signals are read back from the events and the run is run again:
- * what it says beyond the logged events is what is missing of them.
+ * A run as its events tell it. A run is a function of its signals, so the signals are read back from the events and the
+ * run is run again: what it says beyond the logged events is what is missing of them.
  */
 export function restoreRun(plan: RunPlan, logged: readonly RecordedEvent[]): RestoredRun {
   const made: UnnumberedEvent[] = [];
@@ -102,7 +102,8 @@ function endOf(item: OutputItem): ModelEvent | null {
   if (type !== "tool_search_call" && type !== "function_call" && type !== "custom_tool_call") return null;
   const cut = item.status === "incomplete" ? { isCut: true } : {};
   if (type !== "tool_search_call") return { type: "call_finished", ...cut };
-  return { type: "tool_search", callId: item.call_id, arguments: item.arguments, ...cut }; // It begins without its arguments.
+  // It begins without its arguments.
+  return { type: "tool_search", callId: item.call_id, arguments: item.arguments, ...cut };
 }
 
 function beginningOf(item: OutputItem): ModelEvent | null {

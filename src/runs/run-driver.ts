@@ -34,9 +34,15 @@ export interface RunStart {
   readonly log: EventLog | null;
   /** Asks the model. Resolves once it has accepted the turn; rejects with `ModelError` if it refused. */
   readonly ask: (signal: AbortSignal) => Promise<Turn>;
-  /** How long a run of the foreground waits for the model's acceptance before it begins without it. Absent: as long as it takes. */
+  /**
+   * How long a run of the foreground waits for the model's acceptance before it begins without it. Absent: as long as
+   * it takes.
+   */
   readonly acceptWaitMs?: number;
-  /** Ends the run: as the `RunStopped` says that is its reason, or else as cancelled. It has to abort when the run is over, too, so that nothing works for it any longer. */
+  /**
+   * Ends the run: as the `RunStopped` says that is its reason, or else as cancelled. It has to abort when the run is
+   * over, too, so that nothing works for it any longer.
+   */
   readonly signal: AbortSignal;
   /** Unix seconds. */
   readonly now: () => number;
@@ -72,8 +78,9 @@ export interface QueuedRun {
 }
 
 /**
- * Starts a run of the foreground. Rejects as `ask` does; resolves once its first events are stored, so that the id they carry can be fetched. Where the
- * model takes longer than `acceptWaitMs`, the run begins without it, and a refusal that comes later ends the run as failed.
+ * Starts a run of the foreground. Rejects as `ask` does; resolves once its first events are stored, so that the id they
+ * carry can be fetched. Where the model takes longer than `acceptWaitMs`, the run begins without it, and a refusal that
+ * comes later ends the run as failed.
  */
 export async function startRun(start: RunStart): Promise<LiveRun> {
   const { log, plan, signal } = start;
@@ -107,8 +114,9 @@ export async function queueRun(start: RunStart): Promise<QueuedRun> {
 }
 
 /**
- * Takes up a run that another worker began. Where nothing of the answer was shown, its model is asked (again); otherwise it ends as failed, whatever was
- * open in it closed. `hindrance`: why its model cannot be asked; null: it can.
+ * Takes up a run that another worker began. Where nothing of the answer was shown, its model is asked (again);
+ * otherwise it ends as failed, whatever was open in it closed. `hindrance`: why its model cannot be asked; null: it
+ * can.
  */
 export function resumeRun(start: RunStart, logged: readonly RecordedEvent[], hindrance: RunFailure | null): QueuedRun {
   const restored = restoreRun(start.plan, logged);

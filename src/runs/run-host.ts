@@ -79,7 +79,10 @@ export class RunHost {
     return this.#leaving;
   }
 
-  /** Starts a run of the foreground, which is cancelled when `client` aborts, unless it is stored and only its reader was too slow. Rejects with `RunsExhausted`, or as the model does. */
+  /**
+   * Starts a run of the foreground, which is cancelled when `client` aborts, unless it is stored and only its reader
+   * was too slow. Rejects with `RunsExhausted`, or as the model does.
+   */
   async start(order: RunOrder, client: AbortSignal): Promise<LiveRun> {
     const { runsMax } = this.#options;
     if (this.#foreground + this.#background >= runsMax) throw new RunsExhausted("runs", runsMax);
@@ -110,7 +113,10 @@ export class RunHost {
     }
   }
 
-  /** Stores a run of the background and has it run when its turn comes. Resolves once it is stored; rejects with `RunsExhausted` or `RunsLeaving`. */
+  /**
+   * Stores a run of the background and has it run when its turn comes. Resolves once it is stored; rejects with
+   * `RunsExhausted` or `RunsLeaving`.
+   */
   async enqueue(order: RunOrder): Promise<void> {
     const { queueMax } = this.#options;
     if (this.#leaving) throw new RunsLeaving("no further run is begun here");
@@ -132,8 +138,8 @@ export class RunHost {
   }
 
   /**
-   * Takes up a run that another worker began, whatever the limits: it was admitted once. `hindrance`: as in `resumeRun`.
-   * Resolves once it waits for its turn or, if it is not begun again, has ended.
+   * Takes up a run that another worker began, whatever the limits: it was admitted once. `hindrance`: as in
+   * `resumeRun`. Resolves once it waits for its turn or, if it is not begun again, has ended.
    */
   async resume(order: RunOrder, logged: readonly RecordedEvent[], hindrance: RunFailure | null): Promise<void> {
     const hosted = this.#admit(order);

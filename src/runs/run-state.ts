@@ -7,7 +7,10 @@ import type { ReasoningBlock } from "./reasoning-block.ts";
 
 /** What is fixed when a run begins. */
 export interface RunPlan {
-  /** The snapshot of `response.created`: status `in_progress` or, in the background, `queued`; every echo filled in, no output, no usage. */
+  /**
+   * The snapshot of `response.created`: status `in_progress` or, in the background, `queued`; every echo filled in, no
+   * output, no usage.
+   */
   readonly response: Response;
   readonly ids: IdStem;
   /** How raw reasoning is shown: as `reasoning_text` content, or, when a summary was asked for, as that. */
@@ -16,7 +19,10 @@ export interface RunPlan {
   readonly sealReasoning: ((text: string, itemId: string) => string) | null;
   /** Stands in where the model server counts no tokens. */
   readonly inputTokensEstimate: number;
-  /** True: nothing is to be answered, and the output stays empty. Absent: an answer without a word is a message without one. */
+  /**
+   * True: nothing is to be answered, and the output stays empty. Absent: an answer without a word is a message without
+   * one.
+   */
   readonly isWarmUp?: boolean;
 }
 

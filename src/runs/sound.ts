@@ -4,7 +4,9 @@ import type { UnnumberedEvent } from "./wire-event.ts";
 
 type SoundEvent = Extract<ModelEvent, { type: "audio_delta" | "audio_transcript_delta" | "audio_done" }>;
 
-/** Shows the sound of an answer. It belongs to the response, not to an item, so it may come between any other events. */
+/**
+ * Shows the sound of an answer. It belongs to the response, not to an item, so it may come between any other events.
+ */
 export function addSound(state: Answering, event: SoundEvent, events: UnnumberedEvent[]): Answering {
   switch (event.type) {
     case "audio_delta":

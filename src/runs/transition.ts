@@ -48,7 +48,10 @@ export function waiting(plan: RunPlan): RunState {
   return { phase: "waiting", plan };
 }
 
-/** A run of the background is queued before its model is asked; any other hears nothing before its model has accepted it. */
+/**
+ * A run of the background is queued before its model is asked; any other hears nothing before its model has accepted
+ * it.
+ */
 function begin(state: Beginning, signal: RunSignal, events: UnnumberedEvent[]): RunState {
   const { plan } = state;
   if (state.phase === "waiting") events.push({ type: "response.created", response: plan.response });
@@ -103,7 +106,8 @@ function answer(state: Answering, signal: RunSignal, events: UnnumberedEvent[]):
 }
 
 function hear(state: Answering, event: ModelEvent, events: UnnumberedEvent[]): Answering {
-  if ("text" in event && event.text === "") return state; // Model servers send empty deltas around other things; they begin nothing.
+  // Model servers send empty deltas around other things; they begin nothing.
+  if ("text" in event && event.text === "") return state;
   switch (event.type) {
     case "model_resolved":
       return isDatedForm(event.model, state.plan.response.model) ? { ...state, model: event.model } : state;
@@ -301,7 +305,9 @@ function fail(state: Answering, failure: RunFailure, events: UnnumberedEvent[]):
   return { phase: "ended", response };
 }
 
-/** No event of the reference says "cancelled"; its clients know `response.failed` around a response with that status. */
+/**
+ * No event of the reference says "cancelled"; its clients know `response.failed` around a response with that status.
+ */
 function cancel(state: Answering, events: UnnumberedEvent[]): RunState {
   const response = cancelledResponse(closeAll(state, "incomplete", events));
   events.push({ type: "response.failed", response });

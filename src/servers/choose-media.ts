@@ -11,7 +11,10 @@ import { createTranscriptionServer } from "../speech/transcription-server.ts";
 const CONNECT_TIMEOUT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 15_000;
 
-/** How pictures, files and recordings are made fit for the model that was chosen. `speech`: who transcribes where no transcription server is configured. */
+/**
+ * How pictures, files and recordings are made fit for the model that was chosen. `speech`: who transcribes where no
+ * transcription server is configured.
+ */
 export function chooseMedia(
   config: Config,
   { abilities, files, speech }: Pick<MediaOptions, "abilities" | "files" | "speech">,

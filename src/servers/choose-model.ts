@@ -20,7 +20,10 @@ export interface ChosenModel {
   readonly description: string;
 }
 
-/** A scenario file always means the built-in engine; else the model server that is configured, one found on this machine, or the built-in engine. */
+/**
+ * A scenario file always means the built-in engine; else the model server that is configured, one found on this
+ * machine, or the built-in engine.
+ */
 export async function chooseModel(config: Config, log: Logger): Promise<ChosenModel> {
   const chosen = await chooseEngine(config, log);
   const onReached = (model: string): void =>

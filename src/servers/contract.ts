@@ -32,7 +32,8 @@ export function contractOf({ routes, validators, bodyChecks, validateReplies }: 
   };
   return {
     routes,
-    bodyValidators: table((route) => (route.request.includes(LINES) ? null : route.bodySchema)), // Lines are checked as they come.
+    // Lines are checked as they come.
+    bodyValidators: table((route) => (route.request.includes(LINES) ? null : route.bodySchema)),
     ...(bodyChecks === undefined ? {} : { bodyChecks }),
     ...(validateReplies
       ? {

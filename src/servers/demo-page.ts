@@ -42,7 +42,10 @@ function responsesApiUrl({ port }: PageConfig): string {
   return `http://127.0.0.1:${port === 0 ? USUAL_PORT : port}/v1`;
 }
 
-/** The page may send to this machine and to the servers that are listed, load from nowhere else, and be shown by no other page. */
+/**
+ * The page may send to this machine and to the servers that are listed, load from nowhere else, and be shown by no
+ * other page.
+ */
 function pageHeaders({ chatLabServers }: PageConfig): Readonly<Record<string, string>> {
   const servers = ["'self'", "http://127.0.0.1:*", "http://localhost:*", ...chatLabServers.map(originOf)];
   const policy = [

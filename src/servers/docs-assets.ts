@@ -5,7 +5,10 @@ const GENERATED = new URL("../../generated/", import.meta.url);
 /** Where the page says which interface it shows first. */
 const FIRST_SHOWN = /data-interface="[^"]*"/;
 
-/** The published contract of an interface at `/openapi.json`, and the page that shows it to people at `/docs`. Neither needs anything from elsewhere. */
+/**
+ * The published contract of an interface at `/openapi.json`, and the page that shows it to people at `/docs`. Neither
+ * needs anything from elsewhere.
+ */
 export function docsAssets(contract: "local-stt" | "responses-api"): Assets {
   const page = readFileSync(new URL("docs/index.html", GENERATED), "utf8");
   return {

@@ -20,7 +20,9 @@ TIME is a whole number with its unit, such as 12h or 90d; without it the key wor
 
 const NAME_CHARACTERS_MAX = 100;
 
-/** Carries out `keys …`. What scripts need, the key or the list, is printed; what people want to know besides is noted. */
+/**
+ * Carries out `keys …`. What scripts need, the key or the list, is printed; what people want to know besides is noted.
+ */
 export async function runKeysCommand(
   argv: readonly string[],
   environment: Environment,

@@ -29,7 +29,10 @@ export interface LintStreamStreams {
   readonly stdin: AsyncIterable<unknown>;
 }
 
-/** Carries out `lint-stream …` and gives the exit code. What was found is printed; why there was nothing to judge is noted. */
+/**
+ * Carries out `lint-stream …` and gives the exit code. What was found is printed; why there was nothing to judge is
+ * noted.
+ */
 export async function runLintStream(
   argv: readonly string[],
   environment: Environment,

@@ -22,14 +22,20 @@ const MEBIBYTE = 1024 * 1024;
 /** The longest text or chat that is read. */
 const BODY_BYTES_MAX = 4 * MEBIBYTE;
 
-/** Operations of the contract that answer 501 `not_implemented`. What is neither here nor among the handlers does not compile. */
+/**
+ * Operations of the contract that answer 501 `not_implemented`. What is neither here nor among the handlers does not
+ * compile.
+ */
 const NOT_YET = [] as const satisfies readonly OperationId[];
 
 export function notImplementedOperations(): readonly OperationId[] {
   return NOT_YET;
 }
 
-/** Builds Interface B and serves it, on the loopback addresses whatever the configuration says. `hearing` belongs to the caller, who closes it afterwards. */
+/**
+ * Builds Interface B and serves it, on the loopback addresses whatever the configuration says. `hearing` belongs to the
+ * caller, who closes it afterwards.
+ */
 export function startLocalStt(config: Config, log: Logger, hearing: Hearing): Promise<RunningServer> {
   const parts = localSttParts(config, log, hearing);
   return listenOnLoopback(application(parts, config, log), { port: config.sttPort, drainMs: config.drainMs });

@@ -34,7 +34,10 @@ export interface InterfaceParts {
   readonly streamStartWaitMs: number;
 }
 
-/** Operations of the contract that answer 501 `not_implemented`. What is neither here nor among the handlers does not compile. */
+/**
+ * Operations of the contract that answer 501 `not_implemented`. What is neither here nor among the handlers does not
+ * compile.
+ */
 export const NOT_YET = [
   "createVectorStore",
   "createVectorStoreFile",

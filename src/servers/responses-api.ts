@@ -38,7 +38,10 @@ export interface ResponsesApiServer extends RunningServer {
   readonly keys: ApiKeys;
 }
 
-/** Builds Interface A from its configuration and serves it. `speech`: who transcribes recordings where no transcription server is configured. */
+/**
+ * Builds Interface A from its configuration and serves it. `speech`: who transcribes recordings where no transcription
+ * server is configured.
+ */
 export async function startResponsesApi(
   config: Config,
   log: Logger,

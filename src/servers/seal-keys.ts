@@ -8,7 +8,10 @@ const KEY_BYTES = 32;
 const OWNER_ONLY_FILE = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
 
-/** The keys that seal what clients carry for us: the lines of `seal-key` in the data folder, newest first. The first start makes one. */
+/**
+ * The keys that seal what clients carry for us: the lines of `seal-key` in the data folder, newest first. The first
+ * start makes one.
+ */
 export function openSealKeys(dataDir: string): readonly Uint8Array[] {
   const file = join(dataDir, FILE_NAME);
   const text = readOrNull(file);

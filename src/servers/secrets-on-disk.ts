@@ -19,7 +19,10 @@ export interface ApiKeys {
   readonly file: string;
 }
 
-/** The keys that may call the API: those configured and those stored; where there are none, one made now, stored as a hash and written to `api-key` in the data folder. */
+/**
+ * The keys that may call the API: those configured and those stored; where there are none, one made now, stored as a
+ * hash and written to `api-key` in the data folder.
+ */
 export async function openApiKeys(configured: readonly string[], store: KeyStore, dataDir: string): Promise<ApiKeys> {
   const file = join(dataDir, "api-key");
   const byHash = configuredKeys(configured);
@@ -31,7 +34,9 @@ export async function openApiKeys(configured: readonly string[], store: KeyStore
   return { finder, made, file };
 }
 
-/** What is stored of a fresh key, for nobody in particular and without limits and end of its own unless `more` says so. */
+/**
+ * What is stored of a fresh key, for nobody in particular and without limits and end of its own unless `more` says so.
+ */
 export function newKey(key: string, name: string, more: Partial<NewKey> = {}): NewKey {
   const limits = { requests: null, tokens: null };
   return {

@@ -13,8 +13,8 @@ const MEGABYTE = 1_000_000;
 const CLEAR_LINE = "\r\u001B[2K";
 
 /**
- * Shows on one line of a terminal how far building, downloading and loading are, until the engine is ready or has failed. An output that is no terminal is
- * told only that it has failed.
+ * Shows on one line of a terminal how far building, downloading and loading are, until the engine is ready or has
+ * failed. An output that is no terminal is told only that it has failed.
  */
 export function showSpeechProgress(engine: SpeechEngine, output: Output): void {
   const draw = (status: EngineStatus): void => {

@@ -115,7 +115,10 @@ function operatorsHandlers(config: Config, speech: SpeechEngine, meters: Meters)
   };
 }
 
-/** A plain request for the stream: many sockets do not tell why they were refused, so their clients ask again in this way. */
+/**
+ * A plain request for the stream: many sockets do not tell why they were refused, so their clients ask again in this
+ * way.
+ */
 const PLAIN_ROUTE: Route = {
   operationId: "stream",
   method: "get",

@@ -63,7 +63,10 @@ function erasureSweep(erasure: Erasure, log: Logger): Sweep {
   };
 }
 
-/** Sweeps now and at every interval, one sweep after the other. What fails is logged and tried again the next time. Stopping waits for the step at work. */
+/**
+ * Sweeps now and at every interval, one sweep after the other. What fails is logged and tried again the next time.
+ * Stopping waits for the step at work.
+ */
 function startSweeping(sweeps: readonly Sweep[], intervalMs: number, log: Logger): Sweeping {
   const controller = new AbortController();
   const { signal } = controller;

@@ -31,16 +31,17 @@ export interface TranscribedRecording {
 }
 
 /**
- * Recordings that are decoded and transcribed at the same time; others wait for their turn. Each has one segment at the engine, so a long recording does
- * not hold up the others.
+ * Recordings that are decoded and transcribed at the same time; others wait for their turn. Each has one segment at the
+ * engine, so a long recording does not hold up the others.
  */
 const RECORDINGS_MAX = 4;
 /** Those and the ones that wait. The bytes of each are held in memory or in a file. */
 const HELD_MAX = 32;
 
 /**
- * Transcribes whole recordings, segment after segment while they are decoded: however long a recording lasts, about a minute of it is in memory as
- * samples. A process has one of these for all its interfaces, so its limits hold for the process.
+ * Transcribes whole recordings, segment after segment while they are decoded: however long a recording lasts, about a
+ * minute of it is in memory as samples. A process has one of these for all its interfaces, so its limits hold for the
+ * process.
  */
 export class RecordingTranscriber implements FileTranscriber {
   readonly #parts: RecordingParts;
@@ -51,7 +52,10 @@ export class RecordingTranscriber implements FileTranscriber {
     this.#parts = parts;
   }
 
-  /** Only what is spoken is heard: of silence the engine would invent words. Throws `AudioError`, `SpeechError`, or the signal's reason when that aborts. */
+  /**
+   * Only what is spoken is heard: of silence the engine would invent words. Throws `AudioError`, `SpeechError`, or the
+   * signal's reason when that aborts.
+   */
   async transcribe(recording: Recording, request: RecordingRequest): Promise<TranscribedRecording> {
     const refusal = this.#parts.engine.refusal();
     if (refusal !== null) throw refusal;

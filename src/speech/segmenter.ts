@@ -13,8 +13,8 @@ export interface SegmenterOptions {
 }
 
 /**
- * For sound that is transcribed while it comes: segments are short, so that little is left to do at the end. Of less than three seconds the engine hears
- * more words wrong, and takes hardly less time.
+ * For sound that is transcribed while it comes: segments are short, so that little is left to do at the end. Of less
+ * than three seconds the engine hears more words wrong, and takes hardly less time.
  */
 export const LIVE_SEGMENTS: SegmenterOptions = {
   pauseMs: 360,
@@ -51,7 +51,10 @@ const LATE_FRAMES = 5000 / FRAME_MS;
 const MOMENT_FRAMES = 100 / FRAME_MS;
 const SAMPLES_PER_MS = FRAME_SAMPLES / FRAME_MS;
 
-/** Cuts one continuous sound, 16,000 samples a second, into segments of speech as it comes. What lies between them holds no voice. */
+/**
+ * Cuts one continuous sound, 16,000 samples a second, into segments of speech as it comes. What lies between them holds
+ * no voice.
+ */
 export class Segmenter {
   readonly #options: SegmenterOptions;
   readonly #voice = new VoiceActivity();
@@ -83,7 +86,10 @@ export class Segmenter {
     return segments;
   }
 
-  /** Ends the open segment here; null where nobody spoke since the last one. The sound may go on, and nothing of it is heard twice. */
+  /**
+   * Ends the open segment here; null where nobody spoke since the last one. The sound may go on, and nothing of it is
+   * heard twice.
+   */
   cut(): SpeechSegment | null {
     return this.#isOpen ? this.#close(this.#endBeforePause(), "cut") : null;
   }
@@ -149,7 +155,10 @@ export class Segmenter {
     return first + Math.round(place);
   }
 
-  /** Closes the open segment after that many frames; the others begin what follows, which is open at once where somebody is `speaking`. */
+  /**
+   * Closes the open segment after that many frames; the others begin what follows, which is open at once where somebody
+   * is `speaking`.
+   */
   #close(frames: number, then: "speaking" | "silent" | "cut"): SpeechSegment | null {
     const taken = this.#frames.slice(0, frames);
     const startMs = this.#startSample / SAMPLES_PER_MS;

@@ -14,7 +14,9 @@ export interface TranscriptionRequest {
   readonly language: string | null;
   /** What was said before, or words that are likely; it steers spelling and is no part of the transcript. */
   readonly prompt: string | null;
-  /** Callers of different names take turns, whatever the number of their requests; null: a caller of this request only. */
+  /**
+   * Callers of different names take turns, whatever the number of their requests; null: a caller of this request only.
+   */
   readonly caller: string | null;
   /** `awaited`: somebody waits for this now. `ahead`: work before it is asked for, which lets awaited work pass. */
   readonly urgency: "awaited" | "ahead";
@@ -44,13 +46,19 @@ export interface Transcript {
   readonly language: string | null;
 }
 
-/** What an engine is doing. A `ready` one transcribes, and a `demo` one as well as it can; one that is `loading` for a second time takes requests, which wait. */
+/**
+ * What an engine is doing. A `ready` one transcribes, and a `demo` one as well as it can; one that is `loading` for a
+ * second time takes requests, which wait.
+ */
 export type EngineStatus =
   | { readonly state: "building"; readonly percent: number | null }
   | { readonly state: "downloading"; readonly receivedBytes: number; readonly totalBytes: number | null }
   | { readonly state: "loading" }
   | { readonly state: "ready" }
-  /** A small model that knows `words` words answers in place of the chosen one. `reason`: why, as a sentence without a full stop, which may be shown. */
+  /**
+   * A small model that knows `words` words answers in place of the chosen one. `reason`: why, as a sentence without a
+   * full stop, which may be shown.
+   */
   | { readonly state: "demo"; readonly words: number; readonly reason: string }
   /** `reason`: a sentence without a full stop, which may be shown. */
   | { readonly state: "failed"; readonly reason: string };
@@ -87,8 +95,8 @@ export interface SpeechEngine {
   /** Whether it can transcribe this language, a BCP 47 tag; true where that is not known. */
   knowsLanguage(language: string): boolean;
   /**
-   * `samples`: one channel of signed 16 bit samples, 16,000 a second. They are heard as they are: silence may give words that nobody said.
-   * Rejects with `SpeechError`, or with the signal's reason when that aborts.
+   * `samples`: one channel of signed 16 bit samples, 16,000 a second. They are heard as they are: silence may give
+   * words that nobody said. Rejects with `SpeechError`, or with the signal's reason when that aborts.
    */
   transcribe(samples: Int16Array, request: TranscriptionRequest): Promise<Transcript>;
 }
@@ -97,7 +105,9 @@ export interface SpeechEngine {
 export interface FileTranscriber {
   /** What whoever reads its transcripts should know now, as a sentence; null: nothing. */
   warning(): string | null;
-  /** Where nothing is said the text is empty. Rejects with `SpeechError`, or with the signal's reason when that aborts. */
+  /**
+   * Where nothing is said the text is empty. Rejects with `SpeechError`, or with the signal's reason when that aborts.
+   */
   transcribeFile(
     file: SoundFile,
     request: Pick<TranscriptionRequest, "caller" | "language" | "signal">,
@@ -105,8 +115,9 @@ export interface FileTranscriber {
 }
 
 /**
- * Why there is no transcript. `refused`: this recording cannot be read. `loading`: the engine is not ready yet. `failed`: it cannot be started.
- * `busy`: too much waits already. `crashed`: it failed on this recording, twice. `unavailable`: it cannot be reached, or is being stopped.
+ * Why there is no transcript. `refused`: this recording cannot be read. `loading`: the engine is not ready yet.
+ * `failed`: it cannot be started. `busy`: too much waits already. `crashed`: it failed on this recording, twice.
+ * `unavailable`: it cannot be reached, or is being stopped.
  */
 export type SpeechErrorReason = "busy" | "crashed" | "failed" | "loading" | "refused" | "unavailable";
 

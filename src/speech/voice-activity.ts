@@ -28,10 +28,16 @@ const FIRST_FLOOR_DB_MAX = -45;
 /** What is louder is kept, however steady it is. */
 const FLOOR_DB_MAX = -40;
 
-/** Whether somebody speaks, frame by frame: by loudness over an adaptive floor, and by the shape of the spectrum. No model is needed. When in doubt, somebody does. */
+/**
+ * Whether somebody speaks, frame by frame: by loudness over an adaptive floor, and by the shape of the spectrum. No
+ * model is needed. When in doubt, somebody does.
+ */
 export class VoiceActivity {
   readonly #spectrum = new PowerSpectrum(FRAME_SAMPLES, SPECTRUM_SIZE);
-  /** The softest levels still to come out of the window, oldest first, each with its frame: a queue whose first is the minimum. */
+  /**
+   * The softest levels still to come out of the window, oldest first, each with its frame: a queue whose first is the
+   * minimum.
+   */
   readonly #softest: { readonly frame: number; readonly levelDb: number }[] = [];
   #frame = 0;
   #smoothDb: number | null = null;

@@ -5,7 +5,10 @@ import type { Database } from "./schema.ts";
 /** In the words of the index of unused ancestors. */
 const IS_UNUSED = sql<SqlBool>`ancestors.is_unused = 1`;
 
-/** Keeps what chains need of a response that is about to be deleted, if any response continues it. Says whether one does. */
+/**
+ * Keeps what chains need of a response that is about to be deleted, if any response continues it. Says whether one
+ * does.
+ */
 export async function keepAsAncestor(db: Kysely<Database>, owner: Owner, responseId: string): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await db
     .insertInto("ancestors")
@@ -41,7 +44,10 @@ export async function keepAsAncestor(db: Kysely<Database>, owner: Owner, respons
   return numInsertedOrUpdatedRows > 0n;
 }
 
-/** Erases the items of a response that is not there any more. What it continued may be of use to nobody then; that is erased later. */
+/**
+ * Erases the items of a response that is not there any more. What it continued may be of use to nobody then; that is
+ * erased later.
+ */
 export async function forgetItems(db: Kysely<Database>, responseId: string, previousId: string | null): Promise<void> {
   await db.deleteFrom("items").where("response_id", "=", responseId).execute();
   if (previousId === null) return;

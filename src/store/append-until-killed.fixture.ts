@@ -1,4 +1,7 @@
-/** The process that `crash.test.ts` kills: appends to one run and writes the number of each event down once its promise has resolved. */
+/**
+ * The process that `crash.test.ts` kills: appends to one run and writes the number of each event down once its promise
+ * has resolved.
+ */
 import { writeSync } from "node:fs";
 import { openStore } from "./open-store.ts";
 import { aResponse, OURS } from "./stored-shapes.fixture.ts";

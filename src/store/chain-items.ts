@@ -33,7 +33,10 @@ interface KeptItems {
 /** The items of the links of chains, input first. */
 export class ChainItems {
   readonly #db: Kysely<Database>;
-  /** Those of responses that have ended never change, and nobody can change these. Whether a response is there, and whose it is, only the database knows. */
+  /**
+   * Those of responses that have ended never change, and nobody can change these. Whether a response is there, and
+   * whose it is, only the database knows.
+   */
   readonly #ended = new LruCache<KeptItems>(KEPT_BYTES_MAX);
 
   constructor(db: Kysely<Database>) {
@@ -92,7 +95,8 @@ export class ChainItems {
   async #findPlaces(owner: Owner, responseIds: readonly string[]): Promise<readonly ChainPlace[]> {
     const rows = await this.#db
       .selectFrom("items")
-      .select(["id", "response_id as responseId", "sequence", sql<number>`octet_length(body)`.as("bytes")]) // Which reads no body.
+      // Which reads no body.
+      .select(["id", "response_id as responseId", "sequence", sql<number>`octet_length(body)`.as("bytes")])
       .where("response_id", "in", responseIds)
       .where("organization", "=", owner.organization)
       .where("project", "=", owner.project)

@@ -16,7 +16,10 @@ export interface ChainLinkRow {
   readonly conversationSeen: number | null;
 }
 
-/** The chain that ends with this response, oldest first, as far back as this owner has its links; deleted ones are found where others continue them. */
+/**
+ * The chain that ends with this response, oldest first, as far back as this owner has its links; deleted ones are found
+ * where others continue them.
+ */
 export async function findLinks(
   db: Kysely<Database>,
   owner: Owner,

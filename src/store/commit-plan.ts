@@ -54,7 +54,10 @@ export type Snapshot = Pick<
   "status" | "model" | "previous_response_id" | "created_at" | "completed_at" | "body"
 >;
 
-/** `unchanged`: the response is unknown, ended, deleted, or another worker's. `out_of_order`: the events do not follow the stored ones. */
+/**
+ * `unchanged`: the response is unknown, ended, deleted, or another worker's. `out_of_order`: the events do not follow
+ * the stored ones.
+ */
 export type WriteOutcome = "written" | "unchanged" | "out_of_order" | ConversationOutcome;
 
 /** A change of a live response that this worker holds. */
@@ -107,7 +110,10 @@ export function planCommit(jobs: readonly WriteJob[], context: CommitContext): C
 
 interface RunDraft {
   readonly before: LiveRun;
-  /** Its first events become a chunk at once: they hold the whole request's echo, and would lie in memory until the run has said more. */
+  /**
+   * Its first events become a chunk at once: they hold the whole request's echo, and would lie in memory until the run
+   * has said more.
+   */
   readonly isNew: boolean;
   readonly events: RecordedEvent[];
   nextNumber: number;

@@ -28,7 +28,10 @@ interface Waiting<Job, Outcome> {
   readonly reject: (reason: unknown) => void;
 }
 
-/** Gathers the jobs of all runs into few commits, one at a time and in order. Each caller holds what it waits for, so the queue is as long as callers let it be. */
+/**
+ * Gathers the jobs of all runs into few commits, one at a time and in order. Each caller holds what it waits for, so
+ * the queue is as long as callers let it be.
+ */
 export class CommitQueue<Job, Outcome> {
   readonly #options: CommitQueueOptions<Job, Outcome>;
   #waiting: Waiting<Job, Outcome>[] = [];

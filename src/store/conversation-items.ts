@@ -11,7 +11,10 @@ import { storedItem } from "./stored-item.ts";
 const SLICE_BYTES = 1024 * 1024;
 const SLICE_ITEMS_MAX = 1_000;
 
-/** Where the items of a conversation are, up to this sequence; also of one that was deleted. One more than a context may hold are found at the most. */
+/**
+ * Where the items of a conversation are, up to this sequence; also of one that was deleted. One more than a context may
+ * hold are found at the most.
+ */
 export async function findConversationPlaces(
   db: Kysely<Database>,
   part: ConversationPart,

@@ -218,7 +218,8 @@ async function addResponse(
         .orderBy("items.direction") // `input` comes before `output`.
         .orderBy("items.position"),
     )
-    .onConflict((conflict) => conflict.doNothing()) // Its input was compared with the history it follows; this keeps one run's mistake from failing a commit of many.
+    // Its input was compared with the history it follows; this keeps one run's mistake from failing a commit of many.
+    .onConflict((conflict) => conflict.doNothing())
     .execute();
 }
 
@@ -238,7 +239,10 @@ async function findRefusal(db: Kysely<Database>, owner: Owner, conversationId: s
   return (await isHeld(db, holder, worker)) ? ({ reason: "locked" } as const) : null;
 }
 
-/** A response that is not stored yet holds its conversation for as long as its worker lives; one that is, until it ends, whoever makes it. */
+/**
+ * A response that is not stored yet holds its conversation for as long as its worker lives; one that is, until it ends,
+ * whoever makes it.
+ */
 async function isHeld(db: Kysely<Database>, responseId: string, worker: number): Promise<boolean> {
   const response = await db.selectFrom("responses").select("status").where("id", "=", responseId).executeTakeFirst();
   if (response !== undefined) return LIVE_STATUSES.includes(response.status);

@@ -25,7 +25,9 @@ import { storedItem } from "./stored-item.ts";
 /** How long after a lock of the whole database a conversation is tried to be freed again. */
 const UNLOCK_RETRY_MS = 1_000;
 
-/** The conversations in the database. Changes take their turn among the writes of the runs; every query names the owner. */
+/**
+ * The conversations in the database. Changes take their turn among the writes of the runs; every query names the owner.
+ */
 export class StoredConversations implements ConversationStore {
   readonly #db: Kysely<Database>;
   readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
@@ -96,7 +98,8 @@ export class StoredConversations implements ConversationStore {
     const step: ConversationStep = { type: "unlock", responseId };
     await this.#change(owner, conversationId, step).catch((error: unknown) => {
       if (!(error instanceof StoreBusy)) throw error;
-      void this.#unlockLater(owner, conversationId, responseId); // Else it would be held for as long as this process lives.
+      // Else it would be held for as long as this process lives.
+      void this.#unlockLater(owner, conversationId, responseId);
     });
   }
 
@@ -130,7 +133,8 @@ export class StoredConversations implements ConversationStore {
   }
 
   #placesOf(owner: Owner, conversationId: string) {
-    return this.#itemsOf(owner, conversationId).select(["sequence", sql<number>`octet_length(body)`.as("bytes")]); // Which reads no body.
+    // Which reads no body.
+    return this.#itemsOf(owner, conversationId).select(["sequence", sql<number>`octet_length(body)`.as("bytes")]);
   }
 
   async #change(owner: Owner, conversationId: string, step: ConversationStep): ConversationChanged {

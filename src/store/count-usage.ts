@@ -9,7 +9,10 @@ const COUNTED = [
   { table: "files", column: "bytes", size: "abs" },
 ] as const;
 
-/** Has the database itself count what is stored for each owner, from now on and for good. The first time everything that is there is counted. */
+/**
+ * Has the database itself count what is stored for each owner, from now on and for good. The first time everything that
+ * is there is counted.
+ */
 export async function countUsage(db: Kysely<Database>): Promise<void> {
   await db.transaction().execute(async (transaction) => {
     const { rows } =

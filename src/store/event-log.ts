@@ -12,7 +12,10 @@ import { readEvents } from "./read-events.ts";
 import type { RunWriter } from "./run-writer.ts";
 import type { Database } from "./schema.ts";
 
-/** The log in the database. Nothing more can be stored of a run that was deleted, has ended, or is another worker's: that is a `RunLost`. */
+/**
+ * The log in the database. Nothing more can be stored of a run that was deleted, has ended, or is another worker's:
+ * that is a `RunLost`.
+ */
 export class StoredEventLog implements EventLog {
   readonly #db: Kysely<Database>;
   readonly #queue: CommitQueue<WriteJob, WriteOutcome>;

@@ -22,8 +22,9 @@ export interface ExpiryStep {
 /** Removes responses that ended and are older than they shall be kept. */
 export interface Expiry {
   /**
-   * Looks at some of the responses made before `before` (Unix seconds) and removes those that have ended and that no other response continues, with their
-   * items and events. A chain therefore goes as a whole, once its last response is old.
+   * Looks at some of the responses made before `before` (Unix seconds) and removes those that have ended and that no
+   * other response continues, with their items and events. A chain therefore goes as a whole, once its last response is
+   * old.
    */
   deleteExpired(before: number, cursor: ExpiryCursor | null): Promise<ExpiryStep>;
 }

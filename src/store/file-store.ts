@@ -22,8 +22,8 @@ const WRITE_MS_MAX = 15 * 60_000;
 const REMOVED_TOGETHER_MAX = 100;
 
 /**
- * Rows in the database, bytes in a folder. A file that is being written or taken away is held by its worker, and nobody sees it; whatever a
- * worker that is gone still holds is removed by the next one.
+ * Rows in the database, bytes in a folder. A file that is being written or taken away is held by its worker, and nobody
+ * sees it; whatever a worker that is gone still holds is removed by the next one.
  */
 export class StoredFiles implements FileStore {
   readonly #db: Kysely<Database>;

@@ -1,4 +1,7 @@
-/** The processes that `open-store.test.ts` starts together: each opens the database, at the moment it is told, and says that it has. */
+/**
+ * The processes that `open-store.test.ts` starts together: each opens the database, at the moment it is told, and says
+ * that it has.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { openStore } from "./open-store.ts";
 

@@ -23,7 +23,10 @@ import { sqliteDialect } from "./sqlite.ts";
 import { StoredQuota } from "./storage-quota.ts";
 import { WorkerLease } from "./worker-lease.ts";
 
-/** The least time between two commits of appended events: what a live reader may wait, and what all runs share a commit for. */
+/**
+ * The least time between two commits of appended events: what a live reader may wait, and what all runs share a commit
+ * for.
+ */
 const COMMIT_INTERVAL_MS = 4;
 const LOCK_WAIT_MS = 10_000;
 const CONTEXT_BYTES_MAX = 64 * 1024 * 1024;
@@ -33,7 +36,10 @@ const COMMIT_CHARACTERS_MAX = 8 * 1024 * 1024;
 export interface StoreOptions {
   /** Path of the database, or `:memory:`. The file and its folder are made if they are not there. */
   readonly file: string;
-  /** Where uploaded files lie: `files` beside the database unless said otherwise, and nowhere for long where nothing is kept. */
+  /**
+   * Where uploaded files lie: `files` beside the database unless said otherwise, and nowhere for long where nothing is
+   * kept.
+   */
   readonly filesFolder?: string;
   readonly commitIntervalMs?: number;
   /** How long a write waits for a lock that another process holds. */
@@ -87,7 +93,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const folder = new FileFolder(filesFolder(options));
   const files = new StoredFiles(db, lease, folder, quota);
   await folder.removeAbandoned();
-  await files.removeLeftovers().catch(() => {}); // Every look for expired files tries it again, and tells what is wrong.
+  // Every look for expired files tries it again, and tells what is wrong.
+  await files.removeLeftovers().catch(() => {});
   return {
     responses: new StoredResponses(db, queue, contextBytesMax),
     conversations: new StoredConversations(db, queue, quota, contextBytesMax),

@@ -9,8 +9,9 @@ import type { Database } from "./schema.ts";
 const PAGE_CHUNKS = 16;
 
 /**
- * Reads the chunks of a run, page by page, then the tail as it was before the first page: the chunks reach at least to where that tail begins, so there is no gap,
- * and what became a chunk meanwhile is skipped by its number. A reader whose response is deleted just ends.
+ * Reads the chunks of a run, page by page, then the tail as it was before the first page: the chunks reach at least to
+ * where that tail begins, so there is no gap, and what became a chunk meanwhile is skipped by its number. A reader
+ * whose response is deleted just ends.
  */
 export async function* readEvents(
   db: Kysely<Database>,

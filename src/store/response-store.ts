@@ -190,7 +190,10 @@ export class StoredResponses implements ResponseStore {
     return row !== undefined;
   }
 
-  /** Where an id stands more than once, its last place in this order counts: otherwise a client would turn pages in a circle. */
+  /**
+   * Where an id stands more than once, its last place in this order counts: otherwise a client would turn pages in a
+   * circle.
+   */
   async #findPosition(
     owner: Owner,
     responseId: string,
@@ -213,7 +216,8 @@ export class StoredResponses implements ResponseStore {
   /** The chain, oldest first; null if a link is not this owner's. */
   async #findLinks(owner: Owner, responseId: string) {
     const links = await findLinks(this.#db, owner, responseId);
-    return links[0]?.previousResponseId === null ? links : null; // Else nothing was found, or the first link follows one that is not there.
+    // Else nothing was found, or the first link follows one that is not there.
+    return links[0]?.previousResponseId === null ? links : null;
   }
 
   async #findNewest(owner: Owner, ids: readonly string[]) {
@@ -222,14 +226,16 @@ export class StoredResponses implements ResponseStore {
       .select((expression) => [
         "items.id",
         expression.fn.max("sequence").as("sequence"),
-        sql<number>`octet_length(body)`.as("bytes"), // Of the row that has the highest sequence: SQLite promises it beside `max`.
+        // Of the row that has the highest sequence: SQLite promises it beside `max`.
+        sql<number>`octet_length(body)`.as("bytes"),
       ])
       .where("id", "in", ids)
       .where("organization", "=", owner.organization)
       .where("project", "=", owner.project)
       .where((expression) =>
         expression.exists(
-          expression.selectFrom("responses").select("responses.id").whereRef("responses.id", "=", "items.response_id"), // Not those of a deleted one.
+          // Not those of a deleted one.
+          expression.selectFrom("responses").select("responses.id").whereRef("responses.id", "=", "items.response_id"),
         ),
       )
       .groupBy("id")

@@ -5,7 +5,10 @@ import { STATEMENT_VARIABLES_MAX } from "./sqlite.ts";
 /** Inserts of more rows are seldom alike, and to put them together takes little next to storing them. */
 const REMEMBERED_ROWS_MAX = 8;
 
-/** Inserts rows in as few statements as the database allows. Remembers the SQL of small inserts, which would take longer to put together than to run. */
+/**
+ * Inserts rows in as few statements as the database allows. Remembers the SQL of small inserts, which would take longer
+ * to put together than to run.
+ */
 export class RowInserter {
   readonly #queries = new Map<string, CompiledQuery>();
 

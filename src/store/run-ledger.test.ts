@@ -127,7 +127,8 @@ test("a worker that is found dead when another one starts writes nothing more, w
   const { file, one, other } = await twoWorkers();
   await one.events.append(RUN, textEvents(3, 2));
   change(file, "update workers set expires_at = 0 where id = 1");
-  expect(await readNumbers(other.events, RUN)).toEqual(numbersFrom(0, 4)); // It makes chunks of what it finds in journals.
+  // It makes chunks of what it finds in journals.
+  expect(await readNumbers(other.events, RUN)).toEqual(numbersFrom(0, 4));
   await expect(one.events.append(RUN, textEvents(5, 1))).rejects.toThrow(RunLost);
   expect(await other.ledger.claimAbandoned(10)).toHaveLength(1);
 });

@@ -85,9 +85,11 @@ async function findUnmade(db: Kysely<Database>, own: number) {
   const others = db.selectFrom("workers").select("id").where("id", "!=", own);
   const unmade = await live
     .where("worker", "is", null)
-    .unionAll(live.where("worker", ">", 0).where("worker", "not in", others)) // Each seeks in the index of live responses; all numbers are above 0.
+    // Each seeks in the index of live responses; all numbers are above 0.
+    .unionAll(live.where("worker", ">", 0).where("worker", "not in", others))
     .execute();
-  return unmade.toSorted((one, other) => one.created_at - other.created_at || (one.id < other.id ? -1 : 1)); // In SQL it would cost the index.
+  // In SQL it would cost the index.
+  return unmade.toSorted((one, other) => one.created_at - other.created_at || (one.id < other.id ? -1 : 1));
 }
 
 /** Makes runs this worker's. */

@@ -7,10 +7,16 @@ import type { Database } from "./schema.ts";
 
 /** The statuses a response can still leave. */
 export const LIVE_STATUSES: readonly Response["status"][] = ["queued", "in_progress"];
-/** In the words of the index of live responses. With parameters in place of them the index would not be used, and every response there is be read. */
+/**
+ * In the words of the index of live responses. With parameters in place of them the index would not be used, and every
+ * response there is be read.
+ */
 export const IS_LIVE = sql<SqlBool>`responses.status in ('queued', 'in_progress')`;
 
-/** Changes live responses. Gives back the runs that this worker does not hold, or that had ended before: the first end wins. */
+/**
+ * Changes live responses. Gives back the runs that this worker does not hold, or that had ended before: the first end
+ * wins.
+ */
 export async function updateResponses(
   db: Kysely<Database>,
   worker: number,

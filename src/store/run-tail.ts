@@ -4,7 +4,10 @@ import type { RecordedEvent } from "../runs/ports.ts";
 export const CHUNK_EVENTS = 256;
 /** or this many characters; the event that reaches it still goes in, however long. */
 export const CHUNK_CHARACTERS = 64 * 1024;
-/** A commit that brings a run this much text at once makes a chunk of it right away: to store it a second time later would cost more than the rows saved. */
+/**
+ * A commit that brings a run this much text at once makes a chunk of it right away: to store it a second time later
+ * would cost more than the rows saved.
+ */
 export const BURST_CHARACTERS = 8 * 1024;
 
 /** The newest events of a live run: stored in the journal, and in no chunk yet. */

@@ -19,14 +19,18 @@ import type { Database } from "./schema.ts";
 import { strikeOff } from "./strike-off.ts";
 import type { WorkerLease } from "./worker-lease.ts";
 
-/** How much of the journal a quiet run may keep before its tail becomes a chunk all the same. Bounds the journal, and what is read after a crash. */
+/**
+ * How much of the journal a quiet run may keep before its tail becomes a chunk all the same. Bounds the journal, and
+ * what is read after a crash.
+ */
 const JOURNAL_CHARACTERS_MAX = 4 * 1024 * 1024;
 
 const NONE: ReadonlySet<string> = new Set();
 
 /**
  * Writes what runs ask for, all jobs of a commit in one transaction. The only writer of responses, items and events.
- * Events of live runs go to the journal, one row for all runs, because a row for each would cost a page of the database each; what fills a chunk is stored under its run.
+ * Events of live runs go to the journal, one row for all runs, because a row for each would cost a page of the database
+ * each; what fills a chunk is stored under its run.
  */
 export class RunWriter {
   readonly #db: Kysely<Database>;
@@ -44,7 +48,10 @@ export class RunWriter {
     this.#lease = lease;
   }
 
-  /** Strikes dead workers off, and makes chunks of what they left in their journals. Happens once, before events are read or written; not when a store is opened for its keys alone. */
+  /**
+   * Strikes dead workers off, and makes chunks of what they left in their journals. Happens once, before events are
+   * read or written; not when a store is opened for its keys alone.
+   */
   recover(): Promise<void> {
     this.#recovery ??= this.#recover();
     return this.#recovery;
@@ -70,7 +77,8 @@ export class RunWriter {
     try {
       return await this.#commitOnce(jobs);
     } catch (error) {
-      if (error instanceof StoreBusy) throw error; // The lease cannot be looked at either, and the wait for it was long enough.
+      // The lease cannot be looked at either, and the wait for it was long enough.
+      if (error instanceof StoreBusy) throw error;
       if (await this.#lease.renew(this.#worker)) throw error;
       return await this.#commitOnce(jobs); // Under a new number: what begins now is stored, what was lost is told so.
     }

@@ -48,7 +48,10 @@ export interface ResponsesTable {
   readonly conversation_seen: Generated<number | null>;
 }
 
-/** Responses that were deleted while others continued them. Nobody finds them but those, whose chains still hold their items. */
+/**
+ * Responses that were deleted while others continued them. Nobody finds them but those, whose chains still hold their
+ * items.
+ */
 export interface AncestorsTable
   extends Pick<
     ResponsesTable,
@@ -58,7 +61,10 @@ export interface AncestorsTable
   readonly is_unused: number;
 }
 
-/** One item of one response. The same item id may stand in many responses, because clients send items back with their ids. */
+/**
+ * One item of one response. The same item id may stand in many responses, because clients send items back with their
+ * ids.
+ */
 export interface ItemsTable {
   /** Grows with each stored item, so the newest of several items of one id is the one with the highest. */
   readonly sequence: Generated<number>;
@@ -97,7 +103,10 @@ export interface ApiKeysTable {
   readonly hash: string;
   readonly organization: string;
   readonly project: string;
-  /** JSON list of the owners that the key may act for, the one above first; null: for that one alone, and however it is routed. */
+  /**
+   * JSON list of the owners that the key may act for, the one above first; null: for that one alone, and however it is
+   * routed.
+   */
   readonly owners: string | null;
   readonly name: string;
   readonly last_four: string;
@@ -116,7 +125,9 @@ export interface WorkersTable {
   /** Where its process number means something. */
   readonly host: string;
   readonly pid: number;
-  /** When that process was started, as its system counts; null where that is not known. Numbers of processes come again. */
+  /**
+   * When that process was started, as its system counts; null where that is not known. Numbers of processes come again.
+   */
   readonly started: string | null;
   /** Milliseconds since 1970. */
   readonly expires_at: number;
@@ -131,7 +142,10 @@ export interface ConversationsTable {
   readonly metadata: string;
 }
 
-/** One item of one conversation, in the order of `sequence`. When it is deleted, they stay for as long as a response is there that was made in it. */
+/**
+ * One item of one conversation, in the order of `sequence`. When it is deleted, they stay for as long as a response is
+ * there that was made in it.
+ */
 export interface ConversationItemsTable {
   readonly sequence: Generated<number>;
   readonly conversation_id: string;
@@ -159,7 +173,9 @@ export interface OwnerUsageTable {
   readonly bytes: number;
 }
 
-/** The response that is being made in a conversation. Of no effect once the response is not live and its worker is gone. */
+/**
+ * The response that is being made in a conversation. Of no effect once the response is not live and its worker is gone.
+ */
 export interface ConversationLocksTable {
   readonly conversation_id: string;
   readonly response_id: string;

@@ -9,8 +9,9 @@ const RETRY_MS = [1, 2, 5, 10, 15, 20];
 const RETRY_MS_MAX = 25;
 
 /**
- * One connection that all callers use in turn, to a file that other processes write to as well. SQLite itself never waits for their locks, because
- * that would stop the whole process: who needs a lock that another process holds tries again and again, and others read meanwhile.
+ * One connection that all callers use in turn, to a file that other processes write to as well. SQLite itself never
+ * waits for their locks, because that would stop the whole process: who needs a lock that another process holds tries
+ * again and again, and others read meanwhile.
  */
 export class SharedFileDriver extends SqliteDriver {
   readonly #lockWaitMs: number;
@@ -35,7 +36,10 @@ export class SharedFileDriver extends SqliteDriver {
     this.#turns.giveBack();
   }
 
-  /** Takes the right to write at once: a transaction that took it later would fail, and not wait, where another process had written meanwhile. */
+  /**
+   * Takes the right to write at once: a transaction that took it later would fail, and not wait, where another process
+   * had written meanwhile.
+   */
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw("begin immediate"));
     this.#inTransaction = true;

@@ -33,7 +33,10 @@ export interface SqliteOptions {
   readonly onSpoilt: () => void;
 }
 
-/** A dialect over one connection to `file`, made together with its folder for this user's eyes only. Nothing else here knows that the database is SQLite. */
+/**
+ * A dialect over one connection to `file`, made together with its folder for this user's eyes only. Nothing else here
+ * knows that the database is SQLite.
+ */
 export function sqliteDialect(file: string, options: SqliteOptions): SqliteDialect {
   const { lockWaitMs, sync } = options;
   if (file !== ":memory:") makePrivateFile(file);
@@ -48,7 +51,10 @@ export function sqliteDialect(file: string, options: SqliteOptions): SqliteDiale
   return new SharedFileDialect(new NodeSqlite(database), options);
 }
 
-/** Of processes that open a new database together, those that are late are told at once that it is locked. Nothing is served yet, so this waits where it is. */
+/**
+ * Of processes that open a new database together, those that are late are told at once that it is locked. Nothing is
+ * served yet, so this waits where it is.
+ */
 function enterWriteAheadMode(database: DatabaseSync, lockWaitMs: number): void {
   const startedAt = performance.now();
   for (;;) {
@@ -89,7 +95,10 @@ class SharedFileDialect extends SqliteDialect {
 }
 
 class SharedFileAdapter extends SqliteAdapter {
-  /** Kysely says that SQLite cannot undo changes of tables. It can, so a migration killed half way leaves nothing behind. */
+  /**
+   * Kysely says that SQLite cannot undo changes of tables. It can, so a migration killed half way leaves nothing
+   * behind.
+   */
   override get supportsTransactionalDdl(): boolean {
     return true;
   }
@@ -118,7 +127,8 @@ class NodeSqlite implements SqliteDatabase {
     const known = this.#statements.get(sql);
     const statement = known ?? this.#prepare(sql);
     if (known !== undefined) this.#statements.delete(sql);
-    if (sql.length <= CACHED_STATEMENT_LENGTH_MAX) this.#statements.set(sql, statement); // A map keeps the order of insertion: the first one was used least recently.
+    // A map keeps the order of insertion: the first one was used least recently.
+    if (sql.length <= CACHED_STATEMENT_LENGTH_MAX) this.#statements.set(sql, statement);
     if (this.#statements.size > CACHED_STATEMENTS_MAX) this.#forgetOldest();
     return statement;
   }

@@ -5,8 +5,8 @@ import { findLiveRun } from "./run-rows.ts";
 import type { Database, EventChunksTable } from "./schema.ts";
 
 /**
- * Takes workers off the list, so that they can write nothing more and their runs are anyone's. What they left in their journals becomes chunks.
- * Part of a transaction that has written before.
+ * Takes workers off the list, so that they can write nothing more and their runs are anyone's. What they left in their
+ * journals becomes chunks. Part of a transaction that has written before.
  */
 export async function strikeOff(transaction: Kysely<Database>, workers: readonly number[]): Promise<void> {
   await recoverTails(transaction, workers);
@@ -27,7 +27,8 @@ async function recoverTails(transaction: Kysely<Database>, workers: readonly num
     );
     const chunks: EventChunksTable[] = [];
     for (const [responseId, entriesOfRun] of entries) {
-      const run = await findLiveRun(transaction, worker, responseId); // The events of an ended run are all in chunks, those of a deleted one are of no use.
+      // The events of an ended run are all in chunks, those of a deleted one are of no use.
+      const run = await findLiveRun(transaction, worker, responseId);
       if (run !== null) chunks.push(...chunksOf(entriesOfRun, run.tail.nextNumber));
     }
     await new RowInserter().insert(transaction, "event_chunks", chunks);

@@ -7,7 +7,10 @@ import { strikeOff } from "./strike-off.ts";
 /** For how long a worker holds its runs without renewing its lease. */
 export const LEASE_MS = 15_000;
 
-/** Which wait for a lock is long enough to have cost others their leases; far below what is left of a lease when it is renewed. */
+/**
+ * Which wait for a lock is long enough to have cost others their leases; far below what is left of a lease when it is
+ * renewed.
+ */
 const LOCK_NOTICED_MS = 1_000;
 
 /** The numbers that this process goes by. */
@@ -51,7 +54,10 @@ export class WorkerLease {
     return numUpdatedRows !== 0n;
   }
 
-  /** The workers, this one aside, that hold nothing any more: their lease has run out, or their process is known to be gone. */
+  /**
+   * The workers, this one aside, that hold nothing any more: their lease has run out, or their process is known to be
+   * gone.
+   */
   async findDead(db: Kysely<Database>, own: number): Promise<readonly number[]> {
     const now = Date.now();
     await db
@@ -90,7 +96,10 @@ export class WorkerLease {
     return id;
   }
 
-  /** Where a lock kept this worker from writing, it kept the others from renewing their leases: they get a term for it. Failed writes count as waiting. */
+  /**
+   * Where a lock kept this worker from writing, it kept the others from renewing their leases: they get a term for it.
+   * Failed writes count as waiting.
+   */
   async #noticingLocks<Result>(write: () => Promise<Result>): Promise<Result> {
     const since = (this.#waitsSince ??= performance.now());
     const result = await write();
@@ -99,7 +108,10 @@ export class WorkerLease {
     return result;
   }
 
-  /** Where this process was away, or its clock was set forward, others may have been away with it: they get a term to say that they live. */
+  /**
+   * Where this process was away, or its clock was set forward, others may have been away with it: they get a term to
+   * say that they live.
+   */
   #noticeAbsence(): void {
     const now = Date.now();
     if (now - this.#renewedAt > LEASE_MS) this.#judgesFrom = now + LEASE_MS;
@@ -118,7 +130,10 @@ function pidNamespace(): string {
   }
 }
 
-/** Whether the process that a worker was is not there any more. Another may have its number by now; one that nobody has buried yet does nothing more. */
+/**
+ * Whether the process that a worker was is not there any more. Another may have its number by now; one that nobody has
+ * buried yet does nothing more.
+ */
 function isGone(worker: WorkerProcess): boolean {
   if (worker.host !== HOST || OWN_NUMBERS.has(worker.id)) return false;
   if (worker.pid === process.pid) return true;
@@ -145,7 +160,8 @@ const DEAD = "dead";
 function startOf(pid: number): string | null {
   try {
     const status = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const fields = status.slice(status.lastIndexOf(")") + 2).split(" "); // Its name comes before, which can hold anything.
+    // Its name comes before, which can hold anything.
+    const fields = status.slice(status.lastIndexOf(")") + 2).split(" ");
     return fields[0] === "Z" || fields[0] === "X" ? DEAD : (fields[START_FIELD] ?? null);
   } catch {
     return null;

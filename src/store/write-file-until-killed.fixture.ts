@@ -2,7 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openStore } from "./open-store.ts";
 import { OURS } from "./stored-shapes.fixture.ts";
 
-/** A process that begins to write a file into the store of its first argument, says so once bytes are on the disk, and never ends. */
+/**
+ * A process that begins to write a file into the store of its first argument, says so once bytes are on the disk, and
+ * never ends.
+ */
 async function* neverEnding(): AsyncGenerator<Uint8Array> {
   yield Buffer.alloc(1024);
   yield Buffer.alloc(1024);

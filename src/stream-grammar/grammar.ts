@@ -1,8 +1,9 @@
 import { type Grammar, readGrammar } from "./read-grammar.ts";
 
 /**
- * The legal order of events, `response.` left out of their names. What stands in angle brackets is the status of the response, or the type
- * of the part, that the event carries. `inside` is any event about an item or about sound, `output_item.*` among them.
+ * The legal order of events, `response.` left out of their names. What stands in angle brackets is the status of the
+ * response, or the type of the part, that the event carries. `inside` is any event about an item or about sound,
+ * `output_item.*` among them.
  */
 const STREAM = `
 ending     = completed<completed> | incomplete<incomplete> | error failed<failed> | failed<cancelled>
@@ -21,7 +22,10 @@ command        = shell_call_command.added shell_call_command.delta* shell_call_c
 command-output = shell_call_output_content.delta* shell_call_output_content.done
 `;
 
-/** One line for each type of item: its events from first to last. Those of different items do not mix, those of lists of MCP tools apart. */
+/**
+ * One line for each type of item: its events from first to last. Those of different items do not mix, those of lists of
+ * MCP tools apart.
+ */
 const ITEMS = `
 message               = output_item.added (text | refusal)* output_item.done
 reasoning             = output_item.added summary* reasoning-text* output_item.done

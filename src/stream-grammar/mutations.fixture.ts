@@ -12,8 +12,9 @@ export interface Mutation {
 }
 
 /**
- * Every event dropped, doubled and exchanged with the next, the others numbered anew; and every event with a wrong number, wrong ids, wrong
- * places, wrong texts and missing members. Of long runs of deltas only the ends. What stays a right stream is left out.
+ * Every event dropped, doubled and exchanged with the next, the others numbered anew; and every event with a wrong
+ * number, wrong ids, wrong places, wrong texts and missing members. Of long runs of deltas only the ends. What stays a
+ * right stream is left out.
  */
 export function mutationsOf(events: readonly SampleEvent[]): readonly Mutation[] {
   const places = events.flatMap((event, at) =>

@@ -5,8 +5,9 @@ import { choice, END, type Expression, sequence } from "./expression.ts";
 export type Grammar = ReadonlyMap<string, Expression>;
 
 /**
- * Reads lines `name = expression`, which may go on in indented lines. An expression is made of names of events and of definitions that came
- * before, `a b` one after the other, `a | b` one of them, `a*` any number, `a+` at least one, `[a]` perhaps, and parentheses.
+ * Reads lines `name = expression`, which may go on in indented lines. An expression is made of names of events and of
+ * definitions that came before, `a b` one after the other, `a | b` one of them, `a*` any number, `a+` at least one,
+ * `[a]` perhaps, and parentheses.
  */
 export function readGrammar(text: string, known: Grammar = new Map()): Grammar {
   const grammar = new Map<string, Expression>();

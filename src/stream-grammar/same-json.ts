@@ -1,7 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../base/records.ts";
 
-/** Whether two values of JSON say the same, apart from what the reference makes anew each time: ciphertexts, and fingerprints of programs. */
+/**
+ * Whether two values of JSON say the same, apart from what the reference makes anew each time: ciphertexts, and
+ * fingerprints of programs.
+ */
 export function isSameJson(one: unknown, other: unknown): boolean {
   return isDeepStrictEqual(settled(one), settled(other));
 }

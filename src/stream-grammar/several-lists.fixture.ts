@@ -20,7 +20,10 @@ export const THREE_LISTS = {
   message: (SAMPLE_STREAMS["a text"] ?? []).slice(2, -1).map((event): SampleEvent => ({ ...event, output_index: 3 })),
 };
 
-/** A stream with these events between its beginning and its end, whose last snapshot holds the first `items` of the three lists and the message. */
+/**
+ * A stream with these events between its beginning and its end, whose last snapshot holds the first `items` of the
+ * three lists and the message.
+ */
 export function streamOfLists(inner: readonly SampleEvent[], items: number): SampleEvent[] {
   const output = [...THREE_LISTS.done, ...THREE_LISTS.message.slice(-1)].map(({ item }) => item).slice(0, items);
   const response = { ...Object(LISTED.at(-1)?.["response"]), output };

@@ -1,4 +1,7 @@
-/** Reads what should be a text; '' if it is none. What a stream says is never turned into text by itself, since it may be anything. */
+/**
+ * Reads what should be a text; '' if it is none. What a stream says is never turned into text by itself, since it may
+ * be anything.
+ */
 export function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }

@@ -11,8 +11,9 @@ const NOT_FOR_LOGS: readonly RegExp[] = [
 ];
 
 /**
- * An error as a line of the log shows it: only what is known to be harmless. Other members that errors carry, such as the bytes of a request, are left out;
- * so is what another server said (`quoted`), because it may repeat what a client sent, and what a parser says, because it repeats what it read.
+ * An error as a line of the log shows it: only what is known to be harmless. Other members that errors carry, such as
+ * the bytes of a request, are left out; so is what another server said (`quoted`), because it may repeat what a client
+ * sent, and what a parser says, because it repeats what it read.
  */
 export function describeError(error: unknown, secrets: readonly string[], depth = 0): object {
   if (!(error instanceof Error)) return { type: typeof error };

@@ -6,7 +6,10 @@ import { contextOf, traceOf } from "./span-context.ts";
 
 type Batches = AsyncIterable<readonly ModelEvent[]>;
 
-/** The engine with a span for each turn, by OpenTelemetry's conventions for generative AI. Nothing of what is said is in it. */
+/**
+ * The engine with a span for each turn, by OpenTelemetry's conventions for generative AI. Nothing of what is said is in
+ * it.
+ */
 export function watchEngine(tracer: Tracer, engine: ModelEngine, server: ModelServer): ModelEngine {
   return {
     ...engine,

@@ -4,7 +4,10 @@ export interface ImageSize {
   readonly height: number;
 }
 
-/** The size that a picture's own header tells, for PNG, JPEG, GIF and WebP; null for what it cannot read. Looks at no pixel. */
+/**
+ * The size that a picture's own header tells, for PNG, JPEG, GIF and WebP; null for what it cannot read. Looks at no
+ * pixel.
+ */
 export function readImageSize(bytes: Buffer): ImageSize | null {
   const size = readPng(bytes) ?? readGif(bytes) ?? readWebp(bytes) ?? readJpeg(bytes);
   return size !== null && size.width > 0 && size.height > 0 ? size : null;

@@ -8,7 +8,10 @@ export interface Tokenizer {
   count(texts: readonly string[], signal: AbortSignal): Promise<number>;
 }
 
-/** Splitting takes time by the square of the longest stretch without a space, so that a text is split in pieces no longer than this. */
+/**
+ * Splitting takes time by the square of the longest stretch without a space, so that a text is split in pieces no
+ * longer than this.
+ */
 const PIECE_CHARS_MAX = 256;
 /** Longer texts are counted up to here, and the rest taken for alike. */
 const COUNTED_CHARS_MAX = 1024 * 1024;
@@ -42,7 +45,10 @@ type CountPiece = (text: string) => number;
 /** What looks like a control token in a text is text: people write about models. */
 const AS_TEXT = { disallowedSpecial: new Set<string>() };
 
-/** Once the library's cache of words is full, each new word takes time by its size; this one serves what repeats itself and costs little. */
+/**
+ * Once the library's cache of words is full, each new word takes time by its size; this one serves what repeats itself
+ * and costs little.
+ */
 const WORDS_CACHED_MAX = 256;
 
 const COUNTERS: Readonly<Record<Encoding, () => Promise<CountPiece>>> = {
@@ -58,7 +64,10 @@ const COUNTERS: Readonly<Record<Encoding, () => Promise<CountPiece>>> = {
   },
 };
 
-/** The text in order. A cut before a space costs no token, because tokens begin with theirs; without one it is made between characters. */
+/**
+ * The text in order. A cut before a space costs no token, because tokens begin with theirs; without one it is made
+ * between characters.
+ */
 export function* pieces(text: string): Generator<string> {
   let start = 0;
   while (text.length - start > PIECE_CHARS_MAX) {

@@ -147,7 +147,8 @@ describe("counting the tokens of a hostile text", () => {
       const { ms } = await cpuMsOf(() => tokenizer.count([text, text], stays));
       isDone = true;
       expect(ms).toBeLessThan(6_000);
-      expect(turns * 60).toBeGreaterThan(ms); // A turn computes four milliseconds; the rest is what the machine does beside.
+      // A turn computes four milliseconds; the rest is what the machine does beside.
+      expect(turns * 60).toBeGreaterThan(ms);
     },
     30_000,
   );

@@ -20,7 +20,10 @@ export interface Admission<P> {
 
 const CLIENT_REQUEST_ID = /^[\x20-\x7e]{0,512}$/;
 
-/** What every request and every upgrade must pass before anything else; throws the `ApiError` of the door that stays shut. */
+/**
+ * What every request and every upgrade must pass before anything else; throws the `ApiError` of the door that stays
+ * shut.
+ */
 export function admitCaller<P>(caller: Caller, admission: Admission<P>, inFlight: InFlight, faults: Faults): void {
   if (inFlight.draining) throw faults.shuttingDown();
   admission.admit?.(caller);

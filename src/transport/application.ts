@@ -63,7 +63,8 @@ export function createApplication<P>(parts: ApplicationParts<P>): Application {
     return isKnown ? next() : answerOtherMethod(exchange, methods, parts.faults);
   });
   koa.use(async ({ exchange }, next) => {
-    return (await serveAsset(exchange)) ? undefined : next(); // Not awaited: while a stream lasts, each function that waits for it takes memory.
+    // Not awaited: while a stream lasts, each function that waits for it takes memory.
+    return (await serveAsset(exchange)) ? undefined : next();
   });
   koa.use(router.routes());
   koa.use(({ exchange }) => refuseUnknown(exchange, router, parts));
@@ -100,7 +101,10 @@ function lacksHost({ request }: Exchange): boolean {
   return request.httpVersion === "1.1" && request.headers.host === undefined;
 }
 
-/** The path is known and the method is not one of its own: OPTIONS is answered, others are refused. So is the preflight of a page that may not ask. */
+/**
+ * The path is known and the method is not one of its own: OPTIONS is answered, others are refused. So is the preflight
+ * of a page that may not ask.
+ */
 async function answerOtherMethod(exchange: Exchange, methods: Iterable<string>, faults: Faults): Promise<void> {
   const { method, headers } = exchange.caller;
   const allow = allowHeader(methods);

@@ -39,7 +39,8 @@ export async function* bodyChunks(
       yield step.value;
       if (bytesBrought < bytesNeeded) continue;
       bytesBrought = 0;
-      idleEndMs = performance.now() + idleTimeoutMs; // Not before whoever reads asks for more: that may take time which is not the sender's.
+      // Not before whoever reads asks for more: that may take time which is not the sender's.
+      idleEndMs = performance.now() + idleTimeoutMs;
     }
   } finally {
     if (!waiting) await chunks.return?.(); // Takes its listeners off, without which the rest could not be discarded.
@@ -62,7 +63,10 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
 }
 
-/** How much of an unwanted body is read so that its sender gets to see the reply: closing at once would reset the connection under it. */
+/**
+ * How much of an unwanted body is read so that its sender gets to see the reply: closing at once would reset the
+ * connection under it.
+ */
 const DISCARDED_BYTES_MAX = 64 * 1024 * 1024;
 const DISCARDED_MS_MAX = 5_000;
 

@@ -2,7 +2,10 @@ import type { IncomingMessage } from "node:http";
 import type { HeldBytes } from "../base/byte-budget.ts";
 import { type BodyFaults, type BodyLimits, decodeBody } from "./decode-body.ts";
 
-/** The whole body, decompressed. The limit holds for the bytes on the wire and for those they become; these count as held until whoever gave `held` lets go. */
+/**
+ * The whole body, decompressed. The limit holds for the bytes on the wire and for those they become; these count as
+ * held until whoever gave `held` lets go.
+ */
 export async function collectBody(
   request: IncomingMessage,
   limits: BodyLimits,

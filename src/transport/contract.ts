@@ -42,7 +42,10 @@ export interface Validator {
   errors?: readonly SchemaRefusal[] | null;
 }
 
-/** Checks the value of a body and gives back what the handler shall see; throws an `ApiError` where it refuses. What it gives back may be a promise. */
+/**
+ * Checks the value of a body and gives back what the handler shall see; throws an `ApiError` where it refuses. What it
+ * gives back may be a promise.
+ */
 export type BodyCheck = (body: unknown) => unknown;
 
 export interface Contract {

@@ -14,7 +14,10 @@ export type BodyFaults = Pick<
   "bodyTooLarge" | "bodyPackedTooTightly" | "bodyTimedOut" | "noRoomForBody" | "unsupportedEncoding" | "invalidJson"
 >;
 
-/** What a body may become of its size on the wire. JSON and text rarely become 20 times as large; what repeats itself becomes a thousand times as large. */
+/**
+ * What a body may become of its size on the wire. JSON and text rarely become 20 times as large; what repeats itself
+ * becomes a thousand times as large.
+ */
 export const UNPACKED_RATIO_MAX = 100;
 /** Below this many bytes the ratio does not matter. */
 export const UNPACKED_FREE_BYTES = 1024 * 1024;
@@ -69,7 +72,8 @@ async function* unpacked(
   faults: BodyFaults,
 ): AsyncGenerator<Uint8Array> {
   const taken = { bytes: 0 };
-  pipeline(Readable.from(counted(wire, taken)), decoder, () => {}); // Whatever breaks, the decoder tells it to whoever reads.
+  // Whatever breaks, the decoder tells it to whoever reads.
+  pipeline(Readable.from(counted(wire, taken)), decoder, () => {});
   let size = 0;
   try {
     for await (const chunk of decoder) {

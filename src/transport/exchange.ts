@@ -50,7 +50,10 @@ export interface ExchangeParts {
   readonly options: TransportOptions;
 }
 
-/** Opens the record of a request; it closes itself, with a line in the access log, when the reply is out or the client has left. */
+/**
+ * Opens the record of a request; it closes itself, with a line in the access log, when the reply is out or the client
+ * has left.
+ */
 export function openExchange(request: IncomingMessage, response: ServerResponse, parts: ExchangeParts): Exchange {
   const startedAt = performance.now();
   const flight = parts.inFlight.begin();
@@ -99,7 +102,8 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     tellEnd(exchange, performance.now() - startedAt, parts.options);
   };
   response.once("close", close);
-  request.once("error", close); // A pipelined request loses its connection before its response has one: only the request hears of it.
+  // A pipelined request loses its connection before its response has one: only the request hears of it.
+  request.once("error", close);
   response.on("error", (error) =>
     parts.log.debug({ err: error, requestId: exchange.requestId }, "a reply could not be written"),
   );

@@ -5,8 +5,8 @@ import type { Unread } from "./unread-bytes.ts";
 const WRITE_CHARS_MAX = 65_536;
 
 /**
- * Gathers the frames of one turn of the event loop into one write. Beside the write the socket has not taken yet it holds at most one more,
- * if whoever adds frames waits for the promise that `add` gives.
+ * Gathers the frames of one turn of the event loop into one write. Beside the write the socket has not taken yet it
+ * holds at most one more, if whoever adds frames waits for the promise that `add` gives.
  */
 export class FrameWriter {
   readonly #response: ServerResponse;
@@ -19,7 +19,10 @@ export class FrameWriter {
   #room: PromiseWithResolvers<void> | null = null;
   #writtenAt = performance.now();
 
-  /** `open` writes the head of the reply; it is called once, with the first frame. `unread` is told what the reader leaves waiting. */
+  /**
+   * `open` writes the head of the reply; it is called once, with the first frame. `unread` is told what the reader
+   * leaves waiting.
+   */
   constructor(response: ServerResponse, open: () => void, unread: Unread) {
     this.#response = response;
     this.#open = open;
@@ -65,7 +68,8 @@ export class FrameWriter {
     this.#text += frame;
     if (isFirst || this.#text.length >= WRITE_CHARS_MAX) {
       this.#flush();
-      if (this.#room === null && !isFirst) return new Promise(setImmediate); // Source and reader may both be fast; others want their turn.
+      // Source and reader may both be fast; others want their turn.
+      if (this.#room === null && !isFirst) return new Promise(setImmediate);
     } else if (!this.#flushPlanned) {
       this.#flushPlanned = true;
       setImmediate(this.#flushAsPlanned);
@@ -103,8 +107,8 @@ export class FrameWriter {
   }
 
   /**
-   * Gives the socket the head and what comes after it in one write, but as two texts: joined by Node to the first frame, the head would be kept as the
-   * hundred pieces it was made of for as long as the reply lasts.
+   * Gives the socket the head and what comes after it in one write, but as two texts: joined by Node to the first
+   * frame, the head would be kept as the hundred pieces it was made of for as long as the reply lasts.
    */
   #openWith(write: () => void): void {
     const { socket } = this.#response;

@@ -79,7 +79,10 @@ export interface StreamEvent {
   readonly type: string;
 }
 
-/** Written as a method because a handler takes the types of its own operation, which the contract's checks have established by then. */
+/**
+ * Written as a method because a handler takes the types of its own operation, which the contract's checks have
+ * established by then.
+ */
 interface Operation<P> {
   serve(request: OperationRequest, context: RequestContext<P>): Promise<Reply>;
 }

@@ -17,7 +17,10 @@ export class InFlight {
     return this.#stopping.signal.aborted;
   }
 
-  /** True once it is known that the server will stop: replies then close their connections, so that clients look elsewhere. */
+  /**
+   * True once it is known that the server will stop: replies then close their connections, so that clients look
+   * elsewhere.
+   */
   get leaving(): boolean {
     return this.#leaving || this.draining;
   }

@@ -8,7 +8,10 @@ export interface KnownPathParts {
 
 const READING = ["GET", "HEAD"];
 
-/** The methods of each path without parameters. Such a path is never the id of something: `/v1/responses/compact` is no response. */
+/**
+ * The methods of each path without parameters. Such a path is never the id of something: `/v1/responses/compact` is no
+ * response.
+ */
 export function fixedPaths(parts: KnownPathParts): ReadonlyMap<string, ReadonlySet<string>> {
   const methods = new Map<string, Set<string>>();
   const add = (path: string, names: readonly string[]): void => {
@@ -18,7 +21,8 @@ export function fixedPaths(parts: KnownPathParts): ReadonlyMap<string, ReadonlyS
     if (!path.includes(":")) add(path, method === "get" ? READING : [method.toUpperCase()]);
   }
   for (const path of parts.assetPaths) add(path, READING);
-  for (const path of parts.upgradePaths) if (!methods.has(path)) add(path, ["GET"]); // Where plain requests are served too, they count.
+  // Where plain requests are served too, they count.
+  for (const path of parts.upgradePaths) if (!methods.has(path)) add(path, ["GET"]);
   return methods;
 }
 

@@ -30,7 +30,10 @@ export class MessageBytes {
     return this.#count();
   }
 
-  /** A message has come to its end, and waits. What else has come can only be of the last piece: heads of frames are not kept. */
+  /**
+   * A message has come to its end, and waits. What else has come can only be of the last piece: heads of frames are not
+   * kept.
+   */
   completed(bytes: number): void {
     this.#waiting += bytes;
     this.#begun = Math.max(0, Math.min(this.#begun - bytes, this.#lastPiece));

@@ -57,7 +57,8 @@ async function serveOperation<P>(
 ): Promise<void> {
   const { admission, contract, faults, options } = parts;
   const { headers } = exchange.request;
-  const principal = route.secured ? await admission.authenticate(headers) : admission.anonymous; // Before the body: strangers upload nothing.
+  // Before the body: strangers upload nothing.
+  const principal = route.secured ? await admission.authenticate(headers) : admission.anonymous;
   if (route.secured) {
     exchange.callerHeaders = admission.headersFor?.(principal) ?? {};
     exchange.callerFields = admission.logFieldsFor?.(principal) ?? {};

@@ -6,7 +6,9 @@ const MIB = 1024 * 1024;
 export interface TransportOptions {
   /** Bytes of a request body, compressed or not. */
   readonly bodyBytesMax: number;
-  /** What bodies and messages may hold in memory while they are read, all together. Interfaces of one process share it. */
+  /**
+   * What bodies and messages may hold in memory while they are read, all together. Interfaces of one process share it.
+   */
   readonly incoming: ByteBudget;
   /** What waits for slow readers. Interfaces of one process share it. */
   readonly unread: UnreadBytes;
@@ -31,7 +33,10 @@ export interface TransportOptions {
   readonly quietOperations: ReadonlySet<string>;
   /** Headers that every reply carries besides the request id. */
   readonly standingHeaders: (elapsedMs: number) => Readonly<Record<string, string>>;
-  /** Whether browsers may let web pages of this origin read replies. No cookie is ever looked at, so a page needs a key like anybody else. */
+  /**
+   * Whether browsers may let web pages of this origin read replies. No cookie is ever looked at, so a page needs a key
+   * like anybody else.
+   */
   readonly allowsOrigin: (origin: string) => boolean;
 }
 

@@ -8,7 +8,10 @@ import { readWhole } from "./read-whole.ts";
 /** More than any set of query parameters needs. */
 const BYTES_MAX = 64 * 1024;
 
-/** Query parameters that were sent as a JSON body, as a query string. A body of another type, or that is no object, says nothing. */
+/**
+ * Query parameters that were sent as a JSON body, as a query string. A body of another type, or that is no object, says
+ * nothing.
+ */
 export async function readBodyQuery(
   request: IncomingMessage,
   options: TransportOptions,

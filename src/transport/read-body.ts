@@ -10,7 +10,10 @@ import { readWhole } from "./read-whole.ts";
 
 const JSON_TYPE = "application/json";
 
-/** The body in the form its media type gives it: a JSON value, lines, a form's parts, or bytes. Undefined where there is none. */
+/**
+ * The body in the form its media type gives it: a JSON value, lines, a form's parts, or bytes. Undefined where there is
+ * none.
+ */
 export async function readBody(
   route: OperationRoute,
   incoming: IncomingForm,

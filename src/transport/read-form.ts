@@ -39,7 +39,8 @@ export async function readForm(
   faults: FormFaults,
 ): Promise<Record<string, unknown>> {
   const bytesMax = limits.fileBytesMax + FORM_OVERHEAD_BYTES;
-  const bodyFaults = { ...faults, bodyTooLarge: () => faults.fileTooLarge(limits.fileBytesMax) }; // The overhead is nobody's business.
+  // The overhead is nobody's business.
+  const bodyFaults = { ...faults, bodyTooLarge: () => faults.fileTooLarge(limits.fileBytesMax) };
   const body = admitted(decodeBody(request, { ...limits, bytesMax }, bodyFaults), spool, faults);
   const source: Source = Object.assign(Readable.from(body, { objectMode: false }), {
     headers: { "content-type": request.headers["content-type"], "transfer-encoding": "chunked" },

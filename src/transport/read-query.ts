@@ -4,7 +4,10 @@ import type { Faults, QueryRefusal } from "./faults.ts";
 type QueryFaults = Pick<Faults, "invalidQuery">;
 type Rule = QueryRefusal extends infer R ? (R extends QueryRefusal ? Omit<R, "name" | "value"> : never) : never;
 
-/** Reads the parameters the contract knows; others are ignored. A parameter that is given twice counts with its last value. */
+/**
+ * Reads the parameters the contract knows; others are ignored. A parameter that is given twice counts with its last
+ * value.
+ */
 export function readQuery(
   table: OperationRoute["query"],
   search: string,

@@ -23,7 +23,10 @@ export interface RunningServer {
   readonly url: string;
   /** Serves on, but asks clients to look elsewhere: replies close their connections. */
   announceLeaving(): void;
-  /** Takes no more connections, lets requests finish, aborts those that do not, and resolves when every connection is gone. */
+  /**
+   * Takes no more connections, lets requests finish, aborts those that do not, and resolves when every connection is
+   * gone.
+   */
   close(): Promise<void>;
 }
 
@@ -59,7 +62,9 @@ export async function listen(application: Application, options: ListenOptions): 
   return { address, url: urlOf(address), announceLeaving, close };
 }
 
-/** Offers of other protocols, such as HTTP/2, are passed over: HTTP allows that, and their senders go on in HTTP/1.1. */
+/**
+ * Offers of other protocols, such as HTTP/2, are passed over: HTTP allows that, and their senders go on in HTTP/1.1.
+ */
 function isWebSocket({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.trim().toLowerCase() === "websocket";
 }

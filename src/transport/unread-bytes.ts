@@ -17,7 +17,10 @@ interface Waiting extends Unread {
   readonly cut: () => void;
 }
 
-/** Everything that waits for readers. Cuts whoever takes nothing for too long and, when too much waits, whoever has taken nothing for longest. */
+/**
+ * Everything that waits for readers. Cuts whoever takes nothing for too long and, when too much waits, whoever has
+ * taken nothing for longest.
+ */
 export class UnreadBytes {
   readonly #limits: UnreadLimits;
   /** Those who have anything waiting; who took something last is last. */

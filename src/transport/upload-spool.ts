@@ -10,7 +10,10 @@ export interface SpooledUpload {
 
 const READ_BYTES = 256 * 1024;
 
-/** Keeps the files of one form while its request is served: in memory, or in files of a folder that have no name and so cannot outlive this process. */
+/**
+ * Keeps the files of one form while its request is served: in memory, or in files of a folder that have no name and so
+ * cannot outlive this process.
+ */
 export class UploadSpool {
   readonly #folder: string | null;
   readonly #held: HeldBytes;
@@ -18,7 +21,10 @@ export class UploadSpool {
   #isReleased = false;
   #fault: SpoolFault | null = null;
 
-  /** `folder` null: in memory. It is made when it is needed. `held`: what the form holds in memory, which is less by what lies on the disk. */
+  /**
+   * `folder` null: in memory. It is made when it is needed. `held`: what the form holds in memory, which is less by
+   * what lies on the disk.
+   */
   constructor(folder: string | null, held: HeldBytes) {
     this.#folder = folder;
     this.#held = held;

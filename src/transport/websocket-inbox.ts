@@ -30,7 +30,10 @@ export interface IncomingSocket {
   readonly messageBytesMax: number;
 }
 
-/** What a WebSocket receives, as JSON values in order. For a message that is none `next` rejects; the one behind it can be asked for all the same. */
+/**
+ * What a WebSocket receives, as JSON values in order. For a message that is none `next` rejects; the one behind it can
+ * be asked for all the same.
+ */
 export class WebSocketInbox implements AsyncIterableIterator<unknown, undefined> {
   readonly #socket: WebSocket;
   readonly #faults: InboxFaults;
@@ -50,7 +53,8 @@ export class WebSocketInbox implements AsyncIterableIterator<unknown, undefined>
     wire.prependListener("data", (piece: Buffer) => this.#arrive(piece.length)); // Before the frames in it are seen.
     for (const control of ["ping", "pong"] as const)
       socket.on(control, (bytes: Buffer) => this.#bytes.controlled(bytes.length));
-    socket.on("message", (bytes: Buffer, isBinary) => this.#receive(bytes, isBinary)); // A Buffer, as `binaryType` is left alone.
+    // A Buffer, as `binaryType` is left alone.
+    socket.on("message", (bytes: Buffer, isBinary) => this.#receive(bytes, isBinary));
     socket.on("oversized", () => {
       this.#isOversized = true;
       this.#end ??= faults.messageTooLarge(messageBytesMax); // What came before it is still answered.
@@ -102,7 +106,10 @@ export class WebSocketInbox implements AsyncIterableIterator<unknown, undefined>
     if (!this.#bytes.arrived(bytes)) this.#breakOff(this.#faults.noRoomForBody());
   }
 
-  /** Reads no further. Who is told so may still answer the close; whoever does not is cut, with what was read of the message. */
+  /**
+   * Reads no further. Who is told so may still answer the close; whoever does not is cut, with what was read of the
+   * message.
+   */
   #breakOff(fault: ApiError): void {
     if (this.#end !== null) return;
     this.#end = fault;

@@ -41,7 +41,10 @@ const CLOSE_FAULT = 1011;
 /** Bytes that may wait for a slow reader before nothing more is pulled. */
 const BUFFERED_BYTES_MAX = 64 * 1024;
 
-/** How long a conversation that the server ends may still say how it ended; less than a stopping server waits for farewells. */
+/**
+ * How long a conversation that the server ends may still say how it ended; less than a stopping server waits for
+ * farewells.
+ */
 const LAST_MESSAGES_MS = 300;
 
 /** Runs one conversation to its end. Everything that goes wrong ends the socket, nothing else. */
@@ -121,7 +124,10 @@ function send(socket: WebSocket, message: object, unread: Unread): Promise<void>
   return promise.then(() => unread.update(0));
 }
 
-/** Ends a socket whose other side has not answered the ping before; one that we have stopped reading cannot have heard the answer. */
+/**
+ * Ends a socket whose other side has not answered the ping before; one that we have stopped reading cannot have heard
+ * the answer.
+ */
 function pingRegularly(socket: WebSocket, intervalMs: number, onPing: () => void): () => void {
   let answered = true;
   socket.on("pong", () => {

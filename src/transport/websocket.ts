@@ -44,9 +44,15 @@ export interface Conversation<P> {
   readonly query?: Readonly<Record<string, QueryParameter>>;
   /** Rejects with the `ApiError` of a caller who may begin none now. */
   readonly admitCaller?: (principal: P) => Promise<void>;
-  /** Throws the `ApiError` of a conversation that cannot be begun now. Nothing else happens between this and its beginning. */
+  /**
+   * Throws the `ApiError` of a conversation that cannot be begun now. Nothing else happens between this and its
+   * beginning.
+   */
   readonly admit?: () => void;
-  /** Whether its messages end when all is said and never because the server stops: they are then followed by 1000 also while it does. */
+  /**
+   * Whether its messages end when all is said and never because the server stops: they are then followed by 1000 also
+   * while it does.
+   */
   readonly endsByItself?: boolean;
   /** What is still said when a conversation breaks; left out: the interface's `streamError`. */
   readonly lastWords?: (error: ApiError) => object;

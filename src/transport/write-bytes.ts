@@ -7,8 +7,9 @@ import type { Unread } from "./unread-bytes.ts";
 import { writeHead } from "./write-whole.ts";
 
 /**
- * Writes bytes as their source gives them and the client takes them. The head goes out with the first of them, so that a source that fails
- * before can still be answered plainly; one that fails later breaks the connection, for no client may take a part for the whole.
+ * Writes bytes as their source gives them and the client takes them. The head goes out with the first of them, so that
+ * a source that fails before can still be answered plainly; one that fails later breaks the connection, for no client
+ * may take a part for the whole.
  */
 export async function writeBytes(
   exchange: Exchange,

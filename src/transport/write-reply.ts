@@ -17,8 +17,8 @@ export interface ReplyParts {
 }
 
 /**
- * Writes what a handler answered, in the form the reply itself names. This and `writeJson` are no async functions: those would keep the reply in memory,
- * beside the bytes that are made of it, until its reader has taken them.
+ * Writes what a handler answered, in the form the reply itself names. This and `writeJson` are no async functions:
+ * those would keep the reply in memory, beside the bytes that are made of it, until its reader has taken them.
  */
 export function writeReply(exchange: Exchange, reply: Reply, parts: ReplyParts): Promise<void> {
   const { faults, options } = parts;

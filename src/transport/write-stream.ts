@@ -24,8 +24,9 @@ export interface OutgoingStream<T extends object> {
 const HEAD_WAIT_MS = 100;
 
 /**
- * Writes values as they come. The head goes out with the first of them, so that a source that fails before can still be answered plainly, but does not wait for it long.
- * When the client leaves, the source is told to return and nothing more is pulled.
+ * Writes values as they come. The head goes out with the first of them, so that a source that fails before can still be
+ * answered plainly, but does not wait for it long. When the client leaves, the source is told to return and nothing
+ * more is pulled.
  */
 export async function writeStream<T extends object>(
   exchange: Exchange,

@@ -13,8 +13,8 @@ export function writeHead(exchange: Exchange, status: number, headers: ReplyHead
 }
 
 /**
- * Writes a reply that is known as a whole. While bytes of the request are still coming, the connection is kept until they are read or too
- * many, so that a client that sends before it reads gets the reply rather than a reset.
+ * Writes a reply that is known as a whole. While bytes of the request are still coming, the connection is kept until
+ * they are read or too many, so that a client that sends before it reads gets the reply rather than a reset.
  */
 export async function writeWhole(
   exchange: Exchange,

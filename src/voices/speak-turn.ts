@@ -6,8 +6,8 @@ import type { Speak } from "./speaker.ts";
 type Batch = readonly ModelEvent[];
 
 /**
- * A model's turn with its messages, refusals included, spoken along. What the model says passes at once and unchanged; sound comes between.
- * Only the word that the turn is finished, and what follows it, waits for the last sound.
+ * A model's turn with its messages, refusals included, spoken along. What the model says passes at once and unchanged;
+ * sound comes between. Only the word that the turn is finished, and what follows it, waits for the last sound.
  */
 export function speakTurn(turn: AsyncIterable<Batch>, speak: Speak, signal: AbortSignal): AsyncIterable<Batch> {
   return { [Symbol.asyncIterator]: () => new SpokenTurn(turn, speak, signal) };
@@ -132,7 +132,8 @@ class SpokenTurn implements AsyncIterator<Batch> {
   #hear(batch: Batch): Batch {
     const passing: ModelEvent[] = [];
     for (const event of batch) {
-      if (event.type === "finished" && event.reason === "stop") passing.push({ type: "message_finished" }); // Its reader need not wait for the sound.
+      // Its reader need not wait for the sound.
+      if (event.type === "finished" && event.reason === "stop") passing.push({ type: "message_finished" });
       if (event.type === "finished" || this.#held.length > 0) this.#held.push(event);
       else passing.push(event);
       this.#hand(event);

@@ -7,13 +7,19 @@ import type { Encoder, VoiceEngine } from "./ports.ts";
 
 /** How long the sound of one answer may be. */
 export const SPOKEN_SECONDS_MAX = 15 * 60;
-/** A fifth of a second of samples at 24 kHz. Divisible by 3, so that the base64 of all deltas joined is that of the whole. */
+/**
+ * A fifth of a second of samples at 24 kHz. Divisible by 3, so that the base64 of all deltas joined is that of the
+ * whole.
+ */
 export const DELTA_BYTES_MAX = 9600;
 
 /** How much is computed at once; then others have their turn. Takes 2 or 3 ms. */
 const PIECE_SAMPLES_MAX = 8192;
 
-/** Speaks sentences one after the other: events with their sound and words. Never throws. Ends early, without closing the sound, when `signal` aborts. */
+/**
+ * Speaks sentences one after the other: events with their sound and words. Never throws. Ends early, without closing
+ * the sound, when `signal` aborts.
+ */
 export type Speak = (sentences: AsyncIterable<string>, signal: AbortSignal) => AsyncIterable<readonly ModelEvent[]>;
 
 /** How one answer is spoken. */
@@ -30,8 +36,8 @@ export interface SpeakerOptions {
 }
 
 /**
- * A voice that fails ends the sound, and what was spoken until then stays: to leave one sentence out and go on would say something else than
- * the text does. The events of the transcript tell how far it came.
+ * A voice that fails ends the sound, and what was spoken until then stays: to leave one sentence out and go on would
+ * say something else than the text does. The events of the transcript tell how far it came.
  */
 export function createSpeaker(options: SpeakerOptions): Speak {
   return (sentences, signal) => new Speaker(options, signal).speak(sentences);
@@ -68,7 +74,10 @@ class Speaker {
     return words;
   }
 
-  /** The samples of all sentences, at the rate that was asked for. A voice that fails ends them, so that an encoder still ends in order. */
+  /**
+   * The samples of all sentences, at the rate that was asked for. A voice that fails ends them, so that an encoder
+   * still ends in order.
+   */
   async *#samples(sentences: AsyncIterable<string>): AsyncGenerator<Int16Array> {
     const samplesMax = SPOKEN_SECONDS_MAX * this.#options.sampleRateHz;
     let samples = 0;

@@ -254,7 +254,8 @@ describe(`ai ${installedVersion("ai")} with @ai-sdk/openai ${installedVersion("@
     expect(kinds).toContain("text-delta");
     expect(kinds).toContain("error");
     await expect(result.finishReason).resolves.toBe("error");
-    // The provider wants members in `error` that the reference does not send; what the server said is in the body all the same.
+    // The provider wants members in `error` that the reference does not send; what the server said is in the body all
+    // the same.
     const plain = generateText({ model: provider("antiphon-built-in"), prompt: "dies midway", maxRetries: 0 });
     await expect(plain).rejects.toBeInstanceOf(APICallError);
     await expect(plain).rejects.toMatchObject({ responseBody: expect.stringContaining("The model broke off.") });

@@ -55,8 +55,9 @@ export interface CodexOptions {
   /** Further lines of config.toml, before its tables. */
   readonly config?: string;
   /**
-   * `own`: a provider of the configuration; `websocket`: the same, said to speak WebSocket; `built-in`: Codex' own provider with another
-   * address, which it takes for the reference: WebSocket first, notes on items, compaction by the server.
+   * `own`: a provider of the configuration; `websocket`: the same, said to speak WebSocket; `built-in`: Codex' own
+   * provider with another address, which it takes for the reference: WebSocket first, notes on items, compaction by the
+   * server.
    */
   readonly provider?: "own" | "websocket" | "built-in";
 }

@@ -69,7 +69,8 @@ describe("antiphon stt-cloud", () => {
     const { out, err } = await runKeys(dataDir, "create", "--name", "lost");
     const [lost, id = ""] = [out.trim(), err.split(" ")[0]];
     const brief = await makeKey(dataDir, "--expires-in", "1s");
-    expect([await statusOf(url, first), await statusOf(url, lost)]).toEqual([503, 503]); // There is no engine; the keys are good.
+    // There is no engine; the keys are good.
+    expect([await statusOf(url, first), await statusOf(url, lost)]).toEqual([503, 503]);
     expect((await runKeys(dataDir, "revoke", id)).code).toBe(0);
     expect(await statusOf(url, lost)).toBe(401);
     await expect.poll(() => statusOf(url, brief)).toBe(401);

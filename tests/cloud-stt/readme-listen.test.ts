@@ -18,7 +18,9 @@ const BUILD_TIMEOUT_MS = 120_000;
 const run = promisify(execFile);
 const speech = program === null ? null : sharedToneSpeech();
 
-/** A folder that holds `listen.js` of the README, changed to ask this server, and the package with its compiled client. */
+/**
+ * A folder that holds `listen.js` of the README, changed to ask this server, and the package with its compiled client.
+ */
 async function folderWithSample(url: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "antiphon-listen-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));

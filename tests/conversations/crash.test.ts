@@ -35,7 +35,10 @@ async function dataFolder(): Promise<string> {
   return join(folder, "data");
 }
 
-/** A model that does as its user says: "hang" (says nothing), "stutter" (half an answer), or answers with what was said last. */
+/**
+ * A model that does as its user says: "hang" (says nothing), "stutter" (half an answer), or answers with what was said
+ * last.
+ */
 async function serveModel(): Promise<ChatServer & { obey: boolean }> {
   const model = { obey: true };
   const server = await serveChat((response, { body }) => {

@@ -285,6 +285,7 @@ describe("the items of a conversation", () => {
     expect(blocks.map((block) => block.join(" ")).toSorted()).toEqual(
       writers.map((block) => block.join(" ")).toSorted(),
     );
-    for (const read of reads) expect(read).toEqual(texts.slice(0, read.length)); // What was read meanwhile never changed its place.
+    // What was read meanwhile never changed its place.
+    for (const read of reads) expect(read).toEqual(texts.slice(0, read.length));
   });
 });

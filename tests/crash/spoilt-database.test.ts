@@ -60,7 +60,8 @@ test("a database that turns out to be damaged while it serves is told in the log
   const broken = await second.fetch(`/v1/responses/${id}/input_items`);
   expect(broken.status).toBe(500);
   expect(await broken.text()).not.toMatch(/sqlite|damaged|antiphon\.db/i);
-  await expect.poll(() => JSON.stringify(second.lines())).toContain("The database is damaged"); // The log is a pipe: its line may come after the reply.
+  // The log is a pipe: its line may come after the reply.
+  await expect.poll(() => JSON.stringify(second.lines())).toContain("The database is damaged");
   expect((await second.fetch("/readyz")).status).toBe(503);
   expect((await second.fetch(`/v1/responses/${id}`)).status).toBe(200);
 });

@@ -37,7 +37,10 @@ export function contractOperations(document: Schema = contractDocument): readonl
   );
 }
 
-/** What a reference points to, or the value itself; schemas keep their names, so only what lies outside of them is followed. */
+/**
+ * What a reference points to, or the value itself; schemas keep their names, so only what lies outside of them is
+ * followed.
+ */
 type Follow = (value: unknown) => Schema;
 
 function operationOf(path: string, item: Schema, method: string, follow: Follow): ContractOperation {

@@ -95,7 +95,10 @@ describe("a body that is deep or long", () => {
   });
   afterAll(() => server.close());
 
-  /** Sends a body; fails if another client has to wait for long meanwhile, or if the reply is neither an answer nor an error of the caller's. */
+  /**
+   * Sends a body; fails if another client has to wait for long meanwhile, or if the reply is neither an answer nor an
+   * error of the caller's.
+   */
   async function check(body: string, title: string): Promise<Response> {
     const waits = watchHealth(server);
     try {

@@ -21,7 +21,10 @@ const SKILLED = [
 /** What is repeated before an end that fits nowhere. */
 const REPEATED = [" ", "\n", "a", "1", "-", "(", "!", " my", "say ", "write ", "“", "'", "```\n", "A and ", "a@a."];
 const MESSAGE_CHARACTERS = 40_000;
-/** Where each character is looked at some times; a text of this length took forty seconds where it was looked at by the square. */
+/**
+ * Where each character is looked at some times; a text of this length took forty seconds where it was looked at by the
+ * square.
+ */
 const MESSAGE_CPU_MS_MAX = 1_500;
 
 describe("a text of a client", () => {

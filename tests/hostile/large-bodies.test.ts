@@ -142,7 +142,8 @@ test("a body with pictures of twelve megabytes is accepted by a server of defaul
   verifies("transport.body.large-images-fit");
   const server = await startTestServer();
   onTestFinished(() => server.close());
-  const picture = Buffer.concat([PIXEL_BYTES, Buffer.alloc(6 * 1024 * 1024, 7)]).toString("base64"); // Viewers stop at a picture's end.
+  // Viewers stop at a picture's end.
+  const picture = Buffer.concat([PIXEL_BYTES, Buffer.alloc(6 * 1024 * 1024, 7)]).toString("base64");
   const part = { type: "input_image", image_url: `data:image/png;base64,${picture}` };
   const reply = await server.post("/v1/responses", {
     model: MODEL,

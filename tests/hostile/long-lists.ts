@@ -33,7 +33,10 @@ interface Place {
   readonly put: (value: unknown) => Members;
 }
 
-/** Every list without a maximum that the published schema of a create call allows, each filled with every kind of element. */
+/**
+ * Every list without a maximum that the published schema of a create call allows, each filled with every kind of
+ * element.
+ */
 export function longLists(): readonly LongList[] {
   const lists: LongList[] = [];
   const walk = new ListWalk(lists);
@@ -109,7 +112,9 @@ function leastOf(schema: Schema): unknown {
   return isRecord(least) && tag !== undefined ? { type: choicesOf(tag)?.[0], ...least } : least;
 }
 
-/** Elements with names or call ids of their own: what looks one up among the others is not helped by finding the first. */
+/**
+ * Elements with names or call ids of their own: what looks one up among the others is not helped by finding the first.
+ */
 function elementOf(schema: Schema, index: number): unknown {
   const least = leastOf(schema);
   if (!isRecord(least)) return least;

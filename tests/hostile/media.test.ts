@@ -5,7 +5,10 @@ import { verifies } from "../verifies.ts";
 import { errorOf } from "./catalogue-error.ts";
 
 const MODEL = "antiphon-built-in";
-/** How long another client may wait while the server looks at such a request; without bounds it would be many times as long. */
+/**
+ * How long another client may wait while the server looks at such a request; without bounds it would be many times as
+ * long.
+ */
 const STALL_MS_MAX = 2_000;
 
 let server: TestServer;

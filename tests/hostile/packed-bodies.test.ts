@@ -16,7 +16,10 @@ const LIMITS = {
   BACKEND_MAX_UPLOAD_MB: "1",
   INCOMING_BYTES_MAX: String(INCOMING_BYTES_MAX),
 };
-/** Many times the budget: garbage waits for its collector, and a busy machine lets it wait longer. All bodies unpacked would take twice as much, and again as much as text. */
+/**
+ * Many times the budget: garbage waits for its collector, and a busy machine lets it wait longer. All bodies unpacked
+ * would take twice as much, and again as much as text.
+ */
 const GROWTH_BYTES_MAX = 320 * MEBIBYTE;
 const AT_ONCE = 80;
 

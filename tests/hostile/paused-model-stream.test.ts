@@ -8,7 +8,10 @@ import { aRequest } from "../../src/model-engines/chat-completions/model-request
 import { verifies } from "../verifies.ts";
 import { chunk, serveBytes } from "./model-server.ts";
 
-/** More than wait for a reader before the model server is asked to pause; all in one event, so that the pause falls on the last bytes. */
+/**
+ * More than wait for a reader before the model server is asked to pause; all in one event, so that the pause falls on
+ * the last bytes.
+ */
 const WORDS = 6_000;
 const HEAD = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
 const DONE = sse(chunk("", "stop"), "[DONE]");

@@ -27,7 +27,10 @@ interface Place {
   readonly put: (value: unknown) => Readonly<Record<string, unknown>>;
 }
 
-/** Every fault that the contract's schema of a create body allows to be made, each at one place: a schema that occurs twice is walked once. */
+/**
+ * Every fault that the contract's schema of a create body allows to be made, each at one place: a schema that occurs
+ * twice is walked once.
+ */
 export function faultyBodies(model: string): readonly FaultyBody[] {
   const faults: FaultyBody[] = [];
   const least = { model, input: "Say hello" };
@@ -96,7 +99,9 @@ class SchemaWalk {
     }
   }
 
-  /** A tag outside the union. The reference names the element itself where it is one of `input`, and its tag elsewhere. */
+  /**
+   * A tag outside the union. The reference names the element itself where it is one of `input`, and its tag elsewhere.
+   */
   #wrongTag([first]: readonly Variant[], place: Place): void {
     if (first === undefined) return;
     const param = isInputElement(place.param) ? place.param : `${place.param}.type`;
@@ -127,7 +132,8 @@ class SchemaWalk {
     const smallest = smallestOf(schema);
     if (!isRecord(smallest)) return;
     const tag = propertiesOf(schema).find(([name]) => name === "type")?.[1];
-    const least = isTagged && tag !== undefined ? { type: choicesOf(tag)?.[0], ...smallest } : smallest; // Some unions have a default.
+    // Some unions have a default.
+    const least = isTagged && tag !== undefined ? { type: choicesOf(tag)?.[0], ...smallest } : smallest;
     const closed = schema["additionalProperties"] === false;
     if (closed)
       this.#add("unknown member", `${place.param}.zzz`, ["unknown_parameter"], place.put({ ...least, zzz: 1 }));

@@ -16,7 +16,10 @@ const OVER_AFTER_MS = TOTAL_MS + 3_000;
 
 const JSON_HEAD = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
 
-/** Never-ending ways not to answer, and the status each ends in. A flood meets the limit of size or, on a slow machine, that of time. */
+/**
+ * Never-ending ways not to answer, and the status each ends in. A flood meets the limit of size or, on a slow machine,
+ * that of time.
+ */
 const REFUSALS: Readonly<Record<string, readonly [statuses: readonly number[], deed: Deed]>> = {
   "never answers": [[504], () => {}],
   "never ends its status": [[504], (socket) => drip(socket, "HTTP/1.1 200 ", () => "O")],

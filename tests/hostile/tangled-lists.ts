@@ -42,7 +42,10 @@ const allowed = (tools: readonly Members[]): Members => ({
 });
 const recursive = (schema: Members): Members => ({ type: "object", ...schema, additionalProperties: { $ref: "#" } });
 
-/** Lists whose elements refer to each other, or to those of another list: what is looked up for each of them has to be found at once. */
+/**
+ * Lists whose elements refer to each other, or to those of another list: what is looked up for each of them has to be
+ * found at once.
+ */
 export const TANGLED_LISTS: readonly LongList[] = [
   list("messages", (n) => ({ input: many(n, message) })),
   list("calls and their outputs", (n) => ({ input: many(n, (i) => [call(i), output(i)]).flat() })),

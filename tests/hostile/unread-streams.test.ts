@@ -15,7 +15,10 @@ import { chunkedBodyOf, createCall, RawConnection } from "./raw-connection.ts";
 const MEBIBYTE = 1024 * 1024;
 const CLIENTS = 8;
 
-/** What one endless answer may bring into the process and into the buffers of its sockets before the model server has to wait. */
+/**
+ * What one endless answer may bring into the process and into the buffers of its sockets before the model server has to
+ * wait.
+ */
 const TAKEN_BYTES_MAX = 24 * MEBIBYTE;
 const HEAP_BYTES_MAX = 16 * MEBIBYTE;
 /** How far the heap may stay above where it was. */

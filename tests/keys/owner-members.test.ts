@@ -12,7 +12,9 @@ import {
   unknownLike,
 } from "./two-owners.ts";
 
-/** What a member of a body names, and how it is written; `item` stands in the list of items that the operation takes. */
+/**
+ * What a member of a body names, and how it is written; `item` stands in the list of items that the operation takes.
+ */
 type Naming = { readonly isSought: boolean } & (
   | { readonly members: (asked: Things) => object }
   | { readonly item: (asked: Things) => object }
@@ -20,7 +22,10 @@ type Naming = { readonly isSought: boolean } & (
 
 const message = (part: object): object => ({ type: "message", role: "user", content: [part] });
 
-/** Everything in a body that names what is stored. `isSought` false: the id is only kept, and no owner gets anything by it. */
+/**
+ * Everything in a body that names what is stored. `isSought` false: the id is only kept, and no owner gets anything by
+ * it.
+ */
 const NAMING: Readonly<Record<string, Naming>> = {
   "CreateResponseRequest.previous_response_id": chained(),
   "InputTokensRequest.previous_response_id": chained(),

@@ -278,7 +278,8 @@ function openBrowser(): Promise<Browser> {
       "--no-sandbox",
       "--use-fake-ui-for-media-stream",
       "--use-fake-device-for-media-stream",
-      `--use-file-for-fake-audio-capture=${join(folder, "spoken.wav")}%noloop`, // From its beginning, each time the microphone is opened.,
+      // From its beginning, each time the microphone is opened.,
+      `--use-file-for-fake-audio-capture=${join(folder, "spoken.wav")}%noloop`,
     ],
   });
 }

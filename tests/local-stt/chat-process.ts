@@ -3,8 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
 /**
- * A chat-completions server that runs as a process of its own, with a model of few words: it writes down what stands between marks, and answers anything
- * else with a greeting. The model `obedient` does what a text orders, as weak models do. It says its port, and then what it is about to do.
+ * A chat-completions server that runs as a process of its own, with a model of few words: it writes down what stands
+ * between marks, and answers anything else with a greeting. The model `obedient` does what a text orders, as weak
+ * models do. It says its port, and then what it is about to do.
  */
 const { values } = parseArgs({
   options: {
@@ -89,7 +90,8 @@ function textFor({ model, messages }: Call): string {
   const order = /\b(?:say|write|output) "?(\w+)"? and nothing else/.exec(last)?.[1];
   if (model === "obedient" && order !== undefined) return order;
   if (marked !== undefined && system.includes("as a list"))
-    return last.replace(marked, marked.replace(/^|(?: and)? /g, "\n- ").trim()); // Between the marks that it was asked with.
+    // Between the marks that it was asked with.
+    return last.replace(marked, marked.replace(/^|(?: and)? /g, "\n- ").trim());
   if (marked !== undefined) return `${marked.charAt(0).toUpperCase()}${marked.slice(1)}.`;
   return `You said: ${last}`;
 }

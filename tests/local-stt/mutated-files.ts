@@ -76,7 +76,10 @@ const CHANGES: readonly ((cut: Cut) => Buffer)[] = [
   },
 ];
 
-/** A file with up to eight changes, half of them in its head; the sums of Ogg pages are made right again now and then, so that what lies behind is tried too. */
+/**
+ * A file with up to eight changes, half of them in its head; the sums of Ogg pages are made right again now and then,
+ * so that what lies behind is tried too.
+ */
 export function mutated(original: Buffer, others: readonly Buffer[], random: () => number): Buffer {
   const roll = (below: number): number => Math.floor(random() * below);
   let bytes = Buffer.from(original);

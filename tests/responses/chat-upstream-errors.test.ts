@@ -236,7 +236,10 @@ describe("an error of the model server before its first byte", () => {
   });
 });
 
-/** Errors that come after the answer began, and how they reach the client: in the event `error`, and in the failed response. */
+/**
+ * Errors that come after the answer began, and how they reach the client: in the event `error`, and in the failed
+ * response.
+ */
 const BROKEN_OFF: Readonly<Record<string, readonly [error: object, event: object, responseCode: string]>> = {
   "a rate limit": [
     { message: "Rate limit reached for m. Please try again in 1.2s.", type: "tokens", code: "rate_limit_exceeded" },

@@ -20,7 +20,10 @@ const WEATHER = {
   parameters: { type: "object", properties: { location: { type: "string" } }, required: ["location"] },
 };
 
-/** The cases that the compliance suite of Open Responses names for HTTP, under its names; those of WebSocket mode are in tests/websocket. */
+/**
+ * The cases that the compliance suite of Open Responses names for HTTP, under its names; those of WebSocket mode are in
+ * tests/websocket.
+ */
 describe("Open Responses", () => {
   verifies("contract.parity.open-responses-suite");
   let server: TestServer;

@@ -13,7 +13,10 @@ export interface ReadStream {
   readonly final: ResponseBody;
 }
 
-/** Reads a stream and expects of each event that the contract knows it, and of a stream that is read from its beginning that it follows the grammar. */
+/**
+ * Reads a stream and expects of each event that the contract knows it, and of a stream that is read from its beginning
+ * that it follows the grammar.
+ */
 export async function readStream(reply: Response): Promise<ReadStream> {
   const text = await reply.text();
   expect(reply.status, text).toBe(200);

@@ -5,7 +5,9 @@ import { MODEL } from "./check-refusal.ts";
 import { checkStreamLaws } from "./check-stream-laws.ts";
 import { type ReadStream, readResponse, readStream, withoutChance } from "./read-stream.ts";
 
-/** What the model says, in the words of scenario files, and the events this becomes, without `response.` and the prefix. */
+/**
+ * What the model says, in the words of scenario files, and the events this becomes, without `response.` and the prefix.
+ */
 interface Case {
   readonly says: readonly object[];
   readonly members?: object;

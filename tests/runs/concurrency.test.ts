@@ -67,7 +67,8 @@ test(
     };
     await Promise.all(Array.from({ length: RACES_AT_ONCE }, lane));
     expect(ends.completed + ends.cancelled).toBe(RACES);
-    expect(Math.min(ends.completed, ends.cancelled), JSON.stringify(ends)).toBeGreaterThan(RACES / 100); // Both do happen.
+    // Both do happen.
+    expect(Math.min(ends.completed, ends.cancelled), JSON.stringify(ends)).toBeGreaterThan(RACES / 100);
   },
   TEST_TIMEOUT_MS,
 );

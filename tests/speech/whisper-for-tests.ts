@@ -14,7 +14,10 @@ import { settled } from "../local-stt-server.ts";
 const CACHE = join(import.meta.dirname, "../../.cache/speech");
 const TONE_MODEL = "ggml-tone-words-fixture.bin";
 
-/** The real engine, which is built once, for `make start` too; null, with a notice, where this machine has nothing to build it with. WHISPER_SERVER_PATH names one that is there. */
+/**
+ * The real engine, which is built once, for `make start` too; null, with a notice, where this machine has nothing to
+ * build it with. WHISPER_SERVER_PATH names one that is there.
+ */
 export async function whisperForTests(onProgress = (_percent: number | null): void => {}): Promise<string | null> {
   const never = new AbortController().signal;
   const program = process.env["WHISPER_SERVER_PATH"] ?? "";

@@ -9,7 +9,10 @@ import { verifies } from "../verifies.ts";
 const folder = process.env["REFERENCE_RECORDINGS"];
 const files = folder === undefined ? [] : readdirSync(folder).filter((file) => file.endsWith(".chunks.txt"));
 
-/** Whoever published this one left out most of its deltas, an item, and members of what is left; the linter has to see that. */
+/**
+ * Whoever published this one left out most of its deltas, an item, and members of what is left; the linter has to see
+ * that.
+ */
 const ABRIDGED = "openai-phase.1.chunks.txt";
 
 describe.skipIf(folder === undefined)("streams recorded from the reference (REFERENCE_RECORDINGS)", () => {

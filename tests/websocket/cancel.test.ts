@@ -6,7 +6,10 @@ import { isRefusal, openSocket, type ServerFrame, type TestSocket } from "./sock
 
 const ASK = { model: "m", input: "Hi", store: false };
 
-/** A socket of a server whose model begins to speak and goes on for ever, or says nothing at all; `left` is how many of its calls were aborted. */
+/**
+ * A socket of a server whose model begins to speak and goes on for ever, or says nothing at all; `left` is how many of
+ * its calls were aborted.
+ */
 async function openEndless({ speaks = true } = {}) {
   let left = 0;
   const answer: Answer = (response, { path }) => {

@@ -42,7 +42,10 @@ const PASSING: ReadonlySet<string | null> = new Set([
   "too_many_streams",
 ]);
 
-/** From the microphone to words. When the connection breaks, what was said since the last final is kept, and sent again once the server is back. */
+/**
+ * From the microphone to words. When the connection breaks, what was said since the last final is kept, and sent again
+ * once the server is back.
+ */
 export class Dictation {
   readonly #parts: DictationParts;
   #phase: DictationPhase = "off";

@@ -4,7 +4,10 @@ const LEVELS_PER_SECOND = 20;
 /** Levels for each piece of sound. */
 const LEVELS_PER_PIECE = 5;
 
-/** Tells how loud it is 20 times a second, and gives a quarter of a second of samples at a time. Told to finish, it gives the rest. */
+/**
+ * Tells how loud it is 20 times a second, and gives a quarter of a second of samples at a time. Told to finish, it
+ * gives the rest.
+ */
 class Microphone extends AudioWorkletProcessor {
   readonly #levelSamples = Math.round(sampleRate / LEVELS_PER_SECOND);
   readonly #pieceSamples = this.#levelSamples * LEVELS_PER_PIECE;

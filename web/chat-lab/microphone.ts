@@ -1,4 +1,7 @@
-/** What the part that listens tells the page: the peak since the last time, from 0 to 1; samples of 16 bits and one channel; that nothing more comes. */
+/**
+ * What the part that listens tells the page: the peak since the last time, from 0 to 1; samples of 16 bits and one
+ * channel; that nothing more comes.
+ */
 export type Heard =
   | { readonly type: "level"; readonly peak: number }
   | { readonly type: "samples"; readonly samples: Int16Array }

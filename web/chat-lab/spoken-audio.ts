@@ -4,8 +4,9 @@ import { base64Of, type LocalStt } from "../../src/client/index.ts";
 export const KEPT_BYTES_MAX = 24 * 1024 * 1024;
 
 /**
- * What was said and is not in a final transcript yet. When a stream breaks, the next one is given all of it again, so no word is lost with a connection.
- * Answers come in the order of what they answer, so a final covers exactly the pieces that were acknowledged before it.
+ * What was said and is not in a final transcript yet. When a stream breaks, the next one is given all of it again, so
+ * no word is lost with a connection. Answers come in the order of what they answer, so a final covers exactly the
+ * pieces that were acknowledged before it.
  */
 export class SpokenAudio {
   readonly #sampleRate: number;

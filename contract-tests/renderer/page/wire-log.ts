@@ -38,7 +38,10 @@ function write(line: string): void {
   for (const watcher of watchers) watcher();
 }
 
-/** The name, then the members in the order of the alphabet: texts and numbers as they are, of objects the members' names. */
+/**
+ * The name, then the members in the order of the alphabet: texts and numbers as they are, of objects the members'
+ * names.
+ */
 function describeEvent(name: string | undefined, data: string): string {
   const event: unknown = JSON.parse(data);
   return `${name}: ${describeMembers(event, describeNames)}`;

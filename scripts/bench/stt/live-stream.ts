@@ -21,8 +21,9 @@ export interface Streamed {
 export const AT_ONCE = Number.POSITIVE_INFINITY;
 
 /**
- * Streams sound over WebSocket in chunks of 100 ms, and ends with the last word. All but the last five seconds are sent `pace` times as fast as they are
- * spoken, so that nobody waits five minutes: a server that could not keep up with that would have more left to do at the end than a live one, never less.
+ * Streams sound over WebSocket in chunks of 100 ms, and ends with the last word. All but the last five seconds are sent
+ * `pace` times as fast as they are spoken, so that nobody waits five minutes: a server that could not keep up with that
+ * would have more left to do at the end than a live one, never less.
  */
 export async function streamSound(url: string, samples: Int16Array, pace: number): Promise<Streamed> {
   const socket = new WebSocket(`${url.replace("http", "ws")}/ws/transcribe`);
@@ -51,7 +52,8 @@ async function sendPaced(socket: WebSocket, bytes: Uint8Array, pace: number): Pr
   const realFrom = bytes.length - REAL_TIME_MS * BYTES_PER_MS;
   let dueMs = performance.now();
   for (let place = 0; place < bytes.length; place += chunkBytes) {
-    if (pace !== AT_ONCE) dueMs += place >= realFrom ? CHUNK_MS : CHUNK_MS / pace; // A chunk is there once its sound is over.
+    // A chunk is there once its sound is over.
+    if (pace !== AT_ONCE) dueMs += place >= realFrom ? CHUNK_MS : CHUNK_MS / pace;
     await sleep(Math.max(0, dueMs - performance.now()));
     const audio = Buffer.from(bytes.subarray(place, place + chunkBytes)).toString("base64");
     socket.send(JSON.stringify({ type: "chunk", audio_base64: audio }));

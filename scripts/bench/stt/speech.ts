@@ -31,7 +31,10 @@ const CASES: readonly Case[] = [
 /** Only sounds of these lengths, such as 2,60. */
 const CHOSEN = process.env["BENCH_STT_SECONDS"]?.split(",").map(Number) ?? CASES.map(({ seconds }) => seconds);
 
-/** Of all three alike. They wait for each other by spinning: where something else wants a core, one thread less tells more. */
+/**
+ * Of all three alike. They wait for each other by spinning: where something else wants a core, one thread less tells
+ * more.
+ */
 const THREADS = Number(process.env["BENCH_STT_THREADS"] ?? threadCount(availableParallelism()));
 
 const SPEEDUP_AT_2_S_MIN = 5;
@@ -47,7 +50,10 @@ interface Ways {
   readonly oursUrl: string;
 }
 
-/** How long the words take to come after the end of the sound: by a process per request, by whisper.cpp's own server, and by ours, which hears while one speaks. */
+/**
+ * How long the words take to come after the end of the sound: by a process per request, by whisper.cpp's own server,
+ * and by ours, which hears while one speaks.
+ */
 export async function measureSpeech(): Promise<void> {
   const model = join(CACHE, "ggml-timed-base.en.bin");
   console.log("\nspeech: the programs are built and the model is written, which takes minutes the first time");

@@ -3,11 +3,13 @@ import { dirname } from "node:path";
 import { type ModelSizes, ModelWriter, melCentreHz } from "../../fixture-model/model-writer.ts";
 
 /**
- * A speech model of the dimensions of base.en, the model that is used unasked, whose weights are random, but for a few: it says four words a second for as long as a tone is heard, so that
- * writing costs what it would with real weights. Computing takes as long whatever the weights are; the words mean nothing.
+ * A speech model of the dimensions of base.en, the model that is used unasked, whose weights are random, but for a few:
+ * it says four words a second for as long as a tone is heard, so that writing costs what it would with real weights.
+ * Computing takes as long whatever the weights are; the words mean nothing.
  *
- * Random weights are so small that they do not disturb the others. The encoder marks where the tone is; a head of the decoder's first layer finds the
- * mean time of these places, half of what was heard; from there on the end of the text wins over the word that each position stands for.
+ * Random weights are so small that they do not disturb the others. The encoder marks where the tone is; a head of the
+ * decoder's first layer finds the mean time of these places, half of what was heard; from there on the end of the text
+ * wins over the word that each position stands for.
  */
 export const TONE_HZ = melCentreHz(28, 80);
 export const WORDS_PER_SECOND = 4;
@@ -35,7 +37,10 @@ const FIRST_WORD = 256;
 /** A window holds no more tokens. */
 const WORDS = 220;
 
-/** Places in the state: the tone, its second measure, time, the end of the text; the words; two large numbers that rule the variance. */
+/**
+ * Places in the state: the tone, its second measure, time, the end of the text; the words; two large numbers that rule
+ * the variance.
+ */
 const TONE = 0;
 const SECOND_MEASURE = 1;
 const TIME = 2;
@@ -93,7 +98,9 @@ function writeEncoder(writer: ModelWriter): void {
   }
 }
 
-/** How far the tone's bin stands above the mean of all: the difference of two measures, beyond which it does not grow. */
+/**
+ * How far the tone's bin stands above the mean of all: the difference of two measures, beyond which it does not grow.
+ */
 function writeToneMeasure(writer: ModelWriter): void {
   const first = random(STATE * SIZES.melBins * TAPS);
   const bias = new Float32Array(STATE);
@@ -146,7 +153,10 @@ function writeDecoder(writer: ModelWriter): void {
   writeNorm(writer, "decoder.ln", LOGIT_SCALE * anchoredScale(DECODER_ANCHOR), spoken);
 }
 
-/** `isWatch`: its first head looks at the places of the tone, and makes of their mean time a reason against the end of the text. */
+/**
+ * `isWatch`: its first head looks at the places of the tone, and makes of their mean time a reason against the end of
+ * the text.
+ */
 function writeAttention(writer: ModelWriter, name: string, isWatch = false): void {
   const [query, key, value, out] = Array.from({ length: 4 }, () => random(STATE * STATE));
   if (query === undefined || key === undefined || value === undefined || out === undefined) return;

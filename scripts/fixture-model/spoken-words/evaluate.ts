@@ -5,7 +5,8 @@ import { CONDITIONS, faults, type HeldOut, heldOutUtterances, speak, wordsIn } f
 /**
  * Says to a running server what its model has never heard, and counts the words that come back right.
  *
- * usage: WHISPER_MODEL=spoken-words-fixture make start, and beside it: node scripts/fixture-model/spoken-words/evaluate.ts [--utterances 300] [--seed 1]
+ * usage: WHISPER_MODEL=spoken-words-fixture make start, and beside it: node
+ * scripts/fixture-model/spoken-words/evaluate.ts [--utterances 300] [--seed 1]
  */
 const { values } = parseArgs({
   options: {

@@ -18,7 +18,10 @@ export interface FlacFrame {
   readonly end: number;
 }
 
-/** The frame that begins at `place`. Throws `AudioError` where none does, and `BitsExhausted` where the bytes end within it. */
+/**
+ * The frame that begins at `place`. Throws `AudioError` where none does, and `BitsExhausted` where the bytes end within
+ * it.
+ */
 export function readFrame(bytes: Uint8Array, place: number, info: StreamInfo): FlacFrame {
   const bits = new BitReader(bytes, place);
   if (bits.read(14) !== SYNC || bits.read(1) !== 0) throw broken();

@@ -13,7 +13,10 @@ const OPUS_RATE_HZ = 48_000;
 
 type Decoder = OpusDecoder<typeof DECODED_RATE_HZ>;
 
-/** Decodes a stream of Opus packets that begins with its head; another head begins another stream, whose sound follows. Throws `AudioError`. */
+/**
+ * Decodes a stream of Opus packets that begins with its head; another head begins another stream, whose sound follows.
+ * Throws `AudioError`.
+ */
 export async function* decodeOpus(packets: Iterable<Uint8Array>): AsyncGenerator<Int16Array> {
   let stream: OpusStream | null = null;
   try {

@@ -32,8 +32,8 @@ interface Track {
 }
 
 /**
- * The packets of the first track of sound in a WebM file, after the head of its Opus stream. Sizes may be unknown, as in recordings of browsers.
- * Throws `AudioError`; `unsupported` where the sound is no Opus.
+ * The packets of the first track of sound in a WebM file, after the head of its Opus stream. Sizes may be unknown, as
+ * in recordings of browsers. Throws `AudioError`; `unsupported` where the sound is no Opus.
  */
 export function* webmPackets(bytes: Uint8Array): Generator<Uint8Array> {
   const tracks: Track[] = [];

@@ -42,7 +42,8 @@ export class Archive {
     for await (const chunk of await this.#zip.openReadStreamPromise(entry)) {
       if (!(chunk instanceof Uint8Array)) continue;
       this.#unpackedBytes += chunk.length;
-      if (this.#unpackedBytes > UNPACKED_BYTES_MAX) throw new ReadingEnded("too_costly"); // The directory may have lied.
+      // The directory may have lied.
+      if (this.#unpackedBytes > UNPACKED_BYTES_MAX) throw new ReadingEnded("too_costly");
       yield decoder.decode(chunk, { stream: true });
     }
     yield decoder.decode();

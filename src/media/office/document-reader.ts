@@ -12,7 +12,10 @@ interface Table {
   cell: string[];
 }
 
-/** Hears the body of a document and writes its text: a line for each paragraph, `#` before headings, `-` before what is listed, rows of tables with bars. */
+/**
+ * Hears the body of a document and writes its text: a line for each paragraph, `#` before headings, `-` before what is
+ * listed, rows of tables with bars.
+ */
 export class DocumentReader implements XmlListener {
   readonly #sink: TextSink;
   readonly #headings: ReadonlyMap<string, number>;

@@ -3,7 +3,10 @@ import { readXml } from "./read-xml.ts";
 
 const HEADING = /^heading (\d)$/i;
 
-/** The level of each style that is one of headings, by the id that paragraphs name it by. Ids differ by language, names do not. */
+/**
+ * The level of each style that is one of headings, by the id that paragraphs name it by. Ids differ by language, names
+ * do not.
+ */
 export async function readHeadingStyles(archive: Archive, part: string): Promise<ReadonlyMap<string, number>> {
   const levels = new Map<string, number>();
   let style = "";

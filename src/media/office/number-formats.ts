@@ -35,7 +35,10 @@ const FIRST_DAY_1904_MS = Date.UTC(1904, 0, 1);
 /** The year 10000. */
 const DAYS_MAX = 2_958_466;
 
-/** A number of days as `2026-03-01`, with the time if it has one; alone the time below one day. Null for what is no date. */
+/**
+ * A number of days as `2026-03-01`, with the time if it has one; alone the time below one day. Null for what is no
+ * date.
+ */
 export function shownDate(days: number, since1904: boolean): string | null {
   if (!(days >= 0 && days < DAYS_MAX)) return null;
   const first = since1904 ? FIRST_DAY_1904_MS : FIRST_DAY_MS;

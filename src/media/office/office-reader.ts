@@ -12,7 +12,10 @@ export interface OfficeLimits {
 
 const MODULE = new URL("./office-worker.ts", import.meta.url);
 
-/** Reads the text of Office documents, each in a thread of its own. Those that find no free slot wait, for as long as their callers do. */
+/**
+ * Reads the text of Office documents, each in a thread of its own. Those that find no free slot wait, for as long as
+ * their callers do.
+ */
 export class OfficeReader {
   readonly #limits: OfficeLimits;
   readonly #slots: Slots;

@@ -12,7 +12,10 @@ export interface SheetContext {
 /** As many columns as sheets can have. */
 const COLUMNS_MAX = 16_384;
 
-/** Hears a sheet and writes its rows, cells parted by tabs. Rows and columns keep their places within a row; empty rows are left out. */
+/**
+ * Hears a sheet and writes its rows, cells parted by tabs. Rows and columns keep their places within a row; empty rows
+ * are left out.
+ */
 export class SheetReader implements XmlListener {
   readonly #sink: TextSink;
   readonly #context: SheetContext;

@@ -21,7 +21,10 @@ export interface BuiltInOptions {
 /** It mentions pictures and never looks at them, so that none need be fetched. */
 const ABILITIES: ModelAbilities = { images: true, imageUrls: true, files: false, audioFormats: [] };
 
-/** Answers turns in process, from fixed rules and without a network: for first runs, tests and the making of clients. Not a language model. */
+/**
+ * Answers turns in process, from fixed rules and without a network: for first runs, tests and the making of clients.
+ * Not a language model.
+ */
 export function createBuiltInEngine(options: BuiltInOptions = {}): ModelEngine {
   const { scenario = null, tokenDelayMs = 0, contextWindow = null, now = unixSeconds } = options;
   const models = describeModels(scenario?.models ?? [], Math.floor(now()));

@@ -7,7 +7,10 @@ const ALTERNATIVE_STEP = -0.7;
 const OTHER_TOKENS =
   " the, a, and, of, to, in, is, it, that, for, on, with, as, was, at, by, an, be, this, or, from, are".split(",");
 
-/** Made-up probabilities, the same each time: the engine is sure of every word. The chosen token leads its own alternatives. */
+/**
+ * Made-up probabilities, the same each time: the engine is sure of every word. The chosen token leads its own
+ * alternatives.
+ */
 export function logProbOf(token: string, alternatives: number): LogProb {
   const others = OTHER_TOKENS.filter((other) => other !== token);
   const ranked = [

@@ -1,10 +1,14 @@
 import type { ModelEvent } from "../../runs/ports.ts";
 import { isDelta, type Step } from "./step.ts";
 
-/** Without a delay this many events go out at once; then others get their turn, so that a long answer starves nobody. */
+/**
+ * Without a delay this many events go out at once; then others get their turn, so that a long answer starves nobody.
+ */
 const BATCH_EVENTS_MAX = 32;
 
-/** Says the steps one after the other, with `tokenDelayMs` between tokens. Ends early and quietly when `signal` aborts. */
+/**
+ * Says the steps one after the other, with `tokenDelayMs` between tokens. Ends early and quietly when `signal` aborts.
+ */
 export async function* playSteps(
   steps: readonly Step[],
   tokenDelayMs: number,

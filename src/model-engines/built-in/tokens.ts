@@ -1,4 +1,7 @@
-/** A word or a single sign, with the white space before it; so is `{}`, which the reference streams as one. A very long word makes several tokens. */
+/**
+ * A word or a single sign, with the white space before it; so is `{}`, which the reference streams as one. A very long
+ * word makes several tokens.
+ */
 const TOKEN = /\s*(?:\{\}|[\p{L}\p{M}\p{N}_'’]{1,16}|[^\s\p{L}\p{M}\p{N}_'’])|\s+/gu;
 /** Texts are counted exactly up to here and estimated beyond, so that a huge input costs little. */
 const COUNTED_CHARS_MAX = 100_000;
@@ -21,7 +24,8 @@ export function countTokens(text: string): number {
 
 /** The text on one line, cut at a character if it is longer than `charsMax`. */
 export function shorten(text: string, charsMax: number): string {
-  const start = text.slice(0, charsMax * 4); // Room for surrogate pairs and white space, without reading a huge text whole.
+  // Room for surrogate pairs and white space, without reading a huge text whole.
+  const start = text.slice(0, charsMax * 4);
   const characters = [...start.replaceAll(/\s+/g, " ").trim()];
   const whole = characters.length <= charsMax && start.length === text.length;
   return whole

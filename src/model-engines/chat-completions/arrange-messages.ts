@@ -10,8 +10,8 @@ import type { BackendProfile } from "./profile.ts";
 const CALL_ID_CHARS_MAX = 40;
 
 /**
- * Puts the steps of a conversation into the order that chat templates demand: one system message first, what the assistant said and
- * called in one turn as one message, and each call's output directly after it.
+ * Puts the steps of a conversation into the order that chat templates demand: one system message first, what the
+ * assistant said and called in one turn as one message, and each call's output directly after it.
  */
 export function arrangeMessages(
   instructions: string | null,
@@ -83,7 +83,8 @@ class Arrangement {
   endAssistantTurn(): void {
     const turn = this.#turn;
     this.#turn = null;
-    if (turn === null || (turn.texts.length === 0 && turn.calls.length === 0)) return; // Reasoning that led to nothing is of no use to a model.
+    // Reasoning that led to nothing is of no use to a model.
+    if (turn === null || (turn.texts.length === 0 && turn.calls.length === 0)) return;
     const reasoning = this.#profile.acceptsReasoning ? turn.reasoning.join("\n") : "";
     this.messages.push({
       role: "assistant",

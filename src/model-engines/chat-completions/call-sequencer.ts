@@ -11,8 +11,8 @@ import type { CalledTool, ToolNames } from "./tool-names.ts";
 const WAITING_CHARACTERS_MAX = 4 * 1024 * 1024;
 
 /**
- * Makes a turn strictly sequential. Whatever arrives while a call is open and its arguments are not whole waits in line behind it;
- * everything else passes straight through to `events`.
+ * Makes a turn strictly sequential. Whatever arrives while a call is open and its arguments are not whole waits in line
+ * behind it; everything else passes straight through to `events`.
  */
 export class CallSequencer {
   /** What may be passed on, in order. The owner takes it. */
@@ -48,8 +48,10 @@ export class CallSequencer {
   }
 
   appendName(call: IncomingCall, name: string): void {
-    if (call.started !== null || name === call.name || this.#toolNames.has(call.name)) return; // Repeated on later deltas by some servers.
-    call.name = name.startsWith(call.name) ? name : call.name + name; // Cumulative on some servers, in pieces on others.
+    // Repeated on later deltas by some servers.
+    if (call.started !== null || name === call.name || this.#toolNames.has(call.name)) return;
+    // Cumulative on some servers, in pieces on others.
+    call.name = name.startsWith(call.name) ? name : call.name + name;
     if (call === this.#open) this.#passOn(call);
   }
 
@@ -64,7 +66,9 @@ export class CallSequencer {
     if (call === this.#open && call.isWhole && this.#line.length > 0) this.#closeOpen();
   }
 
-  /** Ends the turn: calls are closed as they are, and nothing waits any longer. `isCut`: what is unfinished was cut off. */
+  /**
+   * Ends the turn: calls are closed as they are, and nothing waits any longer. `isCut`: what is unfinished was cut off.
+   */
   finish(isCut: boolean): void {
     while (this.#open !== null) this.#closeOpen(isCut);
   }
@@ -117,7 +121,8 @@ export class CallSequencer {
   #close(call: IncomingCall, isTurnCut: boolean): void {
     const isCut = isTurnCut && !call.isWhole;
     call.state = "closed";
-    if (isCut && call.started === null && !this.#toolNames.has(call.name)) return; // Cut within its name: nobody can tell what it calls.
+    // Cut within its name: nobody can tell what it calls.
+    if (isCut && call.started === null && !this.#toolNames.has(call.name)) return;
     if (call.name === "") throw brokenAnswer("called a tool without saying which");
     const tool = call.started ?? this.#start(call);
     const cut = isCut ? { isCut } : {};
@@ -127,13 +132,16 @@ export class CallSequencer {
       return;
     }
     if (call.length > 0 && !call.isSending) this.#sendAll(call);
-    else if (call.length === 0 && !isCut && tool.kind === "function") this.#send(call, "{}"); // Clients parse it as JSON.
+    // Clients parse it as JSON.
+    else if (call.length === 0 && !isCut && tool.kind === "function") this.#send(call, "{}");
     const rest = call.customInput?.end() ?? "";
     if (rest !== "") this.events.push({ type: "call_delta", text: rest });
     this.events.push({ type: "call_finished", ...cut });
   }
 
-  /** Passes on what is sure: the start once the name is known to be whole, arguments unless they may be a placeholder. */
+  /**
+   * Passes on what is sure: the start once the name is known to be whole, arguments unless they may be a placeholder.
+   */
   #passOn(call: IncomingCall): void {
     if (call.started === null && (call.name === "" || (call.length === 0 && !this.#toolNames.has(call.name)))) return;
     if (call.started === null) this.#start(call);

@@ -19,7 +19,10 @@ export interface ChunkReaderOptions {
   readonly onLateWords?: () => void;
 }
 
-/** Turns the chunks of one streamed turn, or the one object of a turn that was not streamed, into model events. Knows no bytes. */
+/**
+ * Turns the chunks of one streamed turn, or the one object of a turn that was not streamed, into model events. Knows no
+ * bytes.
+ */
 export class ChunkReader {
   readonly #sequencer: CallSequencer;
   readonly #calls: ToolCallReader;

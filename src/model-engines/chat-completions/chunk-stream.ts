@@ -12,7 +12,10 @@ import { type ErrorContext, explainRefusal } from "./upstream-error.ts";
 const SSE_EVENT_CHARS_MAX = 16 * 1024 * 1024;
 const LAST_DATA = "[DONE]";
 
-/** Turns the bytes of an SSE reply into model events. Throws `ModelError` for an error inside the stream; earlier events can still be taken. */
+/**
+ * Turns the bytes of an SSE reply into model events. Throws `ModelError` for an error inside the stream; earlier events
+ * can still be taken.
+ */
 export class ChunkStream {
   readonly #reader: ChunkReader;
   readonly #context: ErrorContext;
@@ -41,7 +44,10 @@ export class ChunkStream {
     this.#parser.feed(this.#decoder.write(bytes));
   }
 
-  /** The bytes are over. A last event without its empty line still counts; an answer without any sign of its end does not. */
+  /**
+   * The bytes are over. A last event without its empty line still counts; an answer without any sign of its end does
+   * not.
+   */
   end(): void {
     if (this.#isDone) return;
     this.#parser.feed(`${this.#decoder.end()}\n\n`);
@@ -50,7 +56,9 @@ export class ChunkStream {
     this.#finish();
   }
 
-  /** Whether the answer was complete but for its end mark; if so, ends it. For connections that stay open or break late. */
+  /**
+   * Whether the answer was complete but for its end mark; if so, ends it. For connections that stay open or break late.
+   */
   endEarly(): boolean {
     if (!this.#isDone && this.#reader.hasFinishReason) this.#finish();
     return this.#isDone;

@@ -5,7 +5,10 @@ import type { ReasoningTags } from "./profile.ts";
 const OPENING_TAG = "<think>";
 const CLOSING_TAG = "</think>";
 
-/** Splits `content` into answer and reasoning where a server leaves the model's `<think>` tags in it, wherever the pieces break. */
+/**
+ * Splits `content` into answer and reasoning where a server leaves the model's `<think>` tags in it, wherever the
+ * pieces break.
+ */
 export class ContentReader {
   readonly #emit: (event: ModelEvent) => void;
   #phase: "undecided" | "thinking" | "after_thinking" | "answer";

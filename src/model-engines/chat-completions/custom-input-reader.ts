@@ -16,8 +16,8 @@ const SIMPLE_ESCAPES: Readonly<Record<string, string>> = {
 const OPENING_CHARS_MAX = 64;
 
 /**
- * Turns the arguments of a wrapped custom tool, `{"input":"…"}` in pieces, back into the free-form input, as live as it arrives.
- * Arguments of any other shape are kept until the end and then given whole.
+ * Turns the arguments of a wrapped custom tool, `{"input":"…"}` in pieces, back into the free-form input, as live as it
+ * arrives. Arguments of any other shape are kept until the end and then given whole.
  */
 export class CustomInputReader {
   #phase: "opening" | "inside" | "closed" | "other" = "opening";
@@ -38,7 +38,9 @@ export class CustomInputReader {
     }
   }
 
-  /** What is left when the arguments end: a broken last escape is lost, a shape that is not ours is shown as it came. */
+  /**
+   * What is left when the arguments end: a broken last escape is lost, a shape that is not ours is shown as it came.
+   */
   end(): string {
     const kept = this.#kept;
     this.#kept = "";

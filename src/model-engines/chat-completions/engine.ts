@@ -32,7 +32,10 @@ export interface ChatCompletionsOptions {
   readonly timeouts: ChatCompletionsTimeouts;
   /** Connections at once; each carries one turn, and further turns wait for a free one. */
   readonly connectionsMax?: number;
-  /** Tokens that input and answer may take together, where the operator knows better than the server tells; null otherwise. */
+  /**
+   * Tokens that input and answer may take together, where the operator knows better than the server tells; null
+   * otherwise.
+   */
   readonly contextWindow?: number | null;
   /** What the operator knows better than the host name tells. */
   readonly profile?: Partial<BackendProfile>;

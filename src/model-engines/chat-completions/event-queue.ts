@@ -12,7 +12,10 @@ export interface Flow {
 
 type Waiter<T> = { resolve(result: IteratorResult<readonly T[], undefined>): void; reject(error: unknown): void };
 
-/** Hands batches from a source that pushes to one reader that pulls. What gathers while the reader is busy becomes one batch. */
+/**
+ * Hands batches from a source that pushes to one reader that pulls. What gathers while the reader is busy becomes one
+ * batch.
+ */
 export class EventQueue<T> implements AsyncIterableIterator<readonly T[], undefined> {
   readonly #flow: Flow;
   readonly #sizeOf: (event: T) => number;
@@ -27,7 +30,10 @@ export class EventQueue<T> implements AsyncIterableIterator<readonly T[], undefi
     this.#sizeOf = sizeOf;
   }
 
-  /** The array belongs to the queue from now on. Events after the end are dropped: the reader was told that nothing follows. */
+  /**
+   * The array belongs to the queue from now on. Events after the end are dropped: the reader was told that nothing
+   * follows.
+   */
   push(events: T[]): void {
     if (events.length === 0 || this.#end !== null) return;
     if (this.#waiter !== null) {

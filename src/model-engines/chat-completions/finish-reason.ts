@@ -20,7 +20,10 @@ const FAILED: ReadonlySet<string> = new Set([
   "malformed_function_call",
 ]);
 
-/** Every reason that names neither a limit, a filter nor a failure is an ordinary end: stop, tool_calls, function_call, eos, end_turn, … */
+/**
+ * Every reason that names neither a limit, a filter nor a failure is an ordinary end: stop, tool_calls, function_call,
+ * eos, end_turn, …
+ */
 export function readFinishReason(reason: string): FinishReason {
   const word = reason.toLowerCase();
   if (LENGTH.has(word)) return "length";

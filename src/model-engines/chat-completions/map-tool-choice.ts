@@ -32,7 +32,10 @@ export function mapToolChoice(choice: ToolChoice, tools: readonly ChatTool[], na
   }
 }
 
-/** Flat names of tools by what a choice calls them: both lists can be long, so that neither is searched for each entry of the other. */
+/**
+ * Flat names of tools by what a choice calls them: both lists can be long, so that neither is searched for each entry
+ * of the other.
+ */
 class NamedTools {
   readonly #byName = new Map<string, string[]>();
   readonly #found = new Set<readonly string[]>();
@@ -45,7 +48,10 @@ class NamedTools {
     }
   }
 
-  /** The flat names that an entry means: of one function or custom tool, or of all tools of a namespace. Throws if there are none; none the second time. */
+  /**
+   * The flat names that an entry means: of one function or custom tool, or of all tools of a namespace. Throws if there
+   * are none; none the second time.
+   */
   find(entry: Readonly<Record<string, unknown>>): readonly string[] {
     const shown = textOrNull(entry["name"]) ?? textOrNull(entry["server_label"]) ?? String(entry["type"]);
     const meant = this.#byName.get(`${String(entry["type"])} ${shown}`);

@@ -24,7 +24,10 @@ interface WaitingCalls {
   answered: number;
 }
 
-/** The call that the next output answers: the first one that waits, but the latest of those that need no output, as theirs follows at once. */
+/**
+ * The call that the next output answers: the first one that waits, but the latest of those that need no output, as
+ * theirs follows at once.
+ */
 function takeCall(waiting: WaitingCalls | undefined): Call | undefined {
   if (waiting === undefined) return undefined;
   const latest = waiting.calls.at(-1);

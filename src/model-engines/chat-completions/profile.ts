@@ -1,14 +1,17 @@
 import type { ModelAbilities } from "../../runs/ports.ts";
 
 /**
- * Where a server leaves the model's reasoning in `content`: `leading` if the content may begin with `<think>`, `already_open` if the
- * chat template has opened the tag before the model speaks, `off` if never.
+ * Where a server leaves the model's reasoning in `content`: `leading` if the content may begin with `<think>`,
+ * `already_open` if the chat template has opened the tag before the model speaks, `off` if never.
  */
 export type ReasoningTags = "leading" | "already_open" | "off";
 
 /** How one family of chat-completions servers differs from another. */
 export interface BackendProfile {
-  /** The role of system and developer messages after the conversation has begun; many chat templates refuse a late `system`. */
+  /**
+   * The role of system and developer messages after the conversation has begun; many chat templates refuse a late
+   * `system`.
+   */
   readonly lateSystemRole: "system" | "user";
   readonly outputLimitField: "max_tokens" | "max_completion_tokens";
   /** Whether `prompt_cache_key` and `service_tier` mean something to it. Others may refuse unknown members. */

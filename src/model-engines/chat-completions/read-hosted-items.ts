@@ -7,7 +7,9 @@ import { flatName } from "./tool-names.ts";
 
 type Item<Type> = Extract<InputItem, { type: Type }>;
 
-/** Items of tools that chat completions do not know. A model is told of them as of calls of functions, or in a sentence. */
+/**
+ * Items of tools that chat completions do not know. A model is told of them as of calls of functions, or in a sentence.
+ */
 type HostedItem = Item<
   | "web_search_call"
   | "file_search_call"

@@ -13,7 +13,9 @@ type MessagePart = Exclude<Message["content"], string>[number];
 /** Custom tools answer in the same forms. */
 type ToolOutput = Item<"function_call_output">["output"];
 
-/** What an item means to a chat-completions server. Throws for what it cannot be told; nothing is left out in silence. */
+/**
+ * What an item means to a chat-completions server. Throws for what it cannot be told; nothing is left out in silence.
+ */
 export function readItem(item: InputItem, path: string): readonly HistoryStep[] {
   if (isMessage(item)) return readMessage(item, path);
   switch (item.type) {

@@ -6,8 +6,8 @@ import type { JsonObject } from "./json-values.ts";
 const TOKENS_MAX = 1_000_000_000;
 
 /**
- * Token counts in the words of the reference, of DeepSeek, of Moonshot and of gateways to Anthropic. Null where the server's totals are no counts,
- * such as 1e308, -1 or "12": an estimate is better. Details that are no counts are 0.
+ * Token counts in the words of the reference, of DeepSeek, of Moonshot and of gateways to Anthropic. Null where the
+ * server's totals are no counts, such as 1e308, -1 or "12": an estimate is better. Details that are no counts are 0.
  */
 export function readUsage(usage: JsonObject): ModelUsage | null {
   const input = isRecord(usage["prompt_tokens_details"]) ? usage["prompt_tokens_details"] : {};

@@ -17,7 +17,10 @@ export interface Hidden {
   readonly host: string;
 }
 
-/** A text of a model server that people may see: on one line, shortened, without addresses, our key or anything shaped like one. */
+/**
+ * A text of a model server that people may see: on one line, shortened, without addresses, our key or anything shaped
+ * like one.
+ */
 export function redact(text: string, { apiKey, host }: Hidden): string {
   let shown = text.slice(0, READ_CHARS_MAX);
   for (const word of [apiKey ?? "", host]) if (word !== "") shown = shown.replaceAll(word, REDACTED);

@@ -8,7 +8,10 @@ const FIELDS: ReadonlyMap<string, string> = new Map([
   ["logprobs", "top_logprobs"],
 ]);
 
-/** The member of our request behind a path into the chat-completions request. Positions of messages are lost: items and messages differ. */
+/**
+ * The member of our request behind a path into the chat-completions request. Positions of messages are lost: items and
+ * messages differ.
+ */
 export function requestPathOf(chatPath: string): string {
   const field = /^[A-Za-z_]+/.exec(chatPath)?.[0] ?? chatPath;
   if (field === "response_format") return chatPath.replace(/^response_format(?:\.json_schema)?/, "text.format");

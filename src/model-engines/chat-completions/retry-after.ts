@@ -3,7 +3,10 @@ const SECONDS_PER: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** How long a refused caller should wait: from the headers, else from the message ("try again in 1.2s"). Null where neither says. */
+/**
+ * How long a refused caller should wait: from the headers, else from the message ("try again in 1.2s"). Null where
+ * neither says.
+ */
 export function readRetryAfter(headers: Headers, message: string, nowMs: number): number | null {
   const seconds =
     fromMilliseconds(headers["retry-after-ms"]) ?? fromHeader(headers["retry-after"], nowMs) ?? fromMessage(message);

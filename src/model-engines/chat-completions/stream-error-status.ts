@@ -1,6 +1,9 @@
 import { type JsonObject, textOrNull } from "./json-values.ts";
 
-/** The HTTP status that each word for an error stands for, in lower case: codes and types of the reference, of gateways and of local servers. */
+/**
+ * The HTTP status that each word for an error stands for, in lower case: codes and types of the reference, of gateways
+ * and of local servers.
+ */
 const STATUS_OF_WORD: Readonly<Record<string, number>> = {
   rate_limit_exceeded: 429,
   rate_limit_error: 429,
@@ -55,7 +58,10 @@ const STATUS_OF_WORD: Readonly<Record<string, number>> = {
   unavailable: 503,
 };
 
-/** The HTTP status that an error inside a stream stands for, by its numbers or else by its words; null where neither says. */
+/**
+ * The HTTP status that an error inside a stream stands for, by its numbers or else by its words; null where neither
+ * says.
+ */
 export function readStreamErrorStatus(error: JsonObject): number | null {
   const members = [error["code"], error["status"], error["status_code"], error["type"], error["error"]];
   const told = members.map(Number).find((status) => status >= 400 && status <= 599);

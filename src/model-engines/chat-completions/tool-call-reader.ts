@@ -19,8 +19,8 @@ interface CallDelta {
 }
 
 /**
- * Finds the call that each delta belongs to. Servers disagree on how they tell: by index, by id, by both, by order alone, with index 0
- * for every call, with the same call under several indexes, or with a fresh id on each delta.
+ * Finds the call that each delta belongs to. Servers disagree on how they tell: by index, by id, by both, by order
+ * alone, with index 0 for every call, with the same call under several indexes, or with a fresh id on each delta.
  */
 export class ToolCallReader {
   readonly #sequencer: CallSequencer;

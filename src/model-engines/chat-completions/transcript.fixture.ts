@@ -1,8 +1,8 @@
 import type { ModelEvent } from "../../runs/ports.ts";
 
 /**
- * A turn in one line: neighbouring deltas of a kind are joined, so that the same turn reads the same however it was cut.
- * `get_time#call_1(…)` is a function call, `~` marks a custom one.
+ * A turn in one line: neighbouring deltas of a kind are joined, so that the same turn reads the same however it was
+ * cut. `get_time#call_1(…)` is a function call, `~` marks a custom one.
  */
 export function transcript(events: readonly ModelEvent[]): string {
   let line = "";

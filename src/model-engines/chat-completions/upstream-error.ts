@@ -180,7 +180,8 @@ function messageOf(error: JsonObject, whole: JsonObject): string {
   ];
   const message = candidates.map(textOrNull).find((text) => text !== null) ?? "";
   const metadata = error["metadata"];
-  const raw = isRecord(metadata) ? textOrNull(metadata["raw"]) : null; // OpenRouter keeps the provider's own words there.
+  // OpenRouter keeps the provider's own words there.
+  const raw = isRecord(metadata) ? textOrNull(metadata["raw"]) : null;
   return raw === null ? message : `${message}: ${raw}`;
 }
 

@@ -13,7 +13,10 @@ import { type ErrorContext, explainRefusal } from "./upstream-error.ts";
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
 /** The body of an answer that was not streamed although a stream was asked for. */
 const PLAIN_BODY_BYTES_MAX = 32 * 1024 * 1024;
-/** Wait for token counts and the end mark once the server said why the answer ends; some never send either and keep the connection. */
+/**
+ * Wait for token counts and the end mark once the server said why the answer ends; some never send either and keep the
+ * connection.
+ */
 const END_MARK_WAIT_MS = 5000;
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -41,7 +44,8 @@ export interface TurnOptions {
 
 /**
  * One call to the model server: undici's callbacks on one side, the batches of a turn on the other.
- * Built on `dispatch`, not `request`: a readable stream and a promise for each token would cost more than reading the token.
+ * Built on `dispatch`, not `request`: a readable stream and a promise for each token would cost more than reading the
+ * token.
  */
 export class UpstreamTurn implements Dispatcher.DispatchHandler {
   /** Settles when the server has accepted or refused the turn. An aborted turn is accepted and empty. */
@@ -125,7 +129,10 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
     this.#accept(this.#queue);
   }
 
-  /** Without a media type that tells, the first character does: an object is a plain answer, markup none, anything else a stream. */
+  /**
+   * Without a media type that tells, the first character does: an object is a plain answer, markup none, anything else
+   * a stream.
+   */
   #decide(controller: Dispatcher.DispatchController, bytes: Buffer): void {
     const first = bytes.toString("latin1").trimStart()[0];
     if (first === undefined) return;
@@ -224,7 +231,10 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
     this.#hangUp();
   }
 
-  /** Not at once: undici may be reading the last bytes of a closed connection, and fails its own assertions if it is stopped there. */
+  /**
+   * Not at once: undici may be reading the last bytes of a closed connection, and fails its own assertions if it is
+   * stopped there.
+   */
   #hangUp(): void {
     setImmediate(() => this.#controller?.abort(new TurnOver()));
   }

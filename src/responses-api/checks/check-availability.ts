@@ -6,7 +6,10 @@ import { unsupportedParameter } from "../errors/parameter-errors.ts";
 /** The engines that the field ledger has a column for. */
 export type EngineKind = "chat-completions" | "built-in";
 
-/** Refuses each member that the field ledger says this server, or the engine behind it, does not act on. Nothing is dropped in silence. */
+/**
+ * Refuses each member that the field ledger says this server, or the engine behind it, does not act on. Nothing is
+ * dropped in silence.
+ */
 export function checkAvailability(request: CreateResponseRequest, engine: EngineKind): void {
   for (const { path, param } of usedPaths(request)) {
     const entry = fieldLedger[path];
@@ -85,7 +88,8 @@ function* inputPaths(items: readonly InputItem[], list: "conversation" | "input"
   for (const [index, item] of items.entries()) {
     const param = `${list}[${index}]`;
     yield { path: `input.${item.type ?? "message"}`, param };
-    yield* memberPaths(item, param); // Parts may stand in the place of items; no item has a path of its own among the parts.
+    // Parts may stand in the place of items; no item has a path of its own among the parts.
+    yield* memberPaths(item, param);
     for (const member of ["content", "output"]) yield* partPaths(item, member, `${param}.${member}`);
   }
 }

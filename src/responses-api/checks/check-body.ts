@@ -23,8 +23,8 @@ const MOVED: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The body of a create call, checked in the reference's order, each stage finishing before the next: `model`, presence of `input`, unknown
- * members, then each member's schema, then what excludes what. State and sense are checked later.
+ * The body of a create call, checked in the reference's order, each stage finishing before the next: `model`, presence
+ * of `input`, unknown members, then each member's schema, then what excludes what. State and sense are checked later.
  */
 export function checkCreateBody(body: unknown): CreateResponseRequest {
   return checkMembersOf(createResponseRequestFields, body);
@@ -59,7 +59,10 @@ function withoutNulls(body: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
 }
 
-/** Codex writes a note of its own on each item that it sends to what it takes for the reference; the reference takes it and shows it nowhere. */
+/**
+ * Codex writes a note of its own on each item that it sends to what it takes for the reference; the reference takes it
+ * and shows it nowhere.
+ */
 const NOTE = "internal_chat_message_metadata_passthrough";
 
 function withoutNotes(body: Record<string, unknown>): Record<string, unknown> {

@@ -37,7 +37,10 @@ function checkedPurpose(purpose: unknown): FileUpload["purpose"] {
   throw validationError(validateFilePurpose.errors ?? [], "purpose");
 }
 
-/** Fields in brackets, which transport has put together, or one part of JSON: as a text, or, as browsers send what has a type, as a small file. */
+/**
+ * Fields in brackets, which transport has put together, or one part of JSON: as a text, or, as browsers send what has a
+ * type, as a small file.
+ */
 async function membersOf(part: unknown): Promise<unknown> {
   if (!isUploadedFile(part)) return typeof part === "string" ? parsed(part) : part;
   return part.size > JSON_PART_BYTES_MAX ? null : parsed(await text(part.read()));

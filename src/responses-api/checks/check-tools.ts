@@ -9,7 +9,10 @@ import {
 } from "../errors/parameter-errors.ts";
 import { strictnessFault } from "./strict-schema.ts";
 
-/** The tools as they are echoed. Throws for those this server cannot offer, and for schemas that cannot be followed strictly. */
+/**
+ * The tools as they are echoed. Throws for those this server cannot offer, and for schemas that cannot be followed
+ * strictly.
+ */
 export function acceptedTools(request: CreateResponseRequest): readonly Tool[] {
   return (request.tools ?? []).map((tool, index) => {
     const echo = echoClientTool(tool);

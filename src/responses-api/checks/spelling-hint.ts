@@ -1,7 +1,10 @@
 /** How many edits a key may be away from a known one to be offered instead. */
 const DISTANCE_MAX = 2;
 
-/** ` Did you mean 'store' or 'stream'?`, or nothing: known keys within two edits, nearest first, those already sent never. */
+/**
+ * ` Did you mean 'store' or 'stream'?`, or nothing: known keys within two edits, nearest first, those already sent
+ * never.
+ */
 export function spellingHint(unknown: string, known: readonly string[], sent: ReadonlySet<string>): string {
   const near = known
     .filter((key) => !sent.has(key))

@@ -5,8 +5,8 @@ import { strictSizeFault } from "./strict-limits.ts";
 const DEPTH_MAX = 64;
 
 /**
- * What keeps a JSON Schema from being followed to the letter, or null: under `strict` every object lists all its properties as required
- * and allows no others. The text names the place.
+ * What keeps a JSON Schema from being followed to the letter, or null: under `strict` every object lists all its
+ * properties as required and allows no others. The text names the place.
  */
 export function strictnessFault(schema: unknown): string | null {
   return strictSizeFault(schema) ?? faultAt(schema, [], 0);

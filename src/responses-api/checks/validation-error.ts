@@ -12,7 +12,10 @@ import {
 import { isSizeRule, patternError, rangeError, sizeError } from "./limit-error.ts";
 import { quotedList } from "./quoted-list.ts";
 
-/** Turns a validator's refusals into the reference's error: the deepest one speaks, wrappers around it do not. `root` is the path of the value. */
+/**
+ * Turns a validator's refusals into the reference's error: the deepest one speaks, wrappers around it do not. `root` is
+ * the path of the value.
+ */
 export function validationError(refusals: readonly SchemaRefusal[], root: string): ApiError {
   const refusal = deepest(refusals);
   const param = joinPath(root, refusal.instancePath);
@@ -44,7 +47,10 @@ function deepest(refusals: readonly SchemaRefusal[]): SchemaRefusal {
   return best;
 }
 
-/** 0: a wrapper, or a branch for null. 1: the wrong type. 2: a wrapper that knows what was expected. 3: the right type, a wrong value. */
+/**
+ * 0: a wrapper, or a branch for null. 1: the wrong type. 2: a wrapper that knows what was expected. 3: the right type,
+ * a wrong value.
+ */
 function telling(refusal: SchemaRefusal): 0 | 1 | 2 | 3 {
   switch (refusal.keyword) {
     case "if":

@@ -5,8 +5,9 @@ type Compaction = Extract<StoredItem, { type: "compaction" }>;
 type Message = Extract<StoredItem, { type: "message" }>;
 
 /**
- * The context that counts: the latest compaction, opened, and what came after it. Of what came before, the user's messages since the
- * compaction before it stay if the compaction says so, and calls stay whose outputs come after it. Without a compaction, everything.
+ * The context that counts: the latest compaction, opened, and what came after it. Of what came before, the user's
+ * messages since the compaction before it stay if the compaction says so, and calls stay whose outputs come after it.
+ * Without a compaction, everything.
  */
 export function beginAtCompaction(
   items: readonly StoredItem[],

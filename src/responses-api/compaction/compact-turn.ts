@@ -23,8 +23,9 @@ export interface CompactionParts {
 }
 
 /**
- * The turn, and after its answer a compaction of the whole context where that has grown to the threshold. An answer that was cut short,
- * or a summary that cannot be made, leaves the turn as it is. The end of the turn waits for the compaction.
+ * The turn, and after its answer a compaction of the whole context where that has grown to the threshold. An answer
+ * that was cut short, or a summary that cannot be made, leaves the turn as it is. The end of the turn waits for the
+ * compaction.
  */
 export async function* compactTurn(turn: Turn, parts: CompactionParts): AsyncGenerator<readonly ModelEvent[]> {
   const answer = new AnswerItems();
@@ -48,7 +49,9 @@ export async function* compactTurn(turn: Turn, parts: CompactionParts): AsyncGen
   if (held.length > 0) yield held;
 }
 
-/** In place of the model's answer, which is a summary, the compaction made of it: what a `compaction_trigger` asks for. */
+/**
+ * In place of the model's answer, which is a summary, the compaction made of it: what a `compaction_trigger` asks for.
+ */
 export async function* turnIntoCompaction(
   turn: Turn,
   seal: CompactionParts["seal"],
@@ -67,7 +70,9 @@ function contextTokens(usage: ModelUsage | null, answer: AnswerItems, parts: Com
   return parts.inputTokensEstimate + estimateTokens(answer.characters);
 }
 
-/** A model cannot be shown calls without outputs, so it sums up what came before them, and they are kept as they are. */
+/**
+ * A model cannot be shown calls without outputs, so it sums up what came before them, and they are kept as they are.
+ */
 async function compactionOf(answer: AnswerItems, parts: CompactionParts): Promise<ModelEvent | null> {
   const { messages, calls } = answer.take();
   try {

@@ -28,7 +28,9 @@ export function sealCompaction(context: CompactedContext, sealer: Sealer, place:
   return sealer.seal(JSON.stringify({ form: FORM, ...context }), place, owner);
 }
 
-/** Throws invalid_encrypted_content for what this server did not seal, or not for this owner, or not as a compaction. */
+/**
+ * Throws invalid_encrypted_content for what this server did not seal, or not for this owner, or not as a compaction.
+ */
 export function openCompaction(sealed: string, sealer: Sealer, owner: string): CompactedContext {
   const text = sealer.open(sealed, owner);
   const read = text === null ? null : readContext(text);

@@ -7,7 +7,9 @@ export type CompactionPlan = { readonly type: "after"; readonly threshold: numbe
 
 type AskedInput = CreateResponseRequest["input"];
 
-/** Of the model's window, where the request names no threshold: what is left must hold the next question and its answer. */
+/**
+ * Of the model's window, where the request names no threshold: what is left must hold the next question and its answer.
+ */
 const WINDOW_SHARE = 0.8;
 
 /** Refuses rules that are not known, and a trigger that is not the last element. */

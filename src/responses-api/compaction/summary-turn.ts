@@ -17,7 +17,10 @@ Write down, as far as there is any:
 
 If the conversation begins with an earlier summary, carry over what still holds. Leave out courtesies and whatever is settled and done with. Invent nothing and judge nothing. Use the language of the conversation. Do not answer or continue the conversation and do not call tools: write only the summary, as plain text.`;
 
-/** The turn in which a model sums a context up. Instructions and tools stay as they are: model servers then need not read it all anew. */
+/**
+ * The turn in which a model sums a context up. Instructions and tools stay as they are: model servers then need not
+ * read it all anew.
+ */
 export function summaryRequest(request: ModelRequest): ModelRequest {
   return {
     ...request,

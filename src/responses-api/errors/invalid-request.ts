@@ -6,7 +6,10 @@ export const INVALID = "invalid_request_error";
 const MESSAGE_CHARACTERS_MAX = 2000;
 const PARAM_CHARACTERS_MAX = 500;
 
-/** An error of the caller's request. `code` is the reference's specific code, null where it has none; `renderError` then repeats the type. */
+/**
+ * An error of the caller's request. `code` is the reference's specific code, null where it has none; `renderError` then
+ * repeats the type.
+ */
 export function invalidRequest(status: number, code: string | null, param: string | null, message: string): ApiError {
   return new ApiError({
     status,

@@ -3,7 +3,10 @@ import type { MediaError } from "../ports.ts";
 import { invalidRequest } from "./invalid-request.ts";
 import { overloaded } from "./server-errors.ts";
 
-/** A picture, a file or a recording that cannot be shown to the model. `part` is its path; null where it came with an earlier request. */
+/**
+ * A picture, a file or a recording that cannot be shown to the model. `part` is its path; null where it came with an
+ * earlier request.
+ */
 export function mediaRefused(error: MediaError, part: string | null): ApiError {
   const { member, message, code, retryAfterSeconds } = error;
   if (retryAfterSeconds !== null) return overloaded(message, error, retryAfterSeconds);

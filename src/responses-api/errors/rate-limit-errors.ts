@@ -12,7 +12,10 @@ export interface RefusedTaking {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What is left of the present minute is too little. Clients read the delay from the text: seconds or milliseconds, never minutes. */
+/**
+ * What is left of the present minute is too little. Clients read the delay from the text: seconds or milliseconds,
+ * never minutes.
+ */
 export function rateLimitReached(refused: RefusedTaking): ApiError {
   const { resetMs } = refused.standing;
   return rateLimitError(refused, "reached", `Please try again in ${delayText(resetMs)}.`, {});

@@ -6,8 +6,8 @@ import { isRecord } from "../../base/records.ts";
 const FILLED_KINDS_MAX = 200;
 
 /**
- * The item with every member that a stored item always has: what may be left out of an item that is sent is listed as null, or as an empty list.
- * Null where the item lacks something that has no such form, or is none at all.
+ * The item with every member that a stored item always has: what may be left out of an item that is sent is listed as
+ * null, or as an empty list. Null where the item lacks something that has no such form, or is none at all.
  */
 export function completedItem(sent: unknown): StoredItem | null {
   if (validateStoredItem(sent)) return sent;
@@ -18,8 +18,8 @@ export function completedItem(sent: unknown): StoredItem | null {
 }
 
 /**
- * Fills the member that the latest check has missed, and the same member of all its siblings: a check of the item for each element of a list would take
- * time by the square of its length. False if the check found some other fault.
+ * Fills the member that the latest check has missed, and the same member of all its siblings: a check of the item for
+ * each element of a list would take time by the square of its length. False if the check found some other fault.
  */
 function fillMember(item: unknown): boolean {
   const fault = validateStoredItem.errors?.[0];

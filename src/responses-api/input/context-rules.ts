@@ -17,7 +17,10 @@ export function checkIdsOnce(items: readonly StoredItem[], list = "input"): void
   }
 }
 
-/** A call that is sent again with the id of an earlier one is refused, as by the reference; without an id it may be sent again (`settle-calls.ts`). */
+/**
+ * A call that is sent again with the id of an earlier one is refused, as by the reference; without an id it may be sent
+ * again (`settle-calls.ts`).
+ */
 export function checkCallsOnce(history: readonly StoredItem[], input: readonly StoredItem[]): void {
   const sent = new Set(input.flatMap(({ id, type }) => (type.endsWith("_call") ? [id] : [])));
   const repeated = history.find(({ id }) => sent.has(id));
@@ -41,8 +44,8 @@ function checkReasoning(input: readonly StoredItem[]): void {
 }
 
 /**
- * Ids that this server made tell which messages belong to its reasoning; other ids tell nothing. Clients that carry sealed reasoning,
- * such as the AI SDK, send the message after it without its id.
+ * Ids that this server made tell which messages belong to its reasoning; other ids tell nothing. Clients that carry
+ * sealed reasoning, such as the AI SDK, send the message after it without its id.
  */
 function mayFollow({ id, encrypted_content: sealed }: Reasoning, item: StoredItem | undefined): boolean {
   if (item === undefined) return false;

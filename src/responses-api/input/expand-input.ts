@@ -16,8 +16,9 @@ type Part = Exclude<MessageInput["content"], string>[number];
 export type CanonicalItem = Exclude<InputItem, TopLevelPart | InputOf<"tool_result">>;
 
 /**
- * `input` in the reference's own terms: a string is a user message; a run of top-level parts becomes one user message; a `tool_result`
- * becomes the output of the call it answers. `callTypes` tells the type of each call known from earlier items, by call id; `list` is what errors call the list.
+ * `input` in the reference's own terms: a string is a user message; a run of top-level parts becomes one user message;
+ * a `tool_result` becomes the output of the call it answers. `callTypes` tells the type of each call known from earlier
+ * items, by call id; `list` is what errors call the list.
  */
 export function expandInput(
   input: string | readonly InputItem[],

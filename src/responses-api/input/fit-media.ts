@@ -18,8 +18,9 @@ type Message = Extract<StoredItem, { type: "message" }>;
 type MessagePart = Message["content"][number];
 
 /**
- * The items with every picture, file and recording such that the model can take it; the others are the same objects as before.
- * `places` are their places in the input of this request, which errors name; null for items of earlier requests.
+ * The items with every picture, file and recording such that the model can take it; the others are the same objects as
+ * before. `places` are their places in the input of this request, which errors name; null for items of earlier
+ * requests.
  */
 export async function fitMedia(
   reader: MediaReader,

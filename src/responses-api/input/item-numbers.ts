@@ -9,7 +9,10 @@ export function isInputId(id: string): boolean {
   return number !== null && number >= INPUT_NUMBER_FIRST;
 }
 
-/** What the ids of all output items of one response share; null for ids of input items, and for ids that this server did not make. */
+/**
+ * What the ids of all output items of one response share; null for ids of input items, and for ids that this server did
+ * not make.
+ */
 export function outputSeedOf(id: string): string | null {
   const number = numberOfId(id);
   return number === null || number >= INPUT_NUMBER_FIRST ? null : stemFromId(id).seed;

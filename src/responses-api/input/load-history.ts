@@ -34,7 +34,10 @@ export type HistoryRequest = Pick<
   "previous_response_id" | "conversation" | "reasoning" | "input"
 >;
 
-/** The items that come before those of the request, oldest first: those of a conversation, stored or given in full, or of a chain. */
+/**
+ * The items that come before those of the request, oldest first: those of a conversation, stored or given in full, or
+ * of a chain.
+ */
 export async function loadHistory(
   sources: HistorySources,
   owner: Owner,

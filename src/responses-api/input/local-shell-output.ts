@@ -5,8 +5,8 @@ const PREFIX = "lsho_";
 const ID_CHARS_MAX = 64;
 
 /**
- * The id under which the output of a local shell call is stored. Clients send the id of the call in its place, but two items of one
- * conversation cannot have the same id.
+ * The id under which the output of a local shell call is stored. Clients send the id of the call in its place, but two
+ * items of one conversation cannot have the same id.
  */
 export function localShellOutputId(sent: string): string {
   if (sent.startsWith(PREFIX)) return sent;

@@ -16,7 +16,10 @@ export interface AddedItems {
   readonly items: readonly InputItem[];
 }
 
-/** The items as the conversation keeps and lists them, normalised as those of `input`. Calls may be answered later, so nothing is asked of their order. */
+/**
+ * The items as the conversation keeps and lists them, normalised as those of `input`. Calls may be answered later, so
+ * nothing is asked of their order.
+ */
 export async function placeConversationItems(
   parts: AddItemsParts,
   owner: Owner,

@@ -21,7 +21,10 @@ export type MakeId = (prefix: string, counter: number) => string;
 type SentItem = Exclude<CanonicalItem, ItemReferenceInput>;
 type Part = Exclude<MessageInput["content"], string>[number];
 
-/** The item as it is stored and listed: with an id and a status, its content as parts, nothing null that has no meaning. `list` is what errors call the list it was sent in. */
+/**
+ * The item as it is stored and listed: with an id and a status, its content as parts, nothing null that has no meaning.
+ * `list` is what errors call the list it was sent in.
+ */
 export function placeItem(item: SentItem, index: number, makeId: MakeId, list = "input"): StoredItem {
   const param = `${list}[${index}]`;
   const type = item.type ?? "message";

@@ -20,7 +20,10 @@ export interface ResolvedInput {
   readonly places: readonly (number | null)[];
 }
 
-/** Turns `input` into stored items and into the model's context. Throws the catalogue's errors for what no model can make sense of. */
+/**
+ * Turns `input` into stored items and into the model's context. Throws the catalogue's errors for what no model can
+ * make sense of.
+ */
 export async function resolveInput(
   sources: InputSources & { readonly sealer: Sealer },
   owner: Owner,

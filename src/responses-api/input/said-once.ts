@@ -1,8 +1,8 @@
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
 
 /**
- * Messages and reasoning that come again with an id and the words of an earlier one count once, where they were first: clients send back what the chain
- * holds already. Other words under the same id are something new.
+ * Messages and reasoning that come again with an id and the words of an earlier one count once, where they were first:
+ * clients send back what the chain holds already. Other words under the same id are something new.
  */
 export function saidOnce(items: readonly StoredItem[]): readonly StoredItem[] {
   const said = new Map<string, Said>();
@@ -17,7 +17,10 @@ export function saidOnce(items: readonly StoredItem[]): readonly StoredItem[] {
 
 type Said = Extract<StoredItem, { type: "message" | "reasoning" }>;
 
-/** What tells two messages of one id apart; reasoning is known by its id alone, because it is seldom sent back as it came. */
+/**
+ * What tells two messages of one id apart; reasoning is known by its id alone, because it is seldom sent back as it
+ * came.
+ */
 function wordsOf(item: Said): string {
   if (item.type === "reasoning") return "";
   const parts = item.content.map((part) => ("text" in part ? part.text : part));

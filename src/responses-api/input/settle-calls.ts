@@ -3,8 +3,8 @@ import { toolCallMissing, toolOutputMissing } from "../errors/state-errors.ts";
 import { localShellOutputId } from "./local-shell-output.ts";
 
 /**
- * The context as a model is shown it: each call once, with one output. A call that is sent again beside its output is left out; of several outputs
- * of one call the latest counts, and stands where the first one stood.
+ * The context as a model is shown it: each call once, with one output. A call that is sent again beside its output is
+ * left out; of several outputs of one call the latest counts, and stands where the first one stood.
  * Throws where a call of a function or custom tool lacks its output, or such an output its call.
  */
 export function settleCalls(context: readonly StoredItem[]): readonly StoredItem[] {
@@ -13,7 +13,9 @@ export function settleCalls(context: readonly StoredItem[]): readonly StoredItem
   return settling.end();
 }
 
-/** What answers a call: these outputs carry a `call_id`. A client that searches for tools may answer as a function does. */
+/**
+ * What answers a call: these outputs carry a `call_id`. A client that searches for tools may answer as a function does.
+ */
 const CALL_OF_OUTPUT: ReadonlyMap<string, string> = new Map([
   ["function_call_output", "function_call"],
   ["tool_search_output", "function_call"],
@@ -38,7 +40,10 @@ interface Call {
   readonly place: number;
 }
 
-/** The calls with one id. All of its lists only grow, so that many calls with one id cost no more than many with different ones. */
+/**
+ * The calls with one id. All of its lists only grow, so that many calls with one id cost no more than many with
+ * different ones.
+ */
 interface CallsOfId {
   readonly calls: Call[];
   /** How many of `calls` have their output. */

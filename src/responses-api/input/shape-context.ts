@@ -19,8 +19,8 @@ export interface ContextScope {
 }
 
 /**
- * The items as the model is shown them: what was sealed is opened, and pictures, files and recordings are such that it can take them.
- * Stored items stay as they were sent. `places` are those that errors name.
+ * The items as the model is shown them: what was sealed is opened, and pictures, files and recordings are such that it
+ * can take them. Stored items stay as they were sent. `places` are those that errors name.
  */
 export async function shapeContext(
   sources: ContextSources,

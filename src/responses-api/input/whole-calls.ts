@@ -2,8 +2,8 @@ import type { CreateResponseRequest, StoredItem } from "../../../generated/respo
 import type { ConversationItems } from "../ports.ts";
 
 /**
- * The items of a conversation without the halves of calls whose other half a client has deleted: a call without its output, or an output without its
- * call, would be refused for ever. A call whose output comes with `input` stays.
+ * The items of a conversation without the halves of calls whose other half a client has deleted: a call without its
+ * output, or an output without its call, would be refused for ever. A call whose output comes with `input` stays.
  */
 export function wholeCalls(
   { items, splitCalls }: ConversationItems,

@@ -18,7 +18,10 @@ export interface CancelParts {
 /** How long the process that makes a response may take to stop it. */
 const STOP_ELSEWHERE_MS = 15_000;
 
-/** `POST /v1/responses/{response_id}/cancel`: stops what is running, in the background or (an extension) in the foreground. */
+/**
+ * `POST /v1/responses/{response_id}/cancel`: stops what is running, in the background or (an extension) in the
+ * foreground.
+ */
 export function cancelResponse(parts: CancelParts): ResponsesApiHandlers<ApiContext>["cancelResponse"] {
   return async ({ path: { response_id: id } }, { principal: { owner }, signal }) => {
     const stored = await parts.store.findStored(owner, id);

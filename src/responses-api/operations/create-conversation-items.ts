@@ -4,7 +4,10 @@ import { conversationRefused } from "../errors/conversation-errors.ts";
 import { type AddItemsParts, placeConversationItems } from "../input/place-conversation-items.ts";
 import { itemList } from "../item-list.ts";
 
-/** `POST /v1/conversations/{conversation_id}/items`: appends all of the items or none, and not while a response is being made. */
+/**
+ * `POST /v1/conversations/{conversation_id}/items`: appends all of the items or none, and not while a response is being
+ * made.
+ */
 export function createConversationItems(
   parts: AddItemsParts,
 ): ResponsesApiHandlers<ApiContext>["createConversationItems"] {

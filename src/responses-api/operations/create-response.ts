@@ -11,10 +11,16 @@ import { isOver } from "../watch-response.ts";
 
 type StreamedReply = Extract<CreateResponseReply, { readonly events: unknown }>;
 
-/** How long input may be fetched and counted, beside the wait for the model server, before a stream is opened without its response. */
+/**
+ * How long input may be fetched and counted, beside the wait for the model server, before a stream is opened without
+ * its response.
+ */
 const PREPARATION_MS = 1_000;
 
-/** `POST /v1/responses`: asks the model; shows its events as they come, or folds them into one body. In the background the body is that of the queued response. */
+/**
+ * `POST /v1/responses`: asks the model; shows its events as they come, or folds them into one body. In the background
+ * the body is that of the queued response.
+ */
 export function createResponse(parts: BeginParts): ResponsesApiHandlers<ApiContext>["createResponse"] {
   return async ({ body }, context) => {
     if (body.output_audio != null && body.stream !== true && body.store === false) throw soundUnheard();
@@ -26,12 +32,18 @@ export function createResponse(parts: BeginParts): ResponsesApiHandlers<ApiConte
   };
 }
 
-/** What a key has left is told with what was asked for at once; a background response is told without it, as the reference does. */
+/**
+ * What a key has left is told with what was asked for at once; a background response is told without it, as the
+ * reference does.
+ */
 function headOf({ headers }: BegunResponse, { background }: CreateResponseRequest) {
   return { status: 200 as const, headers: background === true ? {} : headers };
 }
 
-/** The events of a run. The stream of one that takes long to begin, because its input has to be fetched or counted, is opened before: proxies give up on replies without a head. */
+/**
+ * The events of a run. The stream of one that takes long to begin, because its input has to be fetched or counted, is
+ * opened before: proxies give up on replies without a head.
+ */
 async function streamed(
   beginning: Promise<BegunResponse>,
   request: CreateResponseRequest,

@@ -3,7 +3,9 @@ import type { ApiContext } from "../context.ts";
 import { conversationNotFound, conversationRefused } from "../errors/conversation-errors.ts";
 import type { ConversationStore } from "../ports.ts";
 
-/** `DELETE /v1/conversations/{conversation_id}/items/{item_id}`: not while a response is being made in the conversation. */
+/**
+ * `DELETE /v1/conversations/{conversation_id}/items/{item_id}`: not while a response is being made in the conversation.
+ */
 export function deleteConversationItem(
   conversations: Pick<ConversationStore, "deleteItem" | "findConversation">,
 ): ResponsesApiHandlers<ApiContext>["deleteConversationItem"] {

@@ -3,7 +3,10 @@ import type { ApiContext } from "../context.ts";
 import { conversationRefused } from "../errors/conversation-errors.ts";
 import type { ConversationStore } from "../ports.ts";
 
-/** `DELETE /v1/conversations/{conversation_id}`: not while a response is being made in it. Its items can still be referred to, as at the reference. */
+/**
+ * `DELETE /v1/conversations/{conversation_id}`: not while a response is being made in it. Its items can still be
+ * referred to, as at the reference.
+ */
 export function deleteConversation(
   conversations: Pick<ConversationStore, "deleteConversation">,
 ): ResponsesApiHandlers<ApiContext>["deleteConversation"] {

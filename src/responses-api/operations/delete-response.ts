@@ -4,7 +4,9 @@ import type { ApiContext } from "../context.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
 import type { ResponseStore } from "../ports.ts";
 
-/** `DELETE /v1/responses/{response_id}`: stops the response if it is still running, then removes everything about it. */
+/**
+ * `DELETE /v1/responses/{response_id}`: stops the response if it is still running, then removes everything about it.
+ */
 export function deleteResponse(
   store: Pick<ResponseStore, "findResponse" | "deleteResponse">,
   runs: Pick<RunHost, "stop">,

@@ -15,7 +15,9 @@ export interface MetricsParts {
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** `GET /metrics`: 404 where they are switched off, 401 without the key that they want, 403 for callers from elsewhere. */
+/**
+ * `GET /metrics`: 404 where they are switched off, 401 without the key that they want, 403 for callers from elsewhere.
+ */
 export function getMetrics(parts: MetricsParts): ResponsesApiHandlers<{ readonly caller: Peer }>["getMetrics"] {
   return async (_request, { caller }) => {
     checkReader(parts, caller);
@@ -35,7 +37,10 @@ function checkReader({ shownTo, key }: MetricsParts, caller: Peer): void {
 const PROXY_HEADER = /^(?:forwarded|via|x-real-ip|x-forwarded-.*)$/;
 const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 
-/** A proxy on this machine has a loopback address too, and speaks for others; so does a browser whose page had its own name lead here. */
+/**
+ * A proxy on this machine has a loopback address too, and speaks for others; so does a browser whose page had its own
+ * name lead here.
+ */
 function isLocal({ remoteAddress, headers }: Peer): boolean {
   const isLoopback = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/i.test(remoteAddress);
   const { host } = headers;

@@ -10,7 +10,10 @@ export interface GetResponseParts extends WatchParts {
   readonly store: Pick<ResponseStore, "findResponse" | "findStored">;
 }
 
-/** `GET /v1/responses/{response_id}`: the latest stored snapshot or, with `stream`, the events of a response made with `background` and `stream`. */
+/**
+ * `GET /v1/responses/{response_id}`: the latest stored snapshot or, with `stream`, the events of a response made with
+ * `background` and `stream`.
+ */
 export function getResponse(parts: GetResponseParts): ResponsesApiHandlers<ApiContext>["getResponse"] {
   return async ({ path: { response_id: id }, query }, { principal: { owner }, signal }) => {
     const stored = await parts.store.findStored(owner, id);

@@ -18,8 +18,8 @@ export function getHealth(): ResponsesApiHandlers<ApiContext>["getHealth"] {
 }
 
 /**
- * `GET /readyz`: the store answers, the disk has room and the server is here to stay. The model server is shown and does not decide: it fails for all servers alike, and where none
- * is ready nobody could even be told so.
+ * `GET /readyz`: the store answers, the disk has room and the server is here to stay. The model server is shown and
+ * does not decide: it fails for all servers alike, and where none is ready nobody could even be told so.
  */
 export function getReadiness(parts: ReadinessParts): ResponsesApiHandlers<ApiContext>["getReadiness"] {
   return async () => {

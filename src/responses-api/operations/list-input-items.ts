@@ -8,7 +8,10 @@ const PAGE_ITEMS_DEFAULT = 20;
 
 type Store = Pick<ResponseStore, "listInputItems" | "findResponse">;
 
-/** `GET /v1/responses/{response_id}/input_items`: the items supplied to that request, or with `history` all that its model was shown; newest first unless asked otherwise. */
+/**
+ * `GET /v1/responses/{response_id}/input_items`: the items supplied to that request, or with `history` all that its
+ * model was shown; newest first unless asked otherwise.
+ */
 export function listInputItems(store: Store): ResponsesApiHandlers<ApiContext>["listInputItems"] {
   return async ({ path: { response_id: id }, query }, { principal: { owner } }) => {
     const request: InputPageRequest = {

@@ -4,7 +4,10 @@ import { responseNotFound } from "../errors/state-errors.ts";
 import { shownEvents } from "../show-events.ts";
 import { type WatchParts, watchResponse } from "../watch-response.ts";
 
-/** `GET /v1/responses/{response_id}/events`: the events of any stored response, those to come included, in the extension dialect unless asked otherwise. */
+/**
+ * `GET /v1/responses/{response_id}/events`: the events of any stored response, those to come included, in the extension
+ * dialect unless asked otherwise.
+ */
 export function streamResponseEvents(parts: WatchParts): ResponsesApiHandlers<ApiContext>["streamResponseEvents"] {
   return async ({ path: { response_id: id }, query }, { principal: { owner }, signal }) => {
     if ((await parts.store.findResponse(owner, id)) === null) throw responseNotFound(id);

@@ -3,7 +3,10 @@ import { responseCancelled, responseNotMadeHere } from "../errors/websocket-erro
 import type { Lane } from "./lanes.ts";
 import type { ServedFrame } from "./serve-frame.ts";
 
-/** Stops a response of this connection; its frame is answered by its last event. Gives the error where there is none to stop. */
+/**
+ * Stops a response of this connection; its frame is answered by its last event. Gives the error where there is none to
+ * stop.
+ */
 export function cancelResponse(
   serving: ReadonlyMap<Lane, ServedFrame>,
   lane: Lane,

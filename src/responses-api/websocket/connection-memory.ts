@@ -55,7 +55,10 @@ interface Latest {
   readonly turn: SizedTurn;
 }
 
-/** What one connection remembers of responses that are not stored: the latest of each lane, as far as there is room; the lane that was used last stays longest. */
+/**
+ * What one connection remembers of responses that are not stored: the latest of each lane, as far as there is room; the
+ * lane that was used last stays longest.
+ */
 export class ConnectionMemory implements RememberedTurns {
   readonly #shared: CharacterBudget;
   readonly #own: CharacterBudget;

@@ -32,10 +32,16 @@ export interface ConversationContext extends ApiContext {
   authenticate(): Promise<Principal>;
 }
 
-/** How long responses may go on that are being made when the time of their connection is over; never longer than that time was. */
+/**
+ * How long responses may go on that are being made when the time of their connection is over; never longer than that
+ * time was.
+ */
 const LAST_RESPONSES_MS = 5 * 60_000;
 
-/** One connection of WebSocket mode: what it answers to its messages. Ends when the client leaves, the server stops, or the time of the connection is over. */
+/**
+ * One connection of WebSocket mode: what it answers to its messages. Ends when the client leaves, the server stops, or
+ * the time of the connection is over.
+ */
 export function converse(
   parts: ConversationParts,
   messages: AsyncIterator<unknown>,
@@ -84,7 +90,8 @@ class Conversation {
     const { signal, draining } = this.#context;
     const leave = (): void => {
       this.#lanes.clear();
-      if (!(signal.reason instanceof ApiError)) this.#outbox.close(); // Else it is the server that ends, and responses still get their last event.
+      // Else it is the server that ends, and responses still get their last event.
+      if (!(signal.reason instanceof ApiError)) this.#outbox.close();
       this.#wakeReading();
     };
     const drain = (): void => this.#end(shuttingDown(), true); // An idle client learns it from the close code.

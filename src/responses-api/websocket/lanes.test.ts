@@ -8,7 +8,10 @@ interface Sent {
   readonly bytes: number;
 }
 
-/** Plays words such as `a b a -a`: a frame in lane a, …, and the end of what lane a does. `.` is the lane without a name. Gives what begins at each word. */
+/**
+ * Plays words such as `a b a -a`: a frame in lane a, …, and the end of what lane a does. `.` is the lane without a
+ * name. Gives what begins at each word.
+ */
 function play(words: string): string {
   const lanes = new Lanes<Sent>(new ByteBudget(WAITING_BYTES_MAX * 4).open());
   let number = 0;

@@ -12,7 +12,10 @@ export const WAITING_BYTES_MAX = 8 * 1024 * 1024;
 /** The name of a lane; null: the lane of all frames that name none. */
 export type Lane = string | null;
 
-/** Says which frame is served when: those of a lane one after the other, lanes side by side, and among them whoever came first. */
+/**
+ * Says which frame is served when: those of a lane one after the other, lanes side by side, and among them whoever came
+ * first.
+ */
 export class Lanes<T extends { readonly lane: Lane; readonly bytes: number }> {
   readonly #names = new Set<string>();
   readonly #busy = new Set<Lane>();

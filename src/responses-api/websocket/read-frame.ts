@@ -70,7 +70,10 @@ export interface CreateFrame {
   readonly generate: boolean;
 }
 
-/** Checks a frame as the body of a create call is checked, and throws the same errors. Whatever it says of `stream`, it is answered with events. */
+/**
+ * Checks a frame as the body of a create call is checked, and throws the same errors. Whatever it says of `stream`, it
+ * is answered with events.
+ */
 function readCreateFrame(body: unknown): CreateFrame {
   const { type: _type, stream_id: _lane, generate, ...request } = checkMembersOf(responseCreateFrameFields, body);
   if (request.background === true) throw backgroundOverWebSocket();

@@ -39,7 +39,9 @@ export interface AskingFrame extends Pick<Frame, "lane" | "previousId"> {
   readonly asked: CreateFrame;
 }
 
-/** Serves a frame whose turn has come, to the last event of its response. Throws what HTTP would have refused it with. */
+/**
+ * Serves a frame whose turn has come, to the last event of its response. Throws what HTTP would have refused it with.
+ */
 export async function serveFrame(connection: Connection, frame: AskingFrame): Promise<Response> {
   const { memory, serving } = connection;
   const served: ServedFrame = { responseId: null, cancel: new AbortController() };
@@ -84,7 +86,8 @@ async function answer(
       const room = connection.outbox.put(inLane(event, lane));
       if (room !== undefined) await room;
     }
-    if (end.response === null) throw responseNotFound(run.responseId); // It was deleted meanwhile, or is another worker's.
+    // It was deleted meanwhile, or is another worker's.
+    if (end.response === null) throw responseNotFound(run.responseId);
     return end.response;
   } finally {
     running.delete(run.responseId);

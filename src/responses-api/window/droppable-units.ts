@@ -11,8 +11,8 @@ export interface Unit {
 }
 
 /**
- * What may be left out of a context, oldest first: user messages but the last, answers, and tool calls with their outputs and with the reasoning
- * that led to them. Never instructions, never the summary of what was compacted.
+ * What may be left out of a context, oldest first: user messages but the last, answers, and tool calls with their
+ * outputs and with the reasoning that led to them. Never instructions, never the summary of what was compacted.
  */
 export function droppableUnits(items: readonly Item[]): readonly Unit[] {
   const lastUser = items.findLastIndex((item) => roleOf(item) === "user" && !isSummary(item));

@@ -12,8 +12,9 @@ const ANSWER_SHARE_MAX = 0.25;
 const ROUNDS_MAX = 5;
 
 /**
- * The turn with as few of its oldest items left out as makes input and answer fit the model's window. As it is where nobody tells the window:
- * then the model server refuses what is too long. Counts only what may be too long. Throws context_length_exceeded if what must stay is too long by itself.
+ * The turn with as few of its oldest items left out as makes input and answer fit the model's window. As it is where
+ * nobody tells the window: then the model server refuses what is too long. Counts only what may be too long. Throws
+ * context_length_exceeded if what must stay is too long by itself.
  */
 export async function keepWindow(
   engine: WindowEngine,

@@ -8,13 +8,19 @@ const REFERENCE_TOKENS_MAX = 3000;
 const DATA_MIN = 256;
 const REFERENCES = /"(?:input_image|input_file|input_audio)"/g;
 
-/** More tokens than the turn can take: no token is shorter than a byte, and JSON says more around a text than a chat template does. */
+/**
+ * More tokens than the turn can take: no token is shorter than a byte, and JSON says more around a text than a chat
+ * template does.
+ */
 export function tokensAtMost({ instructions, items, tools }: ModelRequest): number {
   const json = JSON.stringify({ instructions, items, tools });
   return Buffer.byteLength(json) + (json.match(REFERENCES)?.length ?? 0) * REFERENCE_TOKENS_MAX;
 }
 
-/** In no unit of its own: only good for comparing items of one request. Data in base 64 weighs as much as what it shows, not as its text. */
+/**
+ * In no unit of its own: only good for comparing items of one request. Data in base 64 weighs as much as what it shows,
+ * not as its text.
+ */
 export function weigh(item: Item): number {
   let pictures = 0;
   const json = JSON.stringify(item, (key, value: unknown) => {

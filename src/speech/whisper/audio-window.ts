@@ -12,7 +12,10 @@ const POSITIONS_STEP = 64;
 /** Shorter sounds are filled up with silence: the engine reads past the end of very short ones. */
 const SAMPLES_MIN = SPEECH_RATE_HZ;
 
-/** How many positions the encoder should look at: its cost grows with them, and the usual 30 s cost as much for a word as for a speech. */
+/**
+ * How many positions the encoder should look at: its cost grows with them, and the usual 30 s cost as much for a word
+ * as for a speech.
+ */
 export function fittedPositions(samples: number, positionsMax: number): number {
   const wanted = (samples / SPEECH_RATE_HZ) * POSITIONS_PER_SECOND + POSITIONS_OVER;
   const whole = Math.ceil(wanted / POSITIONS_STEP) * POSITIONS_STEP;

@@ -20,8 +20,9 @@ const COMMON_FLAGS = [
 ] as const;
 
 /**
- * How whisper.cpp is configured. The portable instructions of x86-64 run on any processor of the last ten years, and were measured to be faster than
- * what the compiler makes of the newest ones; where a processor lacks them, and on other architectures, the build is for this very machine.
+ * How whisper.cpp is configured. The portable instructions of x86-64 run on any processor of the last ten years, and
+ * were measured to be faster than what the compiler makes of the newest ones; where a processor lacks them, and on
+ * other architectures, the build is for this very machine.
  */
 export function buildFlags({ architecture, processorFlags }: Machine): readonly string[] {
   const isPortable =

@@ -75,8 +75,9 @@ export function packageModelsFolder(): string {
 }
 
 /**
- * The server program of the whisper.cpp that `nodejs-whisper` brings, built at the first call and found at all later ones. The package itself stays as
- * it is. Of several processes that ask at once, one builds. Rejects with `BuildError` or the signal's reason.
+ * The server program of the whisper.cpp that `nodejs-whisper` brings, built at the first call and found at all later
+ * ones. The package itself stays as it is. Of several processes that ask at once, one builds. Rejects with `BuildError`
+ * or the signal's reason.
  */
 export async function builtServer({ folder, onProgress }: BuildOptions, signal: AbortSignal): Promise<BuiltServer> {
   const source = await findSource();

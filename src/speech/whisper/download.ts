@@ -26,7 +26,10 @@ export interface Patience {
   readonly firstPauseMs: number;
 }
 
-/** The file could not be had. The message is a sentence without a full stop; it names the host, and no other part of the URL. */
+/**
+ * The file could not be had. The message is a sentence without a full stop; it names the host, and no other part of the
+ * URL.
+ */
 export class DownloadError extends Error {
   override readonly name = "DownloadError";
 }
@@ -47,8 +50,8 @@ class Interruption extends Error {
 }
 
 /**
- * Has a file there, whole and checked. What an earlier try left is continued, and two processes do not do it at once. Rejects with `DownloadError` or
- * the signal's reason; then what has come so far is kept for the next try.
+ * Has a file there, whole and checked. What an earlier try left is continued, and two processes do not do it at once.
+ * Rejects with `DownloadError` or the signal's reason; then what has come so far is kept for the next try.
  */
 export async function download(call: Download, signal: AbortSignal): Promise<void> {
   await mkdir(dirname(call.path), { recursive: true });

@@ -49,7 +49,10 @@ const PROMPT_CHARACTERS_MAX = 2000;
 const ILLEGAL_INSTRUCTION = 128 + 4;
 const MODEL_NOT_LOADED = 3;
 
-/** The engine takes one question after the other, and closes its connections when it likes: each question gets one of its own. */
+/**
+ * The engine takes one question after the other, and closes its connections when it likes: each question gets one of
+ * its own.
+ */
 const CONNECTIONS = { pipelining: 0, headersTimeout: 0, bodyTimeout: 0 } as const;
 
 /** Where an engine listens. */
@@ -61,9 +64,9 @@ type Address =
 const SOCKET_PATH_BYTES_MAX = 100;
 
 /**
- * whisper.cpp's server as a child that keeps its model in memory. It answers whoever reaches it and loads any file, so nobody else may reach it: it
- * listens on a Unix socket in a folder of mode 700. A server without that listens on loopback, under a path that nobody can guess, but that other users
- * of this machine can read in the list of processes.
+ * whisper.cpp's server as a child that keeps its model in memory. It answers whoever reaches it and loads any file, so
+ * nobody else may reach it: it listens on a Unix socket in a folder of mode 700. A server without that listens on
+ * loopback, under a path that nobody can guess, but that other users of this machine can read in the list of processes.
  */
 export class EngineProcess {
   readonly #url: string;
@@ -80,9 +83,13 @@ export class EngineProcess {
     this.#kill = kill;
   }
 
-  /** Resolves once the model is loaded. Rejects with `EngineStartError` or the signal's reason, and leaves nothing running then. */
+  /**
+   * Resolves once the model is loaded. Rejects with `EngineStartError` or the signal's reason, and leaves nothing
+   * running then.
+   */
   static async start(command: EngineCommand, signal: AbortSignal): Promise<EngineProcess> {
-    // The engine shows what lies in its folder to whoever asks, so that is a folder in which nothing can ever lie: one that is gone.
+    // The engine shows what lies in its folder to whoever asks, so that is a folder in which nothing can ever lie: one
+    // that is gone.
     const folder = await temporaryFolder();
     try {
       return await EngineProcess.#startIn(folder, command, signal);
@@ -116,7 +123,10 @@ export class EngineProcess {
     }
   }
 
-  /** Rejects with `EngineRefusal`, the signal's reason, or whatever a broken connection gives. One that is aborted may still keep the engine busy. */
+  /**
+   * Rejects with `EngineRefusal`, the signal's reason, or whatever a broken connection gives. One that is aborted may
+   * still keep the engine busy.
+   */
   async ask(question: Question, signal: AbortSignal): Promise<Heard> {
     const body = formOf(question);
     const reply = await this.#fetch("/inference", { method: "POST", body, signal });
@@ -173,8 +183,8 @@ function whyNotStarted(end: ProgramEnd, { modelPath }: EngineCommand): string {
 }
 
 /**
- * With flash attention the engine rounds windows up to multiples of 256 positions, and fills the difference with what it kept of an earlier sound: whose
- * words are heard again then.
+ * With flash attention the engine rounds windows up to multiples of 256 positions, and fills the difference with what
+ * it kept of an earlier sound: whose words are heard again then.
  */
 const WITHOUT_FLASH_ATTENTION = ["--no-flash-attn"] as const;
 
@@ -189,9 +199,10 @@ function commandLine({ modelPath, threads }: EngineCommand, address: Address): s
 }
 
 /**
- * What a question says beside its sound. The probabilities of languages would cost a second pass; lines are not broken, which the engine would do inside
- * words; no text is carried from one window into the next, as that makes loops; the two thresholds keep it from inventing text at quiet ends. The most
- * likely token is taken always: where the engine is in doubt it would otherwise draw at random, and hear the same recording differently each time.
+ * What a question says beside its sound. The probabilities of languages would cost a second pass; lines are not broken,
+ * which the engine would do inside words; no text is carried from one window into the next, as that makes loops; the
+ * two thresholds keep it from inventing text at quiet ends. The most likely token is taken always: where the engine is
+ * in doubt it would otherwise draw at random, and hear the same recording differently each time.
  */
 const FIELDS: Readonly<Record<string, string>> = {
   response_format: "verbose_json",

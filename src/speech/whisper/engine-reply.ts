@@ -59,16 +59,17 @@ const SURE_LOG_PROBABILITY = -0.3;
 const WORDS_OF_A_LOOP = 4;
 const REPETITIONS_MAX = 3;
 /**
- * The engine rounds the ends of segments; an end further beyond the sound is one that it did not hear. With people's voices 700 ms and 1500 ms found no
- * more errors, and asked for a whole window more often.
+ * The engine rounds the ends of segments; an end further beyond the sound is one that it did not hear. With people's
+ * voices 700 ms and 1500 ms found no more errors, and asked for a whole window more often.
  */
 const BEYOND_SOUND_MS_MAX = 1900;
 /** Where a model tells no end, the engine puts that of its longest window, which tells nothing. */
 const END_OF_WINDOW_MS = 30_000;
 
 /**
- * Whether a shortened window is likely to have misled the engine: text faster than speech, text that goes round in circles, a segment that is told
- * twice, one that ends after the sound, much doubt, or no text at all of a sound that is loud.
+ * Whether a shortened window is likely to have misled the engine: text faster than speech, text that goes round in
+ * circles, a segment that is told twice, one that ends after the sound, much doubt, or no text at all of a sound that
+ * is loud.
  */
 export function looksWrong({ segments }: Heard, { seconds, isLoud }: HeardSound): boolean {
   const last = segments.at(-1);

@@ -9,8 +9,9 @@ const STALE_MS = 30_000;
 const POLL_MS = 200;
 
 /**
- * Does work that one process at a time may do, by a file that is there meanwhile; waits for whoever does it now. The holder touches the file, so that
- * nobody has to wait for a dead one. Rejects with the signal's reason if that aborts while it waits.
+ * Does work that one process at a time may do, by a file that is there meanwhile; waits for whoever does it now. The
+ * holder touches the file, so that nobody has to wait for a dead one. Rejects with the signal's reason if that aborts
+ * while it waits.
  */
 export async function withFileLock<T>(path: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const token = randomUUID();

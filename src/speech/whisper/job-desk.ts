@@ -10,7 +10,10 @@ export type Answerer = Pick<EngineProcess, "ask" | "kill" | "untilIdle">;
 export interface Asking extends Pick<TranscriptionRequest, "caller" | "hurried" | "signal" | "urgency"> {
   /** How long the engine may take. */
   readonly timeoutMs: number;
-  /** Whether the question belongs to a request of which the engine has answered others: it is not sent away for want of room. */
+  /**
+   * Whether the question belongs to a request of which the engine has answered others: it is not sent away for want of
+   * room.
+   */
   readonly isContinued: boolean;
 }
 
@@ -28,8 +31,8 @@ interface Job {
 const ATTEMPTS_MAX = 2;
 
 /**
- * Hands questions to the engine, one at a time: it would compute several at once by making all of them wait. Questions wait here while the engine is
- * away. One that the engine dies of is asked once more.
+ * Hands questions to the engine, one at a time: it would compute several at once by making all of them wait. Questions
+ * wait here while the engine is away. One that the engine dies of is asked once more.
  */
 export class JobDesk {
   readonly #queue: TurnQueue<Job>;
@@ -124,7 +127,10 @@ export class JobDesk {
     }
   }
 
-  /** A question that was taken back keeps the engine busy until its next look at the connection; a new one would only wait inside it. */
+  /**
+   * A question that was taken back keeps the engine busy until its next look at the connection; a new one would only
+   * wait inside it.
+   */
   async #letFinish(engine: Answerer, timeoutMs: number): Promise<void> {
     try {
       await engine.untilIdle(AbortSignal.timeout(timeoutMs));

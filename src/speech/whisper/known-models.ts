@@ -3,7 +3,9 @@ export interface KnownModel {
   readonly sha256: string;
 }
 
-/** The models that can be had by name, as they lie at the download address: sizes and checksums of the published files. */
+/**
+ * The models that can be had by name, as they lie at the download address: sizes and checksums of the published files.
+ */
 export const KNOWN_MODELS: ReadonlyMap<string, KnownModel> = new Map(
   Object.entries({
     tiny: { bytes: 77_691_713, sha256: "be07e048e1e599ad46341c8d2a135645097a538221678b7acdd1b1919c6e1b21" },

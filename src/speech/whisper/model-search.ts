@@ -46,7 +46,10 @@ export class ModelSearch {
     this.#options = options;
   }
 
-  /** Shows the download, and null once there is a model. Rejects as `findModel` does, but for what a later download may mend. */
+  /**
+   * Shows the download, and null once there is a model. Rejects as `findModel` does, but for what a later download may
+   * mend.
+   */
   async first(show: (status: EngineStatus | null) => void, signal: AbortSignal): Promise<ModelInUse> {
     const { choice, standIn, log } = this.#options;
     const onProgress = (receivedBytes: number, totalBytes: number | null): void =>
@@ -73,7 +76,10 @@ export class ModelSearch {
     }
   }
 
-  /** The chosen model, once it is there: downloaded, or put where it is looked for. Rejects with the signal's reason, and as `findModel` does. */
+  /**
+   * The chosen model, once it is there: downloaded, or put where it is looked for. Rejects with the signal's reason,
+   * and as `findModel` does.
+   */
   async later(signal: AbortSignal): Promise<ModelInUse> {
     const { choice } = this.#options;
     for (;;) {

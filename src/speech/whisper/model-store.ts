@@ -46,7 +46,10 @@ type OnProgress = (receivedBytes: number, totalBytes: number | null) => void;
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
-/** The model that was chosen, downloaded if need be. Rejects with `ModelMissing`, `ModelFileError`, `DownloadError` or the signal's reason. */
+/**
+ * The model that was chosen, downloaded if need be. Rejects with `ModelMissing`, `ModelFileError`, `DownloadError` or
+ * the signal's reason.
+ */
 export async function findModel(choice: ModelChoice, onProgress: OnProgress, signal: AbortSignal): Promise<FoundModel> {
   if (choice.path !== null) {
     return { path: choice.path, shape: await readModelShape(choice.path) };

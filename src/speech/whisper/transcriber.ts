@@ -25,7 +25,10 @@ const FITTED_SAMPLES_MAX = 15 * SPEECH_RATE_HZ;
 
 const PATIENCE_MS = 10_000;
 const TRIAL_MS_MAX = 5 * 60_000;
-/** How many times the work of the trial the longest piece may take: a window six times as large, and as much text as fits, tried anew several times. */
+/**
+ * How many times the work of the trial the longest piece may take: a window six times as large, and as much text as
+ * fits, tried anew several times.
+ */
 const PATIENCE_OF_TRIALS = 60;
 
 /** Makes sound of any length into questions that the engine can answer, and its answers into a transcript. */
@@ -38,7 +41,10 @@ export class Transcriber {
     this.#options = options;
   }
 
-  /** Lets a new engine hear a second of silence: its first answer is slower than the next, and some models load that cannot be used. */
+  /**
+   * Lets a new engine hear a second of silence: its first answer is slower than the next, and some models load that
+   * cannot be used.
+   */
   async tryOut(engine: Answerer, signal: AbortSignal): Promise<void> {
     if (this.#trialMs !== null) return;
     const samples = new Int16Array(SPEECH_RATE_HZ);
@@ -49,7 +55,10 @@ export class Transcriber {
     this.#trialMs = performance.now() - startedMs;
   }
 
-  /** Samples are heard as they are, silence included. Rejects with `SpeechError`, or with the signal's reason when that aborts. */
+  /**
+   * Samples are heard as they are, silence included. Rejects with `SpeechError`, or with the signal's reason when that
+   * aborts.
+   */
   async transcribe(samples: Int16Array, request: TranscriptionRequest): Promise<Transcript> {
     if (samples.length === 0) return { text: "", segments: [], language: null };
     const pieces = this.#pieces(samples);

@@ -8,7 +8,10 @@ interface Lane<T> {
 /** After so many awaited jobs in a row, one that nobody waits for yet gets its turn. */
 const AWAITED_IN_A_ROW_MAX = 3;
 
-/** Jobs of many callers. Callers take turns, whatever the number of their jobs; what somebody waits for goes first, but not for ever. */
+/**
+ * Jobs of many callers. Callers take turns, whatever the number of their jobs; what somebody waits for goes first, but
+ * not for ever.
+ */
 export class TurnQueue<T> {
   readonly #lanes: Readonly<Record<Urgency, Lane<T>[]>> = { awaited: [], ahead: [] };
   readonly #jobsMax: number;

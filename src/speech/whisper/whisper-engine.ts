@@ -29,7 +29,10 @@ export interface WhisperOptions {
   /** What answers while that model is not there; left out: nothing does. */
   readonly standIn?: StandIn;
   readonly threads: number;
-  /** Whether the engine looks at no more than there is of a short sound, which is faster, or always at a whole window of 30 s. */
+  /**
+   * Whether the engine looks at no more than there is of a short sound, which is faster, or always at a whole window of
+   * 30 s.
+   */
   readonly window: "fitted" | "full";
   /** What is spoken where a request does not say, as a BCP 47 tag; null: the engine finds out. */
   readonly language: string | null;
@@ -40,7 +43,10 @@ export interface WhisperOptions {
 
 const STOPPED = "The speech engine is being stopped";
 
-/** Transcribes with whisper.cpp, in a child process that keeps the model in memory. It is built and its model downloaded if need be. */
+/**
+ * Transcribes with whisper.cpp, in a child process that keeps the model in memory. It is built and its model downloaded
+ * if need be.
+ */
 export class WhisperEngine implements SpeechEngine {
   readonly #options: WhisperOptions;
   readonly #desk: JobDesk;

@@ -19,7 +19,8 @@ export const firstTables: Migration = {
 
     await db.schema
       .createTable("items")
-      .addColumn("sequence", "integer", (column) => column.primaryKey().notNull()) // SQLite then numbers the rows itself.
+      // SQLite then numbers the rows itself.
+      .addColumn("sequence", "integer", (column) => column.primaryKey().notNull())
       .addColumn("id", "text", (column) => column.notNull())
       .addColumn("response_id", "text", (column) => column.notNull())
       .addColumn("organization", "text", (column) => column.notNull())

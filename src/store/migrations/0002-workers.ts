@@ -6,7 +6,8 @@ export const workers: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     await db.schema
       .createTable("workers")
-      .addColumn("id", "integer", (column) => column.primaryKey().autoIncrement().notNull()) // A number never comes twice.
+      // A number never comes twice.
+      .addColumn("id", "integer", (column) => column.primaryKey().autoIncrement().notNull())
       .addColumn("host", "text", (column) => column.notNull())
       .addColumn("pid", "integer", (column) => column.notNull())
       .addColumn("expires_at", "integer", (column) => column.notNull())

@@ -15,7 +15,8 @@ export const conversations: Migration = {
 
     await db.schema
       .createTable("conversation_items")
-      .addColumn("sequence", "integer", (column) => column.primaryKey().notNull()) // SQLite then numbers the rows itself.
+      // SQLite then numbers the rows itself.
+      .addColumn("sequence", "integer", (column) => column.primaryKey().notNull())
       .addColumn("conversation_id", "text", (column) => column.notNull())
       .addColumn("id", "text", (column) => column.notNull())
       .addColumn("organization", "text", (column) => column.notNull())

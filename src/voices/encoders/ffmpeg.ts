@@ -32,7 +32,10 @@ export function isCompressed(format: string): format is CompressedFormat {
   return format === "mp3" || format === "opus";
 }
 
-/** Encoders that run ffmpeg, one for each recording: the sound of all sentences is one continuous stream. `program` is a path, or a name on PATH. */
+/**
+ * Encoders that run ffmpeg, one for each recording: the sound of all sentences is one continuous stream. `program` is a
+ * path, or a name on PATH.
+ */
 export function createFfmpegEncoders(program: string): FfmpegEncoders {
   const slots = new Slots(ENCODERS_AT_ONCE_MAX);
   let listed: string | null = null;

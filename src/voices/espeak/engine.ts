@@ -18,7 +18,10 @@ export interface EspeakOptions {
   readonly program: string;
 }
 
-/** The voices of espeak-ng: one program started for each sentence. The text goes in by its standard input and is never seen among the processes. */
+/**
+ * The voices of espeak-ng: one program started for each sentence. The text goes in by its standard input and is never
+ * seen among the processes.
+ */
 export function createEspeakEngine(options: EspeakOptions): VoiceEngine {
   return new EspeakEngine(options.program);
 }

@@ -6,7 +6,10 @@ const OTHER_LANGUAGE = /\((\S+) \d+\)/g;
 const MBROLA_FILE = /^mb\//;
 const VARIANT_FILE = /^!v\/(?<variant>\S+)$/;
 
-/** The voices out of the table that `espeak-ng --voices` prints: each by the languages it speaks, which is how espeak-ng calls it. */
+/**
+ * The voices out of the table that `espeak-ng --voices` prints: each by the languages it speaks, which is how espeak-ng
+ * calls it.
+ */
 export function readVoices(table: string): readonly Voice[] {
   const languages = rowsOf(table)
     .filter(({ file }) => !MBROLA_FILE.test(file))
@@ -14,7 +17,10 @@ export function readVoices(table: string): readonly Voice[] {
   return [...new Set(languages)].toSorted().map((language) => ({ name: language, language, variantOf: null }));
 }
 
-/** The variants out of the table that `espeak-ng --voices=variant` prints: each changes the sound of any voice, as in `en-us+f3`. */
+/**
+ * The variants out of the table that `espeak-ng --voices=variant` prints: each changes the sound of any voice, as in
+ * `en-us+f3`.
+ */
 export function readVariants(table: string): readonly string[] {
   return rowsOf(table).flatMap(({ file }) => VARIANT_FILE.exec(file)?.groups?.["variant"] ?? []);
 }

@@ -1,4 +1,7 @@
-/** Words that carry a dot in the midst of a sentence, in lower case and without it. Those that often end one, such as etc., are left out. */
+/**
+ * Words that carry a dot in the midst of a sentence, in lower case and without it. Those that often end one, such as
+ * etc., are left out.
+ */
 const ABBREVIATIONS: ReadonlySet<string> = new Set(
   [
     "mr mrs ms dr prof st rev hon gen col sgt capt lt gov sen rep jr sr messrs mx",

@@ -1,7 +1,10 @@
 import { endsInAbbreviation } from "./abbreviations.ts";
 import { spokenWords } from "./spoken-words.ts";
 
-/** What is shorter is spoken together with what follows, in one breath; but the first sentence is spoken as soon as it is there. */
+/**
+ * What is shorter is spoken together with what follows, in one breath; but the first sentence is spoken as soon as it
+ * is there.
+ */
 export const SENTENCE_CHARACTERS_MIN = 20;
 /** What is longer is cut where it hurts least. */
 export const SENTENCE_CHARACTERS_MAX = 400;
@@ -17,8 +20,9 @@ const WIDE_STOP = /[。！？｡︒][」』）】”’]*$/;
 const sentences = new Intl.Segmenter("en", { granularity: "sentence" });
 
 /**
- * Cuts an answer into sentences to speak while it is still being written. Blocks of code are left out, and so are the signs of Markdown.
- * A sentence ends when the next one has begun: until then its dot may be that of a number or of an abbreviation.
+ * Cuts an answer into sentences to speak while it is still being written. Blocks of code are left out, and so are the
+ * signs of Markdown. A sentence ends when the next one has begun: until then its dot may be that of a number or of an
+ * abbreviation.
  */
 export class SentenceCutter {
   #text = "";
@@ -69,7 +73,8 @@ export class SentenceCutter {
     if (found === null) return null;
     const start = found.index - (this.#isLineStart ? 0 : 1);
     const [whole, signs = "", info = "", newline] = found;
-    if (start < 0 || info.length > INFO_CHARACTERS_MAX || (signs.startsWith("`") && info.includes("`"))) return null; // On one line it is code within the text.
+    // On one line it is code within the text.
+    if (start < 0 || info.length > INFO_CHARACTERS_MAX || (signs.startsWith("`") && info.includes("`"))) return null;
     const isOpen = newline !== "" || isWhole;
     return { start, end: isOpen ? start + whole.length : start, signs, isOpen };
   }
@@ -127,7 +132,8 @@ function sentenceEnd(text: string, shortest: number): number {
 }
 
 function endsThere(said: string, rest: string): boolean {
-  if (said.endsWith("\n")) return isParagraphEnd(said) ? /\S/.test(rest) : /^\s*[^\s\p{Ll}]/u.test(rest); // In lower case the line was only wrapped.
+  // In lower case the line was only wrapped.
+  if (said.endsWith("\n")) return isParagraphEnd(said) ? /\S/.test(rest) : /^\s*[^\s\p{Ll}]/u.test(rest);
   if (!/\s$/.test(said) && !WIDE_STOP.test(said)) return false; // The question mark of an address ends no sentence.
   if (/["'”’»)\]]\s*$/.test(said) && /^\p{Ll}/u.test(rest)) return false; // "Come in!" she said.
   return /[\p{L}\n]/u.test(rest) && !endsInAbbreviation(said);

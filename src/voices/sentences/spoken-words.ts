@@ -10,7 +10,8 @@ const INLINE: readonly (readonly [RegExp, string])[] = [
   [/\]\(\S*\)/g, ""], // The end of a link that a sentence ended in.
   [/\[\^[^\]\s]+\]/g, ""], // Marks of footnotes.
   [/<(?=https?:)([^>\s]+)>/g, "$1"],
-  [/https?:\/\/(?:www\.)?([^\s/?#)\]>"']+)[^\s)\]>"']*/g, "$1"], // Nobody wants to hear more of an address than its host.
+  // Nobody wants to hear more of an address than its host.
+  [/https?:\/\/(?:www\.)?([^\s/?#)\]>"']+)[^\s)\]>"']*/g, "$1"],
   [/<\/?[a-zA-Z][^<>\n]*>/g, " "],
   [/`+/g, ""],
   [/\*+(?=\S)|(?<=\S)\*+/g, ""],
@@ -22,7 +23,9 @@ const INLINE: readonly (readonly [RegExp, string])[] = [
   [/\u{FE0F}|\u{200D}|\u{20E3}/gu, ""],
 ];
 
-/** What a voice says of a piece of an answer: its words without the signs of Markdown. Empty if there is nothing to say. */
+/**
+ * What a voice says of a piece of an answer: its words without the signs of Markdown. Empty if there is nothing to say.
+ */
 export function spokenWords(markdown: string): string {
   const lines = markdown.split("\n").map(lineWords).filter(isSaid);
   const words = lines.reduce((text, line) => (text === "" ? line : `${text}${pauseAfter(text, line)}${line}`), "");

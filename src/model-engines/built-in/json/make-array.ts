@@ -19,7 +19,9 @@ export function makeArray(
   return unique ? withoutRepetitions(elements) : elements;
 }
 
-/** Drafts up to 7 said `items: [first, second]` and `additionalItems` where later ones say `prefixItems` and `items`. */
+/**
+ * Drafts up to 7 said `items: [first, second]` and `additionalItems` where later ones say `prefixItems` and `items`.
+ */
 function elementSchemas(schema: SchemaObject): { prefix: readonly unknown[]; rest: unknown } {
   const { items, prefixItems, additionalItems } = schema;
   if (Array.isArray(items)) return { prefix: items, rest: additionalItems };

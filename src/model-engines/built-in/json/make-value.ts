@@ -18,8 +18,8 @@ export type JsonType = "object" | "array" | "string" | "number" | "integer" | "b
 const TYPES: readonly JsonType[] = ["object", "array", "string", "number", "integer", "boolean", "null"];
 
 /**
- * A JSON value that fits a JSON Schema, filled from a message where the schema leaves a choice. Patterns and `oneOf` are honoured as far as the
- * engine understands them; `not`, `if` and dependent schemas are not read.
+ * A JSON value that fits a JSON Schema, filled from a message where the schema leaves a choice. Patterns and `oneOf`
+ * are honoured as far as the engine understands them; `not`, `if` and dependent schemas are not read.
  */
 export function makeValue(schema: unknown, hints: Hints): unknown {
   return make(schema, { root: schema, hints, name: "", depth: 0, position: 0, budget: fullBudget() });

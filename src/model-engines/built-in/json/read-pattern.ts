@@ -12,7 +12,10 @@ export type Pattern =
 const SOURCE_CHARS_MAX = 2000;
 const NOTHING: Pattern = { type: "sequence", parts: [] };
 
-/** Null for what the reader does not understand, such as a look ahead or a reference back. The pattern is never run: a client wrote it. */
+/**
+ * Null for what the reader does not understand, such as a look ahead or a reference back. The pattern is never run: a
+ * client wrote it.
+ */
 export function readPattern(source: string): Pattern | null {
   if (source.length > SOURCE_CHARS_MAX) return null;
   const cursor = new PatternCursor(source);

@@ -6,7 +6,10 @@ import { findReferenced, schemaHeight } from "./schema-height.ts";
 /** References and choices of one place, one inside the other. */
 const NESTED_MAX = 32;
 
-/** The schema with its references followed, its choices made and its parts joined: what is left says how one value looks. */
+/**
+ * The schema with its references followed, its choices made and its parts joined: what is left says how one value
+ * looks.
+ */
 export function settleSchema(schema: unknown, making: Making, nested = 0): SchemaObject {
   if (!isRecord(schema) || nested > NESTED_MAX || !takeLook(making, Object.keys(schema).length)) return {};
   const { $ref, allOf, anyOf, oneOf, ...own } = schema;

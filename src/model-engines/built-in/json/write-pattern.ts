@@ -19,7 +19,10 @@ const KNOWN_CHARACTERS = Array.from(
   "abcdefghijklmnopqrstuvwxyz1234567890ABCDEFGHIJKLMNOPQRSTUVWXYZ -_.,:;/@#!?+*=()[]{}<>'\"%&$^~|`\\\t\néÉ漢",
 );
 
-/** A short text that a regular expression matches from its first to its last character, or null where the engine finds none. */
+/**
+ * A short text that a regular expression matches from its first to its last character, or null where the engine finds
+ * none.
+ */
 export function writePattern(source: string, wanted = ANY_LENGTH, budget = { charactersLeft: 100_000 }): string | null {
   const pattern = readPattern(source);
   if (pattern === null) return null;
@@ -44,7 +47,9 @@ class PatternWriter {
     this.#budget = budget;
   }
 
-  /** Null where no character fits, or too many would be needed. Parts cost as well, because they may be empty and many. */
+  /**
+   * Null where no character fits, or too many would be needed. Parts cost as well, because they may be empty and many.
+   */
   write(pattern: Pattern): string | null {
     this.#left -= 1;
     this.#budget.charactersLeft -= 1;

@@ -19,7 +19,8 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
 export function calculate({ text }: Question): string | null {
   const signs = WORDS.reduce((rest, [word, sign]) => rest.replaceAll(word, sign), text.slice(0, READ_CHARS_MAX));
   const found = (ALONE.exec(signs) ?? ASKED.exec(signs))?.[1];
-  const expression = found?.replace(/[\s.+\-*/%^(]+$/, ""); // What follows the last number is the sentence's, not the sum's.
+  // What follows the last number is the sentence's, not the sum's.
+  const expression = found?.replace(/[\s.+\-*/%^(]+$/, "");
   if (expression === undefined || !OPERATION.test(expression) || DATE.test(expression)) return null;
   const value = evaluateExpression(expression);
   if (value === null) return null;

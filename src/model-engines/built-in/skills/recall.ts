@@ -28,7 +28,8 @@ export function recallInstructions({ text, instructions }: Question): string | n
 export function recallFact({ text, earlierTexts }: Question): string | null {
   const subject = ASKS_FOR_FACT.exec(text)?.[1]?.trim().toLowerCase();
   if (subject === undefined) return null;
-  const told = new RegExp(`\\bmy ${subject} (?:is|was) ([^.!?,;\\n]{1,200})`, "iu"); // `subject` holds letters, digits and single spaces only.
+  // `subject` holds letters, digits and single spaces only.
+  const told = new RegExp(`\\bmy ${subject} (?:is|was) ([^.!?,;\\n]{1,200})`, "iu");
   for (const earlier of earlierTexts.toReversed()) {
     const value = told.exec(earlier)?.[1]?.trim();
     if (value !== undefined) return `Your ${subject} is ${value}.`;

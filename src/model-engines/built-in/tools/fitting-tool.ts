@@ -12,7 +12,10 @@ const COMMON_WORDS = new Set(
 const NAME_WEIGHT = 3;
 const DESCRIPTION_WORDS_MIN = 2;
 
-/** The tool whose words the message uses most, if one plainly fits: half the words of its name, its whole name, or two of its description. */
+/**
+ * The tool whose words the message uses most, if one plainly fits: half the words of its name, its whole name, or two
+ * of its description.
+ */
 export function fittingTool(tools: readonly OfferedTool[], text: string): OfferedTool | null {
   const spoken = wordsOf(text);
   let best: { readonly tool: OfferedTool; readonly score: number } | null = null;

@@ -14,7 +14,10 @@ export interface LarkGrammar {
 
 const GRAMMAR_CHARS_MAX = 20_000;
 const RULE_START = /^[?!]*(_?[A-Za-z]\w*)(?:\.\d+)?\s*:(.*)$/s;
-/** What is not closed ends with its line: to look for its end again from each sign within it would take time by the square of the line. */
+/**
+ * What is not closed ends with its line: to look for its end again from each sign within it would take time by the
+ * square of the line.
+ */
 const TOKEN =
   /"(?:[^"\\\n]|\\.)*"?i?|\/(?:[^/\\\n]|\\.)+\/?[imslux]*|->\s*\w+|~\s*\d+(?:\s*\.\.\s*\d+)?|[_A-Za-z]\w*|\.\.|[()[\]|?*+]/g;
 
@@ -41,7 +44,9 @@ function ignoresSpaces(line: string): boolean {
   );
 }
 
-/** Lines without comments and directives; a line that begins with a bar, or is indented, goes on with the one before. */
+/**
+ * Lines without comments and directives; a line that begins with a bar, or is indented, goes on with the one before.
+ */
 function readStatements(definition: string): string[] {
   const statements: string[] = [];
   for (const line of definition.split("\n")) {

@@ -42,7 +42,10 @@ export function writeSentence(definition: string): string | null {
   return sentences.get("start") ?? null;
 }
 
-/** Rules learn their smallest sentence from each other, until nobody learns anything; a rule that never ends learns none. */
+/**
+ * Rules learn their smallest sentence from each other, until nobody learns anything; a rule that never ends learns
+ * none.
+ */
 function smallestSentences({ rules, ignoresSpace }: LarkGrammar): ReadonlyMap<string, string> {
   const known = new Map(Object.entries(COMMON_TERMINALS));
   const budget = { charactersLeft: WRITES_MAX };

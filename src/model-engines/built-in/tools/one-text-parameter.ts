@@ -17,7 +17,10 @@ function isFreeText(schema: unknown): boolean {
   );
 }
 
-/** Strict schemas list every member as required and let the optional ones be null; an enumeration has a first value to fall back on. */
+/**
+ * Strict schemas list every member as required and let the optional ones be null; an enumeration has a first value to
+ * fall back on.
+ */
 function mayBeAbsent(schema: unknown): boolean {
   if (!isRecord(schema)) return false;
   const { type } = schema;

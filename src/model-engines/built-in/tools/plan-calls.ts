@@ -24,7 +24,10 @@ export function planCalls(request: ModelRequest, { text, toolOutputs }: Conversa
   return callArguments(tool, text, request.parallelToolCalls).flatMap((value) => sayCall(tool, JSON.stringify(value)));
 }
 
-/** One call, or one for each of several values that the message names for a function of one text: "weather in Paris and London". */
+/**
+ * One call, or one for each of several values that the message names for a function of one text: "weather in Paris and
+ * London".
+ */
 function callArguments(tool: OfferedFunction, text: string, parallel: boolean): unknown[] {
   const hints = guessHints(text);
   const values = hints.series.slice(0, PARALLEL_CALLS_MAX);
