@@ -218,6 +218,12 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     /^npm:rate-limiter-flexible$/,
   ),
   never(
+    "address-library-in-egress",
+    "ipaddr.js lives in egress/, which corrects what it reads too freely.",
+    product("src/(?!egress/)"),
+    /^npm:ipaddr[.]js$/,
+  ),
+  never(
     "telemetry-libraries-in-telemetry",
     "pino and OpenTelemetry live in telemetry/; others say what happens through its ports.",
     product("src/(?!telemetry/)"),
