@@ -76,6 +76,8 @@ const BROKEN: Readonly<Record<string, Sources>> = {
     "src/local-stt/a.ts": 'import type { A } from "../../generated/responses-api/types.ts";',
     "generated/responses-api/types.ts": "",
   },
+  "secrets-see-ports": { "src/secrets/a.ts": 'import "../store/open-store.ts";', "src/store/open-store.ts": "" },
+  "version-is-a-leaf": { "src/version/a.ts": 'import "../runs/index.ts";', "src/runs/index.ts": "" },
   "cloud-stt-stands-on-local-stt": { "src/cloud-stt/a.ts": 'import "../store/a.ts";', "src/store/a.ts": "" },
   "client-stands-alone": { "src/client/index.ts": 'import "../base/ids.ts";', "src/base/ids.ts": "" },
   "page-stands-on-the-client": {
@@ -97,6 +99,10 @@ const BROKEN: Readonly<Record<string, Sources>> = {
     "src/servers/b.ts": "",
   },
   "main-is-the-top": { "scripts/a.ts": 'import "../src/main.ts";' },
+  "commands-are-above-servers": {
+    "src/servers/a.ts": 'import "../commands/b.ts";',
+    "src/commands/b.ts": "",
+  },
   "config-reaches-code-as-options": { "src/tools/a.ts": 'import "../config/load.ts";', "src/config/load.ts": "" },
   "codegen-stands-alone": { "scripts/codegen/a.ts": 'import "../../src/base/ids.ts";', "src/base/ids.ts": "" },
   "chat-page-is-a-strangers": {
@@ -120,7 +126,7 @@ const BROKEN: Readonly<Record<string, Sources>> = {
   "runs-do-no-io": { "src/runs/a.ts": 'import { readFile } from "node:fs/promises";' },
   "runs-decide-without-clock-or-die": { "src/runs/transition.ts": "const now = Date.now();" },
   "runs-decide-without-imported-clock-or-die": {
-    "src/runs/fold-events.ts": 'import { setTimeout } from "node:timers/promises";',
+    "src/runs/fold/fold-events.ts": 'import { setTimeout } from "node:timers/promises";',
   },
   "declared-dependencies-only": { "src/transport/a.ts": 'import express from "express/lib/router.js";' },
 };

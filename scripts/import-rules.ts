@@ -13,7 +13,7 @@ export type ImportRule = { readonly name: string; readonly sentence: string } & 
 );
 
 const PRODUCT = product("src/");
-const DECIDING = product("src/runs/(transition|fold|run-state|run-end|wire-event|[a-z-]*block)");
+const DECIDING = product("src/runs/(transition|fold/|blocks/|run-state|run-end|wire-event)");
 const ANY = /^/;
 const GENERATED_A = "generated/responses-api/";
 const GENERATED_B = "generated/local-stt/";
@@ -111,6 +111,13 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     "src/speech/",
     GENERATED_B,
   ]),
+  folder("secrets-see-ports", "secrets/ keeps keys on disk and in the store, and knows not what for.", "secrets", [
+    "src/config/config-error[.]ts$",
+    "src/responses-api/ports[.]ts$",
+    "src/runs/ports[.]ts$",
+    "src/store/key-store[.]ts$",
+  ]),
+  folder("version-is-a-leaf", "version/ tells which program this is.", "version", []),
   folder("cloud-stt-stands-on-local-stt", "cloud-stt/ is another door to the streams of local-stt/.", "cloud-stt", [
     "src/audio/",
     "src/local-stt/",
@@ -154,15 +161,21 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   never(
     "servers-are-the-top",
-    "Only main.ts and whole-server tests start servers.",
-    product("src/(?!servers/|main[.]ts$)"),
+    "Only commands and whole-server tests start servers.",
+    product("src/(?!servers/|commands/|main[.]ts$)"),
     /^src\/servers\//,
   ),
-  never("main-is-the-top", "Nothing imports the command.", ANY, /^src\/main[.]ts$/),
+  never("main-is-the-top", "Nothing imports the program.", ANY, /^src\/main[.]ts$/),
+  never(
+    "commands-are-above-servers",
+    "Only main.ts runs commands.",
+    product("src/(?!commands/|main[.]ts$)"),
+    /^src\/commands\//,
+  ),
   never(
     "config-reaches-code-as-options",
     "Take your slice of the configuration as an option.",
-    product("src/(?!servers/|config/|main[.]ts$)"),
+    product("src/(?!servers/|commands/|secrets/seal-keys|config/|main[.]ts$)"),
     /^src\/config\//,
   ),
   {

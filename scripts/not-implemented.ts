@@ -2,8 +2,8 @@
  * Lists the operations of each contract that are routed but answer not_implemented, as the servers themselves tell it.
  */
 
+import { notImplementedOperations as notInResponsesApi } from "../src/servers/handlers/responses-api-handlers.ts";
 import { notImplementedOperations as notInLocalStt } from "../src/servers/local-stt.ts";
-import { notImplementedOperations as notInResponsesApi } from "../src/servers/responses-api-handlers.ts";
 
 console.log(describe("responses-api", notInResponsesApi()));
 console.log(describe("local-stt", notInLocalStt()));

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { KeysCommandError } from "./commands/keys-command-error.ts";
 import { readCommandLine } from "./config/command-line.ts";
 import { ConfigError } from "./config/config-error.ts";
 import { helpText } from "./config/describe-settings.ts";
@@ -6,7 +7,6 @@ import { loadConfig } from "./config/load-config.ts";
 import { readEnvironment } from "./config/read-environment.ts";
 import { ScenarioError } from "./model-engines/built-in/scenario/scenario-error.ts";
 import { DatabaseError } from "./servers/database-error.ts";
-import { KeysCommandError } from "./servers/keys-command-error.ts";
 
 const FAILURE_EXIT_CODE = 1;
 const USAGE_EXIT_CODE = 2;
@@ -21,24 +21,24 @@ await run().catch(giveUp);
 /** Each command reads only what it needs: a server takes a second to be read. */
 async function run(): Promise<void> {
   if (first === "keys") {
-    const { runKeysCommand } = await import("./servers/keys-command.ts");
+    const { runKeysCommand } = await import("./commands/keys-command.ts");
     return runKeysCommand(others, readEnvironment(), OUTPUTS);
   }
   if (first === "lint-stream") {
-    const { runLintStream } = await import("./servers/lint-stream-command.ts");
+    const { runLintStream } = await import("./commands/lint-stream-command.ts");
     process.exitCode = await runLintStream(others, readEnvironment(), { ...OUTPUTS, stdin: process.stdin });
     return;
   }
   if (readCommandLine(process.argv.slice(2)).wantsHelp) return console.log(helpText());
   if (first === "rotate-seal-key") return rotate();
-  const { serveBoth, serveCloud } = await import("./servers/serve.ts");
+  const { serveBoth, serveCloud } = await import("./commands/serve.ts");
   return first === "stt-cloud"
     ? serveCloud(readEnvironment(), others)
     : serveBoth(readEnvironment(), process.argv.slice(2));
 }
 
 async function rotate(): Promise<void> {
-  const { rotateSealKey } = await import("./servers/seal-keys.ts");
+  const { rotateSealKey } = await import("./secrets/seal-keys.ts");
   const count = rotateSealKey(loadConfig(readEnvironment(), others).dataDir);
   console.log(
     `A new key seals from the next start on; ${count - 1} older open what they sealed. Running servers learn to open it by themselves.`,

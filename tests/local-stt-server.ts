@@ -1,6 +1,6 @@
 import { type Logger, silentLogger } from "../src/base/logger.ts";
 import { loadConfig } from "../src/config/load-config.ts";
-import { hearingWith, openSpeech } from "../src/servers/choose-speech.ts";
+import { hearingWith, openSpeech } from "../src/servers/choices/choose-speech.ts";
 import { startLocalStt } from "../src/servers/local-stt.ts";
 import type { RecordingTranscriber } from "../src/speech/recording-transcriber.ts";
 import type { SpeechEngine } from "../src/speech/speech-engine.ts";

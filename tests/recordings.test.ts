@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readResponse, readResponseStreamEvent } from "../generated/responses-api/readers.js";
 import type { ResponseStreamEvent } from "../generated/responses-api/types.ts";
-import { foldEvents } from "../src/runs/fold-events.ts";
+import { foldEvents } from "../src/runs/fold/fold-events.ts";
 import { verifies } from "./verifies.ts";
 
 /**

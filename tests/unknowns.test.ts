@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { validateResponseStreamEvent } from "../generated/responses-api/validators.js";
 import { parseRequirements } from "../scripts/requirements.ts";
-import { isRecord } from "../src/base/records.ts";
+import { isRecord } from "../src/base/json/records.ts";
 import { says, serveBehind } from "./responses/behind-upstream.ts";
 import { checkReply, MODEL } from "./responses/check-refusal.ts";
 import { readResponse } from "./responses/read-stream.ts";

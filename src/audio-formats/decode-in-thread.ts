@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { Slots } from "../base/slots.ts";
+import { Slots } from "../base/limits/slots.ts";
 import { AudioError } from "./audio-error.ts";
 import { type DecodeAnswer, isDecodeAnswer, type ThreadFormat } from "./decode-message.ts";
 import type { Recording } from "./recording.ts";

@@ -1,4 +1,4 @@
-import { isRecord } from "../base/records.ts";
+import { isRecord } from "../base/json/records.ts";
 import type { AudioErrorReason } from "./audio-error.ts";
 
 /** What a decoding thread is given. */

@@ -1,6 +1,6 @@
 import { CloudSttClient } from "../../generated/local-stt/cloud-client.ts";
-import { createOpenChannel } from "./cloud-channel.ts";
-import { type CloudSpeechOptions, cloudServiceOf } from "./cloud-service.ts";
+import { createOpenChannel } from "./speech/cloud-channel.ts";
+import { type CloudSpeechOptions, cloudServiceOf } from "./speech/cloud-service.ts";
 
 /**
  * The premium cloud stream. `stream` resolves once it is open: a rate limit is waited for, and failures that may pass

@@ -1,9 +1,9 @@
 import { LocalSttClient } from "../../generated/local-stt/client.ts";
-import { type ConnectionOptions, connectionOf } from "./connection.ts";
+import { type ConnectionOptions, connectionOf } from "./http/connection.ts";
+import { createSend } from "./http/send.ts";
 import { isBrowser } from "./platform.ts";
-import { createSend } from "./send.ts";
-import type { OpenSocket } from "./socket-inbox.ts";
-import { sendStreamsBySocket } from "./socket-stream.ts";
+import type { OpenSocket } from "./speech/socket-inbox.ts";
+import { sendStreamsBySocket } from "./speech/socket-stream.ts";
 
 const BASE_URL = "http://127.0.0.1:8237";
 

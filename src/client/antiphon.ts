@@ -1,6 +1,6 @@
 import { ResponsesApiClient } from "../../generated/responses-api/client.ts";
-import { type ConnectionOptions, connectionOf } from "./connection.ts";
-import { createSend } from "./send.ts";
+import { type ConnectionOptions, connectionOf } from "./http/connection.ts";
+import { createSend } from "./http/send.ts";
 
 const BASE_URL = "http://127.0.0.1:8080";
 

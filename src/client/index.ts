@@ -24,8 +24,7 @@ export { Antiphon } from "./antiphon.ts";
 export { AntiphonCloudSpeech } from "./antiphon-cloud-speech.ts";
 export { AntiphonSpeech, type SpeechOptions } from "./antiphon-speech.ts";
 export { base64Of } from "./base64.ts";
-export type { CloudSpeechOptions } from "./cloud-service.ts";
-export type { ConnectionOptions, Fetch } from "./connection.ts";
+export type { ConnectionOptions, Fetch } from "./http/connection.ts";
 export {
   AntiphonError,
   APIConnectionError,
@@ -46,7 +45,8 @@ export {
   StreamBrokenError,
   UnprocessableEntityError,
   UnsupportedFormatError,
-} from "./errors.ts";
-export type { KeyedSocket, OpenKeyedSocket, UpgradeReply } from "./keyed-socket.ts";
-export { pcmMessages } from "./pcm-messages.ts";
-export type { OpenSocket, Socket } from "./socket-inbox.ts";
+} from "./http/errors.ts";
+export type { CloudSpeechOptions } from "./speech/cloud-service.ts";
+export type { KeyedSocket, OpenKeyedSocket, UpgradeReply } from "./speech/keyed-socket.ts";
+export { pcmMessages } from "./speech/pcm-messages.ts";
+export type { OpenSocket, Socket } from "./speech/socket-inbox.ts";

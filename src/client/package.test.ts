@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { sendJson, startLocalServer } from "./local-server.fixture.ts";
+import { sendJson, startLocalServer } from "./http/local-server.fixture.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const MODULES = join(ROOT, "node_modules");

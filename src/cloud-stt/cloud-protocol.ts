@@ -6,7 +6,7 @@ import type {
 } from "../../generated/local-stt/types.ts";
 import { validateCloudAudioMessage, validateCloudClientMessage } from "../../generated/local-stt/validators.js";
 import { ApiError } from "../base/api-error.ts";
-import { isRecord } from "../base/records.ts";
+import { isRecord } from "../base/json/records.ts";
 import { brokenMessage } from "../local-stt/errors.ts";
 import type { StreamProtocol } from "../local-stt/stream-protocol.ts";
 import { streamEnd } from "./errors.ts";

@@ -1,5 +1,5 @@
 import { BYTES_PER_SAMPLE } from "../audio/pcm.ts";
-import { isRecord } from "../base/records.ts";
+import { isRecord } from "../base/json/records.ts";
 import { rateLimited } from "./errors.ts";
 
 /** The rate of a stream whose audio names none. */

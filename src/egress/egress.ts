@@ -1,4 +1,4 @@
-import { FairSlots } from "../base/fair-slots.ts";
+import { FairSlots } from "../base/limits/fair-slots.ts";
 import type { Logger } from "../base/logger.ts";
 import { type AskTimeouts, askOnce, explainFailure, type OneReply } from "./ask-once.ts";
 import { EgressError } from "./egress-error.ts";

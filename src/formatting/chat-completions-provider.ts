@@ -1,4 +1,4 @@
-import { isRecord } from "../base/records.ts";
+import { isRecord } from "../base/json/records.ts";
 import { type ChatPiece, type ChatProvider, ProviderError } from "./chat-provider.ts";
 import { firstModel } from "./first-model.ts";
 import { callProvider, type ProviderAddress } from "./provider-call.ts";

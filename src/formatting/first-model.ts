@@ -1,4 +1,4 @@
-import { isRecord } from "../base/records.ts";
+import { isRecord } from "../base/json/records.ts";
 import { ProviderError } from "./chat-provider.ts";
 import { callProvider, type ProviderAddress } from "./provider-call.ts";
 

@@ -1,5 +1,5 @@
 import { distance } from "fastest-levenshtein";
-import { Slices } from "../base/slices.ts";
+import { Slices } from "../base/limits/slices.ts";
 
 /** Up to here every pair of words is compared; longer texts are compared as heaps of words. */
 const ALIGNED_WORDS_MAX = 2500;

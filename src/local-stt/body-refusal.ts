@@ -1,5 +1,5 @@
-import { isRecord } from "../base/records.ts";
-import type { SchemaRefusal } from "../base/schema-refusal.ts";
+import { isRecord } from "../base/json/records.ts";
+import type { SchemaRefusal } from "../base/json/schema-refusal.ts";
 
 const NAME_CHARACTERS_MAX = 64;
 

@@ -1,4 +1,4 @@
-import { isRecord } from "../base/records.ts";
+import { isRecord } from "../base/json/records.ts";
 import { invalidRequest, missingAudio } from "./errors.ts";
 
 const INSTRUCTION_CHARACTERS_MAX = 8000;

@@ -1,7 +1,7 @@
 import type { OperationId } from "../../generated/local-stt/operations.ts";
 import type { ApiError } from "../base/api-error.ts";
+import type { SchemaRefusal } from "../base/json/schema-refusal.ts";
 import type { Logger } from "../base/logger.ts";
-import type { SchemaRefusal } from "../base/schema-refusal.ts";
 import { isStorageFull } from "../base/storage-full.ts";
 import { bodyRefusal } from "./body-refusal.ts";
 import {

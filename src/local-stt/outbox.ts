@@ -1,4 +1,4 @@
-import { rememberJson } from "../base/json-text.ts";
+import { rememberJson } from "../base/json/json-text.ts";
 
 /** Characters of JSON that wait for a client to read them. */
 const WAITING_CHARACTERS_MAX = 1024 * 1024;

@@ -1,6 +1,6 @@
 import type { SttClientMessage } from "../../generated/local-stt/types.ts";
 import { validateChunkMessage, validateSttClientMessage } from "../../generated/local-stt/validators.js";
-import { isRecord } from "../base/records.ts";
+import { isRecord } from "../base/json/records.ts";
 import { CHUNK_BYTES_MAX } from "./chunk-audio.ts";
 import { brokenMessage, chunkTooLarge } from "./errors.ts";
 

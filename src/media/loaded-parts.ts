@@ -1,4 +1,4 @@
-import { Slots } from "../base/slots.ts";
+import { Slots } from "../base/limits/slots.ts";
 import type { Fetched } from "../egress/egress.ts";
 import { EgressError } from "../egress/egress-error.ts";
 import type { FileContent, StoredFile } from "../responses-api/ports.ts";

@@ -1,4 +1,4 @@
-import { Slots } from "../base/slots.ts";
+import { Slots } from "../base/limits/slots.ts";
 import type { MediaReader } from "../responses-api/ports.ts";
 import { LoadedParts } from "./loaded-parts.ts";
 import type { MediaOptions } from "./media-options.ts";

@@ -1,6 +1,6 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { getDocumentProxy } from "unpdf";
-import { isRecord } from "../base/records.ts";
+import { isRecord } from "../base/json/records.ts";
 import type { PdfOutcome, PdfTask } from "./pdf-outcome.ts";
 
 /** No honest page needs one piece of memory as large; what is packed to burst does. */

@@ -1,4 +1,4 @@
-import { LruCache } from "../base/lru-cache.ts";
+import { LruCache } from "../base/limits/lru-cache.ts";
 
 /**
  * Texts made of files and recordings, by what they were made of; the ones that were not used for longest leave first.

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { assert } from "../base/assert.ts";
-import { isRecord } from "../base/records.ts";
+import { isRecord } from "../base/json/records.ts";
 import { inheritedEnvironment } from "./inherited-environment.ts";
 
 /** How much of a program's complaints is kept; the end of them tells most. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { assert } from "../base/assert.ts";
-import { isRecord } from "../base/records.ts";
+import { isRecord } from "../base/json/records.ts";
 import { ProgramFailed, ProgramMissing } from "./child-program.ts";
 import { inheritedEnvironment } from "./inherited-environment.ts";
 

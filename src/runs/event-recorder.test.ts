@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createRecorder } from "./event-recorder.ts";
-import { LiveFeed } from "./live-feed.ts";
 import type { EventLog, RecordedEvent } from "./ports.ts";
+import { LiveFeed } from "./reading/live-feed.ts";
 import { aResponse } from "./run.fixture.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
 

@@ -1,7 +1,7 @@
 import type { Response } from "../../generated/responses-api/types.ts";
-import { rememberJson } from "../base/json-text.ts";
-import type { LiveFeed } from "./live-feed.ts";
+import { rememberJson } from "../base/json/json-text.ts";
 import type { ClosedRun, EventLog, OpenedRun, RecordedEvent } from "./ports.ts";
+import type { LiveFeed } from "./reading/live-feed.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
 import { numberEvent } from "./wire-event.ts";
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ResponseStreamEvent } from "../../generated/responses-api/types.ts";
 import { validateResponseStreamEvent } from "../../generated/responses-api/validators.js";
-import { foldEvents } from "./fold-events.ts";
+import { foldEvents } from "./fold/fold-events.ts";
 import type { RecordedEvent } from "./ports.ts";
 import { restoreRun } from "./restore-run.ts";
 import { aPlan } from "./run.fixture.ts";

@@ -1,6 +1,5 @@
 import type { Response } from "../../generated/responses-api/types.ts";
 import { createRecorder, type EventRecorder } from "./event-recorder.ts";
-import { LiveFeed, type Subscription } from "./live-feed.ts";
 import {
   type EventLog,
   ModelError,
@@ -10,7 +9,8 @@ import {
   RunLost,
   type RunWatch,
 } from "./ports.ts";
-import { readEvents } from "./read-events.ts";
+import { LiveFeed, type Subscription } from "./reading/live-feed.ts";
+import { readEvents } from "./reading/read-events.ts";
 import { restoreRun } from "./restore-run.ts";
 import {
   ANSWER_CHARACTERS_MAX,

@@ -1,6 +1,6 @@
 import { ReaderTooSlow } from "../base/reader-too-slow.ts";
-import type { Subscription } from "./live-feed.ts";
 import type { RecordedEvent } from "./ports.ts";
+import type { Subscription } from "./reading/live-feed.ts";
 import { type LiveRun, type QueuedRun, queueRun, type RunStart, resumeRun, startRun } from "./run-driver.ts";
 import type { RunFailure } from "./run-state.ts";
 import { RunStopped } from "./run-stopped.ts";

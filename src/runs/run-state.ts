@@ -1,9 +1,9 @@
 import type { OutputItem, Response, ResponseErrorInfo } from "../../generated/responses-api/types.ts";
 import type { IdStem } from "../base/ids.ts";
-import type { CallBlock } from "./call-block.ts";
-import type { MessageBlock } from "./message-block.ts";
+import type { CallBlock } from "./blocks/call-block.ts";
+import type { MessageBlock } from "./blocks/message-block.ts";
+import type { ReasoningBlock } from "./blocks/reasoning-block.ts";
 import type { ModelEvent, ModelUsage } from "./ports.ts";
-import type { ReasoningBlock } from "./reasoning-block.ts";
 
 /** What is fixed when a run begins. */
 export interface RunPlan {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { Annotation, LogProb } from "../../generated/responses-api/types.ts";
-import type { Phase } from "./message-block.ts";
+import type { Phase } from "./blocks/message-block.ts";
 import type { ModelEvent } from "./ports.ts";
 import type { FinishReason, RunSignal } from "./run-state.ts";
 

@@ -7,7 +7,7 @@ import {
   validateResponseStreamEvent,
 } from "../../generated/responses-api/validators.js";
 import { verifies } from "../../tests/verifies.ts";
-import { foldEvents } from "./fold-events.ts";
+import { foldEvents } from "./fold/fold-events.ts";
 import type { ModelEvent } from "./ports.ts";
 import { aPlan } from "./run.fixture.ts";
 import type { RunPlan, RunSignal, RunState } from "./run-state.ts";

@@ -1,8 +1,8 @@
 import type { Response } from "../../generated/responses-api/types.ts";
 import { assert, assertNever } from "../base/assert.ts";
 import { idFromStem } from "../base/ids.ts";
-import type { BlockEnd } from "./block-end.ts";
-import { addCallText, closeCall, openCall } from "./call-block.ts";
+import type { BlockEnd } from "./blocks/block-end.ts";
+import { addCallText, closeCall, openCall } from "./blocks/call-block.ts";
 import {
   addAnnotation,
   addRefusal,
@@ -11,8 +11,7 @@ import {
   type MessageBlock,
   openMessage,
   type Phase,
-} from "./message-block.ts";
-import type { ModelEvent } from "./ports.ts";
+} from "./blocks/message-block.ts";
 import {
   addReasoningText,
   addSummary,
@@ -20,11 +19,12 @@ import {
   endSummaryPart,
   openReasoning,
   type ReasoningBlock,
-} from "./reasoning-block.ts";
+} from "./blocks/reasoning-block.ts";
+import { addSound, closeSound } from "./blocks/sound.ts";
+import type { ModelEvent } from "./ports.ts";
 import { cancelledResponse, failedResponse, finishedResponse } from "./run-end.ts";
 import { UNFINISHED_FAILURE } from "./run-failures.ts";
 import type { Answering, Beginning, RunFailure, RunPlan, RunSignal, RunState } from "./run-state.ts";
-import { addSound, closeSound } from "./sound.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
 
 export interface Transition {

@@ -1,6 +1,6 @@
-import { ByteBudget } from "../base/byte-budget.ts";
+import { ByteBudget } from "../base/limits/byte-budget.ts";
 import type { Config } from "../config/load-config.ts";
-import { UnreadBytes } from "../transport/unread-bytes.ts";
+import { UnreadBytes } from "../transport/stream/unread-bytes.ts";
 
 /** What the interfaces of one process share of its memory. */
 export interface ByteBudgets {

@@ -1,6 +1,6 @@
-import { isRecord } from "../base/records.ts";
-import type { Application } from "../transport/application.ts";
-import { type ListenOptions, listen, type RunningServer } from "../transport/server.ts";
+import { isRecord } from "../base/json/records.ts";
+import type { Application } from "../transport/http/application.ts";
+import { type ListenOptions, listen, type RunningServer } from "../transport/http/server.ts";
 
 /** Serves on 127.0.0.1, and at the same port of ::1 where this machine has that and the port is free there. */
 export async function listenOnLoopback(

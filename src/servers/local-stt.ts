@@ -8,15 +8,15 @@ import { checkSttAndFormatForm, checkTranscribeForm } from "../local-stt/check-f
 import { notImplemented } from "../local-stt/errors.ts";
 import { localSttFaults } from "../local-stt/faults.ts";
 import { runSession } from "../local-stt/run-session.ts";
-import { type Application, createApplication } from "../transport/application.ts";
-import type { RunningServer } from "../transport/server.ts";
-import type { Upgrade } from "../transport/websocket.ts";
+import { type Application, createApplication } from "../transport/http/application.ts";
+import type { RunningServer } from "../transport/http/server.ts";
+import type { Upgrade } from "../transport/websocket/websocket.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
 import { contractOf, refusals } from "./contract.ts";
-import { demoPage } from "./demo-page.ts";
-import { docsAssets } from "./docs-assets.ts";
+import { type Hearing, type LocalSttParts, localSttHandlers, localSttParts } from "./handlers/local-stt-handlers.ts";
 import { listenOnLoopback } from "./listen-on-loopback.ts";
-import { type Hearing, type LocalSttParts, localSttHandlers, localSttParts } from "./local-stt-handlers.ts";
+import { demoPage } from "./pages/demo-page.ts";
+import { docsAssets } from "./pages/docs-assets.ts";
 
 const MEBIBYTE = 1024 * 1024;
 /** The longest text or chat that is read. */

@@ -5,32 +5,37 @@ import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/load-config.ts";
 import type { MediaOptions } from "../media/media-options.ts";
 import { MinuteRates } from "../rate-limits/minute-rates.ts";
-import { callerFields, createAuthenticator, ownerHeaders, type Principal } from "../responses-api/authenticate.ts";
+import {
+  callerFields,
+  createAuthenticator,
+  ownerHeaders,
+  type Principal,
+} from "../responses-api/access/authenticate.ts";
 import { checkCreateBody } from "../responses-api/checks/check-body.ts";
 import { checkFileUpload } from "../responses-api/checks/check-file-upload.ts";
+import { responsesApiFaults } from "../responses-api/errors/faults.ts";
 import { notImplemented } from "../responses-api/errors/server-errors.ts";
-import { responsesApiFaults } from "../responses-api/faults.ts";
-import { RunKeeper } from "../responses-api/run-keeper.ts";
-import { createSealer } from "../responses-api/seal.ts";
+import { RunKeeper } from "../responses-api/keeping/run-keeper.ts";
+import { createSealer } from "../responses-api/keeping/seal.ts";
 import { RunHost } from "../runs/index.ts";
+import { openSealKeys } from "../secrets/seal-keys.ts";
+import { type ApiKeys, openApiKeys } from "../secrets/secrets-on-disk.ts";
 import type { FileTranscriber } from "../speech/speech-engine.ts";
-import { createApplication } from "../transport/application.ts";
-import { listen, type RunningServer } from "../transport/server.ts";
+import { createApplication } from "../transport/http/application.ts";
+import { listen, type RunningServer } from "../transport/http/server.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
-import { chooseMedia } from "./choose-media.ts";
-import { type ChosenModel, chooseModel } from "./choose-model.ts";
-import { chooseTelemetry } from "./choose-telemetry.ts";
-import { chooseVoice } from "./choose-voice.ts";
-import { contextBodyChecks } from "./context-handlers.ts";
+import { chooseMedia } from "./choices/choose-media.ts";
+import { type ChosenModel, chooseModel } from "./choices/choose-model.ts";
+import { chooseTelemetry } from "./choices/choose-telemetry.ts";
+import { chooseVoice } from "./choices/choose-voice.ts";
 import { contractOf, refusals } from "./contract.ts";
-import { conversationBodyChecks } from "./conversation-handlers.ts";
-import { docsAssets } from "./docs-assets.ts";
+import { contextBodyChecks } from "./handlers/context-handlers.ts";
+import { conversationBodyChecks } from "./handlers/conversation-handlers.ts";
+import { beginParts, type InterfaceParts, NOT_YET, responsesApiHandlers } from "./handlers/responses-api-handlers.ts";
 import { filesFolder, openConfiguredStore } from "./open-configured-store.ts";
-import { beginParts, type InterfaceParts, NOT_YET, responsesApiHandlers } from "./responses-api-handlers.ts";
-import { openSealKeys } from "./seal-keys.ts";
-import { type ApiKeys, openApiKeys } from "./secrets-on-disk.ts";
+import { docsAssets } from "./pages/docs-assets.ts";
+import { webPages } from "./pages/web-pages.ts";
 import { sweepExpired } from "./sweeping.ts";
-import { webPages } from "./web-pages.ts";
 import { websocketMode } from "./websocket-mode.ts";
 
 export interface ResponsesApiServer extends RunningServer {

@@ -12,18 +12,18 @@ import { getHealth } from "../local-stt/operations/get-health.ts";
 import { StreamPlaces } from "../local-stt/stream-places.ts";
 import { MemoryStreamRates } from "../rate-limits/stream-rates.ts";
 import { getMetrics } from "../responses-api/operations/get-metrics.ts";
+import { type ApiKeys, openApiKeys } from "../secrets/secrets-on-disk.ts";
 import type { SpeechEngine } from "../speech/speech-engine.ts";
 import { Meters } from "../telemetry/meters.ts";
 import { observeRequests } from "../telemetry/request-watch.ts";
 import { measureSpeech } from "../telemetry/speech-metrics.ts";
-import { type Application, createApplication } from "../transport/application.ts";
 import type { Handler, HandlerTable } from "../transport/handler.ts";
-import { listen, type RunningServer } from "../transport/server.ts";
-import type { Upgrade } from "../transport/websocket.ts";
+import { type Application, createApplication } from "../transport/http/application.ts";
+import { listen, type RunningServer } from "../transport/http/server.ts";
+import type { Upgrade } from "../transport/websocket/websocket.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
 import { contractOf, type GeneratedContract } from "./contract.ts";
 import { openConfiguredStore } from "./open-configured-store.ts";
-import { type ApiKeys, openApiKeys } from "./secrets-on-disk.ts";
 
 const PATH = "/stt/v1/stream";
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/load-config.ts";
-import type { Erasure, ErasureCursor, ErasureStep } from "../store/erasure.ts";
-import type { Expiry, ExpiryCursor } from "../store/expiry.ts";
 import type { Store } from "../store/open-store.ts";
+import type { Erasure, ErasureCursor, ErasureStep } from "../store/upkeep/erasure.ts";
+import type { Expiry, ExpiryCursor } from "../store/upkeep/expiry.ts";
 
 /** The removal of what has expired, as it goes on. */
 export interface Sweeping {

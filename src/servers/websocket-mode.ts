@@ -1,12 +1,12 @@
 import type { Config } from "../config/load-config.ts";
-import type { Principal } from "../responses-api/authenticate.ts";
-import type { BeginParts } from "../responses-api/begin-response.ts";
+import type { Principal } from "../responses-api/access/authenticate.ts";
+import type { BeginParts } from "../responses-api/create/begin-response.ts";
 import { upgradeNotOffered } from "../responses-api/errors/server-errors.ts";
 import { tooManyWebSockets, tooManyWebSocketsOfKey } from "../responses-api/errors/websocket-errors.ts";
 import { ALL_CONNECTIONS_CHARACTERS_MAX, CharacterBudget } from "../responses-api/websocket/connection-memory.ts";
 import { converse } from "../responses-api/websocket/converse.ts";
 import { errorFrame } from "../responses-api/websocket/error-frame.ts";
-import type { Upgrade } from "../transport/websocket.ts";
+import type { Upgrade } from "../transport/websocket/websocket.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
 
 const PATH = "/v1/responses";

@@ -1,7 +1,7 @@
 import { AudioError } from "../audio-formats/audio-error.ts";
 import { DECODED_RATE_HZ, type Recording } from "../audio-formats/recording.ts";
 import type { RecordingDecoder } from "../audio-formats/recording-decoder.ts";
-import { Slots } from "../base/slots.ts";
+import { Slots } from "../base/limits/slots.ts";
 import { RECORDED_SEGMENTS, Segmenter } from "./segmenter.ts";
 import {
   type FileTranscriber,

@@ -1,5 +1,5 @@
 import { Agent, FormData, fetch, type Response } from "undici";
-import { isRecord } from "../base/records.ts";
+import { isRecord } from "../base/json/records.ts";
 import { type FileTranscriber, type SoundFile, SpeechError } from "./speech-engine.ts";
 
 /** How the transcription server is reached. */

@@ -3,7 +3,7 @@ import { assert } from "../base/assert.ts";
 import { newId } from "../base/ids.ts";
 import type { KeyFinder, KnownKey } from "../responses-api/ports.ts";
 import type { Owner } from "../runs/ports.ts";
-import type { ApiKeysTable, Database } from "./schema.ts";
+import type { ApiKeysTable, Database } from "./database/schema.ts";
 
 /** What is kept of a key: everything but its secret. */
 export interface ApiKey extends KnownKey {

@@ -7,13 +7,13 @@ import { promisify } from "node:util";
 import { Kysely, sql } from "kysely";
 import { expect, test } from "vitest";
 import { verifies } from "../../tests/verifies.ts";
-import { migrate } from "./migrate.ts";
+import { migrate } from "./database/migrate.ts";
+import type { Database } from "./database/schema.ts";
+import { sqliteDialect } from "./database/sqlite.ts";
 import { openStore } from "./open-store.ts";
-import type { Database } from "./schema.ts";
-import { sqliteDialect } from "./sqlite.ts";
+import { textEvents } from "./runs/text-events.fixture.ts";
 import { openTestStore, readAll, storeRun, temporaryFile } from "./store.fixture.ts";
 import { aKey, OURS } from "./stored-shapes.fixture.ts";
-import { textEvents } from "./text-events.fixture.ts";
 
 /** Compiles only while it names every table and column of the schema. */
 const COLUMNS: {

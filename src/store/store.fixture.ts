@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { EventLog, Owner, RecordedEvent } from "../runs/ports.ts";
 import { openStore, type Store, type StoreOptions } from "./open-store.ts";
+import { textEvents } from "./runs/text-events.fixture.ts";
 import { anItem, aResponse, OURS } from "./stored-shapes.fixture.ts";
-import { textEvents } from "./text-events.fixture.ts";
 
 /** A path for a database in a folder of its own, removed when the test is over. */
 export function temporaryFile(): string {

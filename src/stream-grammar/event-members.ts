@@ -1,4 +1,4 @@
-import { isRecord } from "../base/records.ts";
+import { isRecord } from "../base/json/records.ts";
 
 /** The members that an event has besides `type` and `sequence_number`, by its type without `response.`. */
 const MEMBERS: Readonly<Record<string, string>> = {

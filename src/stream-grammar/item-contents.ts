@@ -1,4 +1,4 @@
-import { isRecord } from "../base/records.ts";
+import { isRecord } from "../base/json/records.ts";
 import type { Report, RuleName } from "./rules.ts";
 import { isSameJson } from "./same-json.ts";
 import { familyOf, quoted, type TextFamily, valueAt } from "./texts.ts";

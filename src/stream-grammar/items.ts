@@ -1,4 +1,4 @@
-import { isRecord } from "../base/records.ts";
+import { isRecord } from "../base/json/records.ts";
 import { ITEM_GRAMMAR, MIXING_ITEMS } from "./grammar.ts";
 import { ItemContents } from "./item-contents.ts";
 import { Order } from "./order.ts";

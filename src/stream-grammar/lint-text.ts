@@ -1,4 +1,4 @@
-import { isRecord } from "../base/records.ts";
+import { isRecord } from "../base/json/records.ts";
 import type { Dialect } from "./dialect.ts";
 import { LineCutter } from "./line-cutter.ts";
 import { type SseFrame, SseFrames } from "./sse-frames.ts";

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { isRecord } from "../base/records.ts";
+import { isRecord } from "../base/json/records.ts";
 
 /**
  * Whether two values of JSON say the same, apart from what the reference makes anew each time: ciphertexts, and

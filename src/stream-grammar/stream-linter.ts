@@ -1,4 +1,4 @@
-import { isRecord } from "../base/records.ts";
+import { isRecord } from "../base/json/records.ts";
 import { canonical, type Dialect } from "./dialect.ts";
 import { findMemberFaults, isAboutItem, nameOfType } from "./event-members.ts";
 import { SOUND_GRAMMAR, STREAM_GRAMMAR } from "./grammar.ts";

@@ -1,4 +1,4 @@
-import { isRecord } from "../base/records.ts";
+import { isRecord } from "../base/json/records.ts";
 
 /** A text that is told in deltas, and then as a whole. */
 export interface TextFamily {

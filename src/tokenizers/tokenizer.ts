@@ -1,4 +1,4 @@
-import { Slices } from "../base/slices.ts";
+import { Slices } from "../base/limits/slices.ts";
 import { chooseEncoding, type Encoding } from "./choose-encoding.ts";
 
 /** Counts the tokens of texts as a family of models splits them. */

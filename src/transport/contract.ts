@@ -1,4 +1,4 @@
-import type { SchemaRefusal } from "../base/schema-refusal.ts";
+import type { SchemaRefusal } from "../base/json/schema-refusal.ts";
 /** One operation as the generated route tables describe it; they carry more. */
 export interface OperationRoute {
   readonly operationId: string;

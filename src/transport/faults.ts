@@ -1,5 +1,5 @@
 import type { ApiError } from "../base/api-error.ts";
-import type { SchemaRefusal } from "../base/schema-refusal.ts";
+import type { SchemaRefusal } from "../base/json/schema-refusal.ts";
 import type { StreamEvent } from "./handler.ts";
 
 /** Why a query parameter was refused; `limit` belongs to the rule that is named. */

@@ -1,5 +1,5 @@
-import { ByteBudget } from "../base/byte-budget.ts";
-import { UnreadBytes } from "./unread-bytes.ts";
+import { ByteBudget } from "../base/limits/byte-budget.ts";
+import { UnreadBytes } from "./stream/unread-bytes.ts";
 
 const MIB = 1024 * 1024;
 

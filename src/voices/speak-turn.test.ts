@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Slots } from "../base/slots.ts";
+import { Slots } from "../base/limits/slots.ts";
 import type { ModelEvent } from "../runs/ports.ts";
 import { encodePcm16, encodeWav } from "./encoders/encoders.ts";
 import { type Encoder, type VoiceEngine, VoiceError } from "./ports.ts";

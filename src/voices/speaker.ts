@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { FrameGatherer } from "../audio/pcm.ts";
 import { Resampler } from "../audio/resampler.ts";
-import type { Slots } from "../base/slots.ts";
+import type { Slots } from "../base/limits/slots.ts";
 import type { ModelEvent } from "../runs/ports.ts";
 import type { Encoder, VoiceEngine } from "./ports.ts";
 

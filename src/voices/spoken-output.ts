@@ -1,6 +1,6 @@
 import type { OutputAudio } from "../../generated/responses-api/types.ts";
+import { Slots } from "../base/limits/slots.ts";
 import type { Logger } from "../base/logger.ts";
-import { Slots } from "../base/slots.ts";
 import type { SettledSpeech, Speech, SpokenOutput } from "../responses-api/ports.ts";
 import { encodePcm16, encodeWav } from "./encoders/encoders.ts";
 import { type CompressedFormat, type FfmpegEncoders, isCompressed } from "./encoders/ffmpeg.ts";

@@ -18,7 +18,7 @@ import {
   StreamBrokenError,
   UnsupportedFormatError,
 } from "../../src/client/index.ts";
-import { pausingAfter } from "../../src/client/pausing-source.fixture.ts";
+import { pausingAfter } from "../../src/client/speech/pausing-source.fixture.ts";
 import { sound } from "../speech/tones.ts";
 import { verifies } from "../verifies.ts";
 import { API_KEY, startCloudServer } from "./cloud-server.ts";

@@ -1,4 +1,4 @@
-import { isRecord } from "../../src/base/records.ts";
+import { isRecord } from "../../src/base/json/records.ts";
 import { contractDocument, nameOf, type Schema } from "./contract-schema.ts";
 
 /** One operation as the published contract describes it. */

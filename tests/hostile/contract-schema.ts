@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { assert } from "../../src/base/assert.ts";
-import { isRecord } from "../../src/base/records.ts";
+import { isRecord } from "../../src/base/json/records.ts";
 
 /** A JSON Schema as the published contract writes it. */
 export type Schema = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isRendering } from "../../src/formatting/is-rendering.ts";
-import { redact } from "../../src/model-engines/chat-completions/redact.ts";
+import { redact } from "../../src/model-engines/chat-completions/errors/redact.ts";
 import { SentenceCutter } from "../../src/voices/sentences/sentence-cutter.ts";
 import { cpuMsOf } from "../cpu-time.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { isRecord } from "../../src/base/records.ts";
+import { isRecord } from "../../src/base/json/records.ts";
 import {
   choicesOf,
   numberAt,

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { isRecord } from "../../src/base/records.ts";
+import { isRecord } from "../../src/base/json/records.ts";
 
 /** One operation as far as it names things by their ids. */
 export interface IdOperation {

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
 import { silentLogger } from "../../src/base/logger.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
-import { hearingWith } from "../../src/servers/choose-speech.ts";
+import { hearingWith } from "../../src/servers/choices/choose-speech.ts";
 import { startLocalStt } from "../../src/servers/local-stt.ts";
 import { type EngineStatus, type SpeechEngine, SpeechError } from "../../src/speech/speech-engine.ts";
 import { startLocalSttServer } from "../local-stt-server.ts";

@@ -12,7 +12,7 @@ import { encoded, wavFile } from "../../src/audio-formats/encoded-sound.fixture.
 import { silentLogger } from "../../src/base/logger.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
-import { hearingWith } from "../../src/servers/choose-speech.ts";
+import { hearingWith } from "../../src/servers/choices/choose-speech.ts";
 import { startLocalStt } from "../../src/servers/local-stt.ts";
 import { type EngineStatus, type SpeechEngine, SpeechError } from "../../src/speech/speech-engine.ts";
 import { startChildServer } from "../child-server.ts";

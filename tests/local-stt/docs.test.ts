@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { notImplementedOperations } from "../../src/servers/responses-api-handlers.ts";
+import { notImplementedOperations } from "../../src/servers/handlers/responses-api-handlers.ts";
 import { contractOperations } from "../hostile/contract-operations.ts";
 import { localSttDocument } from "../hostile/contract-schema.ts";
 import { type LocalSttServer, startLocalSttServer } from "../local-stt-server.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
-import { isRecord } from "../../src/base/records.ts";
+import { isRecord } from "../../src/base/json/records.ts";
 import { memoryOf } from "../child-server.ts";
 import { tones } from "../speech/tones.ts";
 import { enginePids } from "../speech/whisper-for-tests.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
-import { isRecord } from "../../src/base/records.ts";
+import { isRecord } from "../../src/base/json/records.ts";
 import { AntiphonSpeech } from "../../src/client/index.ts";
 import {
   type ChatServer,

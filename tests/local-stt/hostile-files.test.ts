@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { wavFile } from "../../src/audio-formats/encoded-sound.fixture.ts";
-import { mapSomeAtOnce } from "../../src/base/map-some-at-once.ts";
+import { mapSomeAtOnce } from "../../src/base/limits/map-some-at-once.ts";
 import { memoryOf } from "../child-server.ts";
 import { tones } from "../speech/tones.ts";
 import { verifies } from "../verifies.ts";

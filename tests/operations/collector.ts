@@ -1,4 +1,4 @@
-import { isRecord } from "../../src/base/records.ts";
+import { isRecord } from "../../src/base/json/records.ts";
 import { serveHttp } from "../http-server.ts";
 
 export interface CollectedSpan {

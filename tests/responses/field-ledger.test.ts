@@ -9,7 +9,7 @@ import {
   toolChoiceTypes,
   toolTypes,
 } from "../../generated/responses-api/field-names.ts";
-import { isRecord } from "../../src/base/records.ts";
+import { isRecord } from "../../src/base/json/records.ts";
 import { verifies } from "../verifies.ts";
 
 const LISTED = Object.keys(fieldLedger);

@@ -12,7 +12,7 @@ import {
   wordsIn,
 } from "../../scripts/fixture-model/spoken-words/held-out.ts";
 import { WavReader } from "../../src/audio/wav.ts";
-import { SPOKEN_WORDS } from "../../src/speech/whisper/spoken-words.ts";
+import { SPOKEN_WORDS } from "../../src/speech/whisper/model/spoken-words.ts";
 import { chunks, converse, TRANSPORTS } from "../local-stt/stream-client.ts";
 import { type LocalSttServer, settled, startLocalSttServer } from "../local-stt-server.ts";
 import { says, serveBehind } from "../responses/behind-upstream.ts";

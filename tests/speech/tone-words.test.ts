@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { HALLUCINATION, TONE_WORDS, type ToneWord } from "../../scripts/fixture-model/tone-words.ts";
 import { pcmBytes } from "../../src/audio/pcm.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
-import { hearingWith } from "../../src/servers/choose-speech.ts";
+import { hearingWith } from "../../src/servers/choices/choose-speech.ts";
 import { settled } from "../local-stt-server.ts";
 import { wav } from "../responses/media-samples.ts";
 import { sound, tones } from "./tones.ts";

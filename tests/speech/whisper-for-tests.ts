@@ -5,9 +5,9 @@ import { onTestFinished } from "vitest";
 import { type ToneModelOptions, toneWordsModel } from "../../scripts/fixture-model/tone-words.ts";
 import { silentLogger } from "../../src/base/logger.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
-import { engineFolder } from "../../src/servers/choose-speech.ts";
+import { engineFolder } from "../../src/servers/choices/choose-speech.ts";
 import type { SpeechEngine, Transcript, TranscriptionRequest } from "../../src/speech/speech-engine.ts";
-import { BuildError, builtServer, checkServer } from "../../src/speech/whisper/build-server.ts";
+import { BuildError, builtServer, checkServer } from "../../src/speech/whisper/process/build-server.ts";
 import { WhisperEngine, type WhisperOptions } from "../../src/speech/whisper/whisper-engine.ts";
 import { settled } from "../local-stt-server.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { expect, onTestFinished, test } from "vitest";
-import { runLintStream } from "../../src/servers/lint-stream-command.ts";
+import { runLintStream } from "../../src/commands/lint-stream-command.ts";
 import { SAMPLE_STREAMS, type SampleEvent } from "../../src/stream-grammar/sample-streams.fixture.ts";
 import { streamOfLists, THREE_LISTS } from "../../src/stream-grammar/several-lists.fixture.ts";
 import { sends, serveHttp } from "../http-server.ts";

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import { threadCount } from "../../../src/speech/whisper/thread-count.ts";
+import { threadCount } from "../../../src/speech/whisper/process/thread-count.ts";
 import { median } from "../stream-client.ts";
 import { streamSound } from "./live-stream.ts";
 import { cpuOfTree, type Measured } from "./measured.ts";

@@ -1,5 +1,5 @@
-import { isRecord } from "../../base/records.ts";
-import type { Slots } from "../../base/slots.ts";
+import { isRecord } from "../../base/json/records.ts";
+import type { Slots } from "../../base/limits/slots.ts";
 import { readInThread } from "../read-in-thread.ts";
 import type { OfficeOutcome } from "./office-outcome.ts";
 

@@ -1,5 +1,5 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { isRecord } from "../../base/records.ts";
+import { isRecord } from "../../base/json/records.ts";
 import type { OfficeTask } from "./office-outcome.ts";
 import { readOffice } from "./read-office.ts";
 

@@ -4,8 +4,8 @@ import { verifies } from "../../../tests/verifies.ts";
 import { ModelError, type ModelEvent } from "../../runs/ports.ts";
 import { collect, engineFor, lastChunk, serveChat, sse, textChunk } from "./chat-server.fixture.ts";
 import type { ChatCompletionsOptions } from "./engine.ts";
-import { aRequest } from "./model-request.fixture.ts";
-import { transcript } from "./transcript.fixture.ts";
+import { transcript } from "./reply/transcript.fixture.ts";
+import { aRequest } from "./request/model-request.fixture.ts";
 
 verifies(
   "chat-engine.upstream.always-streams",

@@ -3,13 +3,13 @@ import { assert } from "../../base/assert.ts";
 import { traceHeaders } from "../../base/trace-context.ts";
 import type { ModelEngine, ModelEvent, ModelRequest } from "../../runs/ports.ts";
 import type { ServerAddress } from "./ask-server.ts";
-import { ChunkReader } from "./chunk-reader.ts";
-import { ContextWindows } from "./context-windows.ts";
 import { ModelList } from "./list-models.ts";
-import { mapRequest } from "./map-request.ts";
 import { type BackendProfile, chooseProfile } from "./profile.ts";
-import { TokenCounter } from "./token-counter.ts";
-import { UpstreamTurn } from "./upstream-turn.ts";
+import { ChunkReader } from "./reply/chunk-reader.ts";
+import { UpstreamTurn } from "./reply/upstream-turn.ts";
+import { mapRequest } from "./request/map-request.ts";
+import { ContextWindows } from "./tokens/context-windows.ts";
+import { TokenCounter } from "./tokens/token-counter.ts";
 
 const CONNECTIONS_MAX = 512;
 const USER_AGENT = "antiphon";

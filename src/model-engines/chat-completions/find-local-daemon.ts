@@ -1,5 +1,5 @@
 import { type Dispatcher, request } from "undici";
-import { isRecord } from "../../base/records.ts";
+import { isRecord } from "../../base/json/records.ts";
 import { parseJson, textOrNull } from "./json-values.ts";
 import { readBody } from "./read-body.ts";
 

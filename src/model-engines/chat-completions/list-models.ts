@@ -1,11 +1,11 @@
 import type { Dispatcher } from "undici";
-import { isRecord } from "../../base/records.ts";
+import { isRecord } from "../../base/json/records.ts";
 import { type ModelDescription, ModelError, NO_MODEL_LIST } from "../../runs/ports.ts";
+import { brokenAnswer, tooSlow } from "./errors/model-errors.ts";
+import { explainTransportError } from "./errors/transport-error.ts";
+import { explainRefusal } from "./errors/upstream-error.ts";
 import { countOrZero, isList, parseJson, textOrNull } from "./json-values.ts";
-import { brokenAnswer, tooSlow } from "./model-errors.ts";
 import { readBody } from "./read-body.ts";
-import { explainTransportError } from "./transport-error.ts";
-import { explainRefusal } from "./upstream-error.ts";
 
 /** Statuses by which a server that is there says that it has no list. */
 const NO_LIST: ReadonlySet<number> = new Set([404, 405, 501]);

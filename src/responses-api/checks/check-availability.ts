@@ -1,6 +1,6 @@
 import { fieldLedger, type LedgerEntry } from "../../../generated/responses-api/field-ledger.ts";
 import type { CreateResponseRequest, InputItem } from "../../../generated/responses-api/types.ts";
-import { isRecord } from "../../base/records.ts";
+import { isRecord } from "../../base/json/records.ts";
 import { unsupportedParameter } from "../errors/parameter-errors.ts";
 
 /** The engines that the field ledger has a column for. */

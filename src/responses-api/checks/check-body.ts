@@ -1,7 +1,7 @@
 import type { Validate } from "../../../generated/responses-api/readers.js";
 import type { CreateResponseRequest } from "../../../generated/responses-api/types.ts";
 import { createResponseRequestFields, type RequestFields } from "../../../generated/responses-api/validators.js";
-import { isRecord } from "../../base/records.ts";
+import { isRecord } from "../../base/json/records.ts";
 import {
   illFormedId,
   illFormedItemId,

@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
 import type { CreateFileCall, UploadedFile } from "../../../generated/responses-api/operations.ts";
 import { validateFileExpiresAfter, validateFilePurpose } from "../../../generated/responses-api/validators.js";
-import { isRecord } from "../../base/records.ts";
+import { isRecord } from "../../base/json/records.ts";
 import { fileEmpty } from "../errors/file-errors.ts";
 import { invalidType, missingParameter, unknownParameter } from "../errors/parameter-errors.ts";
 import { sizeError } from "./limit-error.ts";

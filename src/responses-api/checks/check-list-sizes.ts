@@ -1,4 +1,4 @@
-import { isRecord } from "../../base/records.ts";
+import { isRecord } from "../../base/json/records.ts";
 import { sizeError } from "./limit-error.ts";
 
 /** Items of a request, each counted as often as it has parts: more would hold up others, and no model reads as many. */

@@ -1,5 +1,5 @@
 import type { CreateResponseRequest, Tool } from "../../../generated/responses-api/types.ts";
-import { echoClientTool } from "../echo-tools.ts";
+import { echoClientTool } from "../create/echo-tools.ts";
 import {
   invalidFunctionParameters,
   invalidJsonSchema,

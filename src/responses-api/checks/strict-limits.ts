@@ -1,4 +1,4 @@
-import { isRecord } from "../../base/records.ts";
+import { isRecord } from "../../base/json/records.ts";
 
 /** As the reference publishes them for schemas that are followed strictly. */
 const PROPERTIES_MAX = 5_000;

@@ -1,4 +1,4 @@
-import { isRecord } from "../../base/records.ts";
+import { isRecord } from "../../base/json/records.ts";
 import { strictSizeFault } from "./strict-limits.ts";
 
 /** How deep a schema may nest before it is refused. */

@@ -1,7 +1,7 @@
 import type { ApiError } from "../../base/api-error.ts";
 import { assert } from "../../base/assert.ts";
-import { isRecord } from "../../base/records.ts";
-import type { SchemaRefusal } from "../../base/schema-refusal.ts";
+import { isRecord } from "../../base/json/records.ts";
+import type { SchemaRefusal } from "../../base/json/schema-refusal.ts";
 import {
   invalidType,
   invalidValue,

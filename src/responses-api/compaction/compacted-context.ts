@@ -1,8 +1,8 @@
 import { readStoredItem } from "../../../generated/responses-api/readers.js";
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
-import { isRecord } from "../../base/records.ts";
+import { isRecord } from "../../base/json/records.ts";
 import { invalidEncryptedContent } from "../errors/state-errors.ts";
-import type { Sealer } from "../seal.ts";
+import type { Sealer } from "../keeping/seal.ts";
 
 /** A call that the client answers. */
 export type ToolCall = Extract<StoredItem, { type: "function_call" | "custom_tool_call" | "tool_search_call" }> & {

@@ -1,6 +1,6 @@
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { validateStoredItem } from "../../../generated/responses-api/validators.js";
-import { isRecord } from "../../base/records.ts";
+import { isRecord } from "../../base/json/records.ts";
 
 /** More kinds of members than any item can lack. */
 const FILLED_KINDS_MAX = 200;

@@ -1,5 +1,5 @@
 import type { StoredItem, StoredToolOutputContentPart } from "../../../generated/responses-api/types.ts";
-import { mapSomeAtOnce } from "../../base/map-some-at-once.ts";
+import { mapSomeAtOnce } from "../../base/limits/map-some-at-once.ts";
 import type { Owner } from "../../runs/ports.ts";
 import { mediaRefused } from "../errors/media-errors.ts";
 import { MediaError, type MediaReader, type RequestMedia } from "../ports.ts";

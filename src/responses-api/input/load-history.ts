@@ -1,7 +1,7 @@
 import type { CreateResponseRequest, StoredItem } from "../../../generated/responses-api/types.ts";
 import { newId } from "../../base/ids.ts";
 import type { Owner } from "../../runs/ports.ts";
-import { conversationIdOf } from "../conversation-hold.ts";
+import { conversationIdOf } from "../create/conversation-hold.ts";
 import { conversationNotFound } from "../errors/conversation-errors.ts";
 import { contextTooLong, previousResponseNotFound, previousResponseRunning } from "../errors/state-errors.ts";
 import { ContextTooLong, type ConversationItems, type ConversationStore, type ResponseStore } from "../ports.ts";

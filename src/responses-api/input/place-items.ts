@@ -1,5 +1,5 @@
 import type { ItemReferenceInput, MessageInput, StoredItem } from "../../../generated/responses-api/types.ts";
-import { isRecord } from "../../base/records.ts";
+import { isRecord } from "../../base/json/records.ts";
 import { checkFileData } from "../checks/check-file-data.ts";
 import { gotWords } from "../checks/validation-error.ts";
 import {

@@ -3,7 +3,7 @@ import { type IdStem, idFromStem } from "../../base/ids.ts";
 import type { Owner } from "../../runs/ports.ts";
 import { beginAtCompaction } from "../compaction/begin-at-compaction.ts";
 import { openCompaction } from "../compaction/compacted-context.ts";
-import type { Sealer } from "../seal.ts";
+import type { Sealer } from "../keeping/seal.ts";
 import { checkCallsOnce, checkInput } from "./context-rules.ts";
 import { INPUT_NUMBER_FIRST } from "./item-numbers.ts";
 import { type InputSources, placeList } from "./place-list.ts";

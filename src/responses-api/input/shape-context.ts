@@ -1,8 +1,8 @@
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import type { Owner } from "../../runs/ports.ts";
 import { invalidEncryptedContent } from "../errors/state-errors.ts";
+import type { Sealer } from "../keeping/seal.ts";
 import type { MediaReader } from "../ports.ts";
-import type { Sealer } from "../seal.ts";
 import { fitMedia } from "./fit-media.ts";
 import { ownerText } from "./resolve-input.ts";
 

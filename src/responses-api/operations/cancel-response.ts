@@ -2,12 +2,12 @@ import type { ResponsesApiHandlers } from "../../../generated/responses-api/oper
 import type { Response } from "../../../generated/responses-api/types.ts";
 import type { RunHost } from "../../runs/index.ts";
 import type { RunLedger } from "../../runs/ports.ts";
-import type { ApiContext } from "../context.ts";
+import type { ApiContext } from "../access/context.ts";
 import { cancelTimedOut } from "../errors/server-errors.ts";
 import { cannotCancelCompleted, cannotCancelSynchronous, responseNotFound } from "../errors/state-errors.ts";
-import { plainBody } from "../plain-body.ts";
 import type { ResponseStore, StoredResponse } from "../ports.ts";
-import { isOver, waitUntilOver } from "../watch-response.ts";
+import { plainBody } from "../show/plain-body.ts";
+import { isOver, waitUntilOver } from "../show/watch-response.ts";
 
 export interface CancelParts {
   readonly store: Pick<ResponseStore, "findResponse" | "findStored">;

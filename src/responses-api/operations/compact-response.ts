@@ -3,21 +3,21 @@ import type { CompactRequest, CreateResponseRequest, Usage } from "../../../gene
 import { idFromStem, newIdStem } from "../../base/ids.ts";
 import { usageOf } from "../../runs/index.ts";
 import type { ModelEngine, ModelRequest, Owner } from "../../runs/ports.ts";
-import { Admission } from "../admission.ts";
+import { Admission } from "../access/admission.ts";
+import type { ApiContext } from "../access/context.ts";
 import { checkAvailability, type EngineKind } from "../checks/check-availability.ts";
 import { checkModelName } from "../checks/check-model-name.ts";
 import { isUserMessage, sinceCompaction } from "../compaction/begin-at-compaction.ts";
 import { sealCompaction } from "../compaction/compacted-context.ts";
 import { checkCompaction } from "../compaction/plan-compaction.ts";
 import { readSummary, summaryRequest } from "../compaction/summary-turn.ts";
-import type { ApiContext } from "../context.ts";
+import { estimateInputTokens } from "../create/model-request.ts";
+import { shapeTurn, type TurnSources } from "../create/shape-turn.ts";
 import { refused } from "../errors/model-errors.ts";
 import { missingParameter, nothingToAnswer } from "../errors/parameter-errors.ts";
 import { tooManyRuns } from "../errors/server-errors.ts";
 import { ownerText } from "../input/resolve-input.ts";
-import { estimateInputTokens } from "../model-request.ts";
 import type { RateLimiter, ResponseStore } from "../ports.ts";
-import { shapeTurn, type TurnSources } from "../shape-turn.ts";
 import { keepWindow } from "../window/keep-window.ts";
 
 export interface CompactParts extends TurnSources {

@@ -2,13 +2,13 @@ import type { ResponsesApiHandlers } from "../../../generated/responses-api/oper
 import type { CreateResponseRequest, InputTokensRequest } from "../../../generated/responses-api/types.ts";
 import { newIdStem } from "../../base/ids.ts";
 import type { ModelEngine, Owner } from "../../runs/ports.ts";
-import { Admission } from "../admission.ts";
+import { Admission } from "../access/admission.ts";
+import type { ApiContext } from "../access/context.ts";
 import { checkAvailability, type EngineKind } from "../checks/check-availability.ts";
 import { checkCompaction } from "../compaction/plan-compaction.ts";
-import type { ApiContext } from "../context.ts";
+import { shapeTurn, type TurnSources } from "../create/shape-turn.ts";
 import { refused } from "../errors/model-errors.ts";
 import type { RateLimiter, ResponseStore } from "../ports.ts";
-import { shapeTurn, type TurnSources } from "../shape-turn.ts";
 import { keepWindow } from "../window/keep-window.ts";
 
 export interface CountParts extends TurnSources {

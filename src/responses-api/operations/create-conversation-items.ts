@@ -1,8 +1,8 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { ApiContext } from "../context.ts";
+import type { ApiContext } from "../access/context.ts";
 import { conversationRefused } from "../errors/conversation-errors.ts";
 import { type AddItemsParts, placeConversationItems } from "../input/place-conversation-items.ts";
-import { itemList } from "../item-list.ts";
+import { itemList } from "../show/item-list.ts";
 
 /**
  * `POST /v1/conversations/{conversation_id}/items`: appends all of the items or none, and not while a response is being

@@ -1,7 +1,7 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { Conversation } from "../../../generated/responses-api/types.ts";
 import { newId } from "../../base/ids.ts";
-import type { ApiContext } from "../context.ts";
+import type { ApiContext } from "../access/context.ts";
 import { type AddItemsParts, placeConversationItems } from "../input/place-conversation-items.ts";
 
 /** `POST /v1/conversations`: a new history, with its first items if there are any. */

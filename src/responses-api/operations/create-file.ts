@@ -1,7 +1,7 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { ApiContext } from "../context.ts";
+import type { ApiContext } from "../access/context.ts";
 import type { FileStore } from "../ports.ts";
-import { showFile } from "../show-file.ts";
+import { showFile } from "../show/show-file.ts";
 
 /** `POST /v1/files`: keeps an uploaded file. `checkFileUpload` has looked at its parts. */
 export function createFile(files: Pick<FileStore, "createFile">): ResponsesApiHandlers<ApiContext>["createFile"] {

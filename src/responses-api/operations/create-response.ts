@@ -1,13 +1,13 @@
 import type { CreateResponseReply, ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { CreateResponseRequest, Response } from "../../../generated/responses-api/types.ts";
 import { ResponseFold } from "../../runs/index.ts";
-import { type BeginParts, type BegunResponse, beginResponse } from "../begin-response.ts";
-import type { ApiContext } from "../context.ts";
+import type { ApiContext } from "../access/context.ts";
+import { type BeginParts, type BegunResponse, beginResponse } from "../create/begin-response.ts";
 import { soundUnheard } from "../errors/parameter-errors.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
-import { plainBody } from "../plain-body.ts";
-import { showEvents } from "../show-events.ts";
-import { isOver } from "../watch-response.ts";
+import { plainBody } from "../show/plain-body.ts";
+import { showEvents } from "../show/show-events.ts";
+import { isOver } from "../show/watch-response.ts";
 
 type StreamedReply = Extract<CreateResponseReply, { readonly events: unknown }>;
 

@@ -1,5 +1,5 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { ApiContext } from "../context.ts";
+import type { ApiContext } from "../access/context.ts";
 import { conversationNotFound, conversationRefused } from "../errors/conversation-errors.ts";
 import type { ConversationStore } from "../ports.ts";
 

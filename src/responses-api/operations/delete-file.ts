@@ -1,5 +1,5 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { ApiContext } from "../context.ts";
+import type { ApiContext } from "../access/context.ts";
 import { fileNotFound } from "../errors/file-errors.ts";
 import type { FileStore } from "../ports.ts";
 

@@ -1,6 +1,6 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { RunHost } from "../../runs/index.ts";
-import type { ApiContext } from "../context.ts";
+import type { ApiContext } from "../access/context.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
 import type { ResponseStore } from "../ports.ts";
 

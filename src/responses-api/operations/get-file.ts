@@ -1,8 +1,8 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { ApiContext } from "../context.ts";
+import type { ApiContext } from "../access/context.ts";
 import { fileNotFound } from "../errors/file-errors.ts";
 import type { FileStore } from "../ports.ts";
-import { showFile } from "../show-file.ts";
+import { showFile } from "../show/show-file.ts";
 
 /** `GET /v1/files/{file_id}`. */
 export function getFile(files: Pick<FileStore, "findFile">): ResponsesApiHandlers<ApiContext>["getFile"] {

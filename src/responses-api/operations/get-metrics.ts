@@ -1,6 +1,6 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import { hashApiKey } from "../../base/api-key.ts";
-import type { Peer } from "../context.ts";
+import type { Peer } from "../access/context.ts";
 import { metricsKeyWanted, metricsNotShown } from "../errors/metrics-errors.ts";
 import { unknownRoute } from "../errors/request-errors.ts";
 

@@ -1,10 +1,10 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { ApiContext } from "../context.ts";
+import type { ApiContext } from "../access/context.ts";
 import { notMadeInBackground, notMadeWithStream, responseNotFound } from "../errors/state-errors.ts";
-import { plainBody } from "../plain-body.ts";
 import type { ResponseStore } from "../ports.ts";
-import { storedEvents } from "../show-events.ts";
-import { type WatchParts, watchResponse } from "../watch-response.ts";
+import { plainBody } from "../show/plain-body.ts";
+import { storedEvents } from "../show/show-events.ts";
+import { type WatchParts, watchResponse } from "../show/watch-response.ts";
 
 export interface GetResponseParts extends WatchParts {
   readonly store: Pick<ResponseStore, "findResponse" | "findStored">;

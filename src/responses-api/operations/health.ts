@@ -1,6 +1,6 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { ApiContext } from "../context.ts";
-import type { ModelHealth } from "../model-health.ts";
+import type { ApiContext } from "../access/context.ts";
+import type { ModelHealth } from "../keeping/model-health.ts";
 
 export interface ReadinessParts {
   /** Must not throw. */

@@ -1,11 +1,11 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { ApiError } from "../../base/api-error.ts";
 import type { Owner } from "../../runs/ports.ts";
-import type { ApiContext } from "../context.ts";
+import type { ApiContext } from "../access/context.ts";
 import { conversationNotFound } from "../errors/conversation-errors.ts";
 import { cursorNotFound } from "../errors/state-errors.ts";
-import { itemList } from "../item-list.ts";
 import type { ConversationStore } from "../ports.ts";
+import { itemList } from "../show/item-list.ts";
 
 const PAGE_ITEMS_DEFAULT = 20;
 

@@ -1,8 +1,8 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { ApiContext } from "../context.ts";
+import type { ApiContext } from "../access/context.ts";
 import { cursorNotFound } from "../errors/state-errors.ts";
 import type { FileStore } from "../ports.ts";
-import { showFile } from "../show-file.ts";
+import { showFile } from "../show/show-file.ts";
 
 const PAGE_FILES_DEFAULT = 10_000;
 

@@ -1,8 +1,8 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { ApiContext } from "../context.ts";
+import type { ApiContext } from "../access/context.ts";
 import { contextTooLong, cursorNotFound, responseNotFound } from "../errors/state-errors.ts";
-import { itemList } from "../item-list.ts";
 import { ContextTooLong, type InputPageRequest, type ResponseStore } from "../ports.ts";
+import { itemList } from "../show/item-list.ts";
 
 const PAGE_ITEMS_DEFAULT = 20;
 

@@ -1,7 +1,7 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { Model } from "../../../generated/responses-api/types.ts";
 import { type ModelDescription, type ModelEngine, ModelError } from "../../runs/ports.ts";
-import type { ApiContext } from "../context.ts";
+import type { ApiContext } from "../access/context.ts";
 import { modelRefused, modelUnknown } from "../errors/model-errors.ts";
 
 /** `GET /v1/models`: what the model server offers. */

@@ -1,8 +1,8 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { ApiContext } from "../context.ts";
+import type { ApiContext } from "../access/context.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
-import { shownEvents } from "../show-events.ts";
-import { type WatchParts, watchResponse } from "../watch-response.ts";
+import { shownEvents } from "../show/show-events.ts";
+import { type WatchParts, watchResponse } from "../show/watch-response.ts";
 
 /**
  * `GET /v1/responses/{response_id}/events`: the events of any stored response, those to come included, in the extension

@@ -1,9 +1,9 @@
 import { ApiError } from "../../base/api-error.ts";
 import { assertNever } from "../../base/assert.ts";
-import type { ByteBudget } from "../../base/byte-budget.ts";
-import type { Principal } from "../authenticate.ts";
-import type { BeginParts } from "../begin-response.ts";
-import type { ApiContext } from "../context.ts";
+import type { ByteBudget } from "../../base/limits/byte-budget.ts";
+import type { Principal } from "../access/authenticate.ts";
+import type { ApiContext } from "../access/context.ts";
+import type { BeginParts } from "../create/begin-response.ts";
 import { internalError, noRoomForBody, shuttingDown } from "../errors/server-errors.ts";
 import { ofStore } from "../errors/store-errors.ts";
 import { connectionLimitReached, streamLimitReached } from "../errors/websocket-errors.ts";

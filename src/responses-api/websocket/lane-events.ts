@@ -1,5 +1,5 @@
 import type { DialectStreamEvent, ResponseStreamEvent } from "../../../generated/responses-api/types.ts";
-import { jsonOf, rememberJson } from "../../base/json-text.ts";
+import { jsonOf, rememberJson } from "../../base/json/json-text.ts";
 
 type Shown = ResponseStreamEvent | DialectStreamEvent;
 

@@ -1,4 +1,4 @@
-import type { HeldBytes } from "../../base/byte-budget.ts";
+import type { HeldBytes } from "../../base/limits/byte-budget.ts";
 
 /** Names of lanes that one connection may use. */
 export const LANES_MAX = 32;

@@ -1,8 +1,8 @@
 import type { CreateResponseRequest } from "../../../generated/responses-api/types.ts";
 import { responseCreateFrameFields, validateResponseCancelFrame } from "../../../generated/responses-api/validators.js";
 import { ApiError } from "../../base/api-error.ts";
+import { isRecord } from "../../base/json/records.ts";
 import { sizeOf } from "../../base/message-size.ts";
-import { isRecord } from "../../base/records.ts";
 import { checkMembersOf } from "../checks/check-body.ts";
 import { gotWords, validationError } from "../checks/validation-error.ts";
 import { invalidType, invalidValue, missingParameter } from "../errors/parameter-errors.ts";

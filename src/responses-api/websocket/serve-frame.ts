@@ -1,9 +1,9 @@
 import type { Response } from "../../../generated/responses-api/types.ts";
 import type { RecordedEvent } from "../../runs/ports.ts";
-import type { Principal } from "../authenticate.ts";
-import { type BeginParts, type BegunResponse, beginResponse, type RunCause } from "../begin-response.ts";
+import type { Principal } from "../access/authenticate.ts";
+import { type BeginParts, type BegunResponse, beginResponse, type RunCause } from "../create/begin-response.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
-import { showEvents } from "../show-events.ts";
+import { showEvents } from "../show/show-events.ts";
 import { type ConnectionMemory, type SizedTurn, turnAfter } from "./connection-memory.ts";
 import { inLane } from "./lane-events.ts";
 import type { Lane } from "./lanes.ts";

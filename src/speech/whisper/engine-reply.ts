@@ -1,4 +1,4 @@
-import { isRecord } from "../../base/records.ts";
+import { isRecord } from "../../base/json/records.ts";
 
 export interface HeardSegment {
   /** As the engine wrote it: languages that put spaces between words begin it with one. */

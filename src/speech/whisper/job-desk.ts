@@ -1,7 +1,7 @@
 import type { Logger } from "../../base/logger.ts";
 import { SpeechError, type TranscriptionRequest } from "../speech-engine.ts";
-import { type EngineProcess, EngineRefusal, type Question } from "./engine-process.ts";
 import type { Heard } from "./engine-reply.ts";
+import { type EngineProcess, EngineRefusal, type Question } from "./process/engine-process.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
 /** The engine, as far as questions go. */

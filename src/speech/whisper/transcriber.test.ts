@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { silentLogger } from "../../base/logger.ts";
 import type { TranscriptionRequest } from "../speech-engine.ts";
-import type { Question } from "./engine-process.ts";
 import type { Heard } from "./engine-reply.ts";
 import { JobDesk } from "./job-desk.ts";
+import type { Question } from "./process/engine-process.ts";
 import { Transcriber } from "./transcriber.ts";
 
 const SECONDS = 4;

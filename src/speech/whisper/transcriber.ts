@@ -10,7 +10,7 @@ import { cutSound } from "./cut-sound.ts";
 import { type Heard, isUnsure, looksWrong, repeatsPrompt, surerOf } from "./engine-reply.ts";
 import type { Answerer, JobDesk } from "./job-desk.ts";
 import { engineLanguage, languageCode } from "./languages.ts";
-import type { ModelShape } from "./model-file.ts";
+import type { ModelShape } from "./model/model-file.ts";
 
 export interface TranscriberOptions {
   readonly desk: JobDesk;

@@ -8,16 +8,16 @@ import {
   type Transcript,
   type TranscriptionRequest,
 } from "../speech-engine.ts";
-import { BuildError, type BuiltServer, builtServer, checkServer } from "./build-server.ts";
-import { DownloadError } from "./download.ts";
-import type { EngineProcess } from "./engine-process.ts";
 import { JobDesk } from "./job-desk.ts";
 import { isKnownLanguage } from "./languages.ts";
-import { ModelFileError } from "./model-file.ts";
-import { type ModelInUse, ModelSearch, type StandIn } from "./model-search.ts";
-import { type ModelChoice, ModelMissing, modelName, sha256OfFile } from "./model-store.ts";
-import { PackedModelError } from "./packed-model.ts";
-import { superviseEngine } from "./supervisor.ts";
+import { DownloadError } from "./model/download.ts";
+import { ModelFileError } from "./model/model-file.ts";
+import { type ModelInUse, ModelSearch, type StandIn } from "./model/model-search.ts";
+import { type ModelChoice, ModelMissing, modelName, sha256OfFile } from "./model/model-store.ts";
+import { PackedModelError } from "./model/packed-model.ts";
+import { BuildError, type BuiltServer, builtServer, checkServer } from "./process/build-server.ts";
+import type { EngineProcess } from "./process/engine-process.ts";
+import { superviseEngine } from "./process/supervisor.ts";
 import { Transcriber } from "./transcriber.ts";
 
 export interface WhisperOptions {

@@ -1,5 +1,5 @@
 import { pcmBytes } from "../../audio/pcm.ts";
-import { Slots } from "../../base/slots.ts";
+import { Slots } from "../../base/limits/slots.ts";
 import { ProgramFailed, ProgramMissing, runProgram } from "../../programs/child-program.ts";
 import type { Encoder } from "../ports.ts";
 

@@ -1,6 +1,6 @@
 import { FrameGatherer, type PcmChunk, samplesOf } from "../../audio/pcm.ts";
 import { WavError, WavReader } from "../../audio/wav.ts";
-import { isRecord } from "../../base/records.ts";
+import { isRecord } from "../../base/json/records.ts";
 import { type Voice, type VoiceEngine, VoiceError } from "../ports.ts";
 
 const SENTENCE_TIMEOUT_MS = 120_000;

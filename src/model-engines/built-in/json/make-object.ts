@@ -1,4 +1,4 @@
-import { isRecord } from "../../../base/records.ts";
+import { isRecord } from "../../../base/json/records.ts";
 import { isSpoken } from "./hints.ts";
 import { isGenerous, type Making, numberOr, type SchemaObject, takeLook, textList } from "./making.ts";
 

@@ -1,4 +1,4 @@
-import { isRecord } from "../../../base/records.ts";
+import { isRecord } from "../../../base/json/records.ts";
 import type { SchemaObject } from "./making.ts";
 
 /** Keywords of which the stricter of two wins; all others of the later schema replace those of the earlier one. */

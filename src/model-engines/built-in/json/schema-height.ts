@@ -1,4 +1,4 @@
-import { isRecord } from "../../../base/records.ts";
+import { isRecord } from "../../../base/json/records.ts";
 import { type Making, numberOr, takeLook, textList } from "./making.ts";
 
 const NESTED_MAX = 64;

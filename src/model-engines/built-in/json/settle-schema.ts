@@ -1,4 +1,4 @@
-import { isRecord } from "../../../base/records.ts";
+import { isRecord } from "../../../base/json/records.ts";
 import { isGenerous, type Making, type SchemaObject, takeLook } from "./making.ts";
 import { mergeSchemas } from "./merge-schemas.ts";
 import { findReferenced, schemaHeight } from "./schema-height.ts";

@@ -1,6 +1,6 @@
 import type { Annotation } from "../../../../generated/responses-api/types.ts";
 import { assertNever } from "../../../base/assert.ts";
-import { isRecord } from "../../../base/records.ts";
+import { isRecord } from "../../../base/json/records.ts";
 import { readChoice, readInteger, readMapping, readText } from "./read-values.ts";
 import type { Place } from "./scenario-error.ts";
 

@@ -1,4 +1,4 @@
-import { isRecord } from "../../../base/records.ts";
+import { isRecord } from "../../../base/json/records.ts";
 import type { ModelEvent } from "../../../runs/ports.ts";
 import { splitTokens } from "../tokens.ts";
 import { readInteger, readMapping, readName, readOptional, readText } from "./read-values.ts";

@@ -1,6 +1,6 @@
 import type { LogProb } from "../../../../generated/responses-api/types.ts";
 import { assertNever } from "../../../base/assert.ts";
-import { isRecord } from "../../../base/records.ts";
+import { isRecord } from "../../../base/json/records.ts";
 import type { ModelEvent, ModelUsage } from "../../../runs/ports.ts";
 import { readAnnotation } from "./read-annotation.ts";
 import {

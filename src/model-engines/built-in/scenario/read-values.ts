@@ -1,4 +1,4 @@
-import { isRecord } from "../../../base/records.ts";
+import { isRecord } from "../../../base/json/records.ts";
 import type { Place } from "./scenario-error.ts";
 
 export type Mapping = Readonly<Record<string, unknown>>;

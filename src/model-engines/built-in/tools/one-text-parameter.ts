@@ -1,4 +1,4 @@
-import { isRecord } from "../../../base/records.ts";
+import { isRecord } from "../../../base/json/records.ts";
 
 /** Whether a function takes one free text and nothing else that it needs, so that several texts mean several calls. */
 export function oneTextParameter(parameters: unknown): boolean {

@@ -1,4 +1,4 @@
-import { isRecord } from "../../../base/records.ts";
+import { isRecord } from "../../../base/json/records.ts";
 import type { ModelEvent, ModelRequest } from "../../../runs/ports.ts";
 import type { Conversation } from "../conversation.ts";
 import { guessHints } from "../json/hints.ts";

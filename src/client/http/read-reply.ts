@@ -1,0 +1,60 @@
+import type { ClientRequest } from "../../../generated/responses-api/client.ts";
+import { readPieces } from "./body-text.ts";
+import type { CallWatch } from "./call-watch.ts";
+import { InvalidReplyError } from "./errors.ts";
+import { createEventCutter, RESPONSE_EVENTS } from "./event-stream.ts";
+import { parseJson } from "./json-members.ts";
+import { createLineCutter, SPEECH_MESSAGES } from "./line-stream.ts";
+import { ReplyStream } from "./reply-stream.ts";
+
+/** Reads a reply that is no error. A stream comes back as soon as it has begun. */
+export async function readReply(
+  response: Response,
+  accept: ClientRequest["accept"],
+  watch: CallWatch,
+): Promise<unknown> {
+  switch (accept) {
+    case "events":
+    case "lines":
+      return openStream(response, accept, watch);
+    case "json":
+      return readJson(response);
+    case "text":
+      return response.text();
+    case "bytes":
+      return new Uint8Array(await response.arrayBuffer());
+    case "nothing":
+      await response.body?.cancel();
+      return undefined;
+    default:
+      return assertNever(accept);
+  }
+}
+
+function openStream(response: Response, accept: "events" | "lines", watch: CallWatch): ReplyStream {
+  const { body, headers } = response;
+  const mediaType = accept === "events" ? "text/event-stream" : "application/x-ndjson";
+  if (body === null || !(headers.get("content-type") ?? mediaType).startsWith(mediaType)) {
+    throw invalidReply(response, `no stream of ${mediaType}`);
+  }
+  const cutter = accept === "events" ? createEventCutter() : createLineCutter();
+  const kind = accept === "events" ? RESPONSE_EVENTS : SPEECH_MESSAGES;
+  return new ReplyStream(readPieces(body, cutter, watch), { watch, kind, headers });
+}
+
+async function readJson(response: Response): Promise<unknown> {
+  const value = parseJson(await response.text());
+  if (value === undefined) throw invalidReply(response, "no JSON");
+  return value;
+}
+
+function invalidReply({ status, headers }: Response, what: string): InvalidReplyError {
+  const type = headers.get("content-type") ?? "unknown type";
+  return new InvalidReplyError(
+    `The server answered ${status} with ${what} but ${type}; request ${headers.get("x-request-id") ?? "unknown"}.`,
+  );
+}
+
+function assertNever(accept: never): never {
+  throw new TypeError(`A reply cannot be read as ${String(accept)}.`);
+}

@@ -1,0 +1,93 @@
+import type { EventStream } from "../../../generated/responses-api/client.ts";
+import { abortedBy, type CallWatch } from "./call-watch.ts";
+import { AntiphonError, InvalidReplyError, StreamBrokenError } from "./errors.ts";
+import { isRecord, numberAt, parseJson, textAt } from "./json-members.ts";
+import { errorOfEvent } from "./read-error.ts";
+
+/** What tells one kind of stream from another. */
+export interface StreamKind {
+  /** Types of the events that end a stream in order. */
+  readonly lastTypes: readonly string[];
+  /** Types of the events that are thrown. */
+  readonly errorTypes: readonly string[];
+  /** Whether the end of the connection was that of the stream; left out: it never is. */
+  readonly endsInOrder?: () => boolean;
+  /** What is thrown for an event of those types; left out: an `APIError`. */
+  readonly errorOf?: (event: unknown) => Error;
+}
+
+/** Events as they come. They are read once; leaving the loop, or `abort`, closes the connection. */
+export class ReplyStream implements EventStream<unknown> {
+  readonly #events: AsyncGenerator<unknown, void>;
+  readonly #watch: CallWatch;
+  #isRead = false;
+
+  /** `texts` holds the JSON of one event after the other, and ends with the connection. */
+  constructor(
+    texts: AsyncIterable<string>,
+    { watch, kind, headers }: { watch: CallWatch; kind: StreamKind; headers: Headers },
+  ) {
+    this.#watch = watch;
+    this.#events = readEvents(texts, { watch, kind, headers });
+  }
+
+  abort(reason?: unknown): void {
+    this.#watch.end(abortedBy(reason));
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<unknown, void> {
+    if (this.#isRead) throw new AntiphonError("A stream can be read only once.");
+    this.#isRead = true;
+    return {
+      next: () => this.#events.next(),
+      return: () => {
+        this.abort();
+        return this.#events.return();
+      },
+    };
+  }
+}
+
+interface StreamContext {
+  readonly watch: CallWatch;
+  readonly kind: StreamKind;
+  readonly headers: Headers;
+}
+
+async function* readEvents(
+  texts: AsyncIterable<string>,
+  { watch, kind, headers }: StreamContext,
+): AsyncGenerator<unknown, void> {
+  const requestId = headers.get("x-request-id");
+  let lastSequenceNumber: number | null = null;
+  try {
+    for await (const text of texts) {
+      watch.signal.throwIfAborted();
+      const event = parseEvent(text);
+      const type = textAt(event, "type");
+      if (type === null ? "error" in event : kind.errorTypes.includes(type))
+        throw kind.errorOf === undefined ? errorOfEvent(event, headers) : kind.errorOf(event);
+      lastSequenceNumber = numberAt(event, "sequence_number") ?? lastSequenceNumber;
+      yield event;
+      if (type !== null && kind.lastTypes.includes(type)) return;
+    }
+  } catch (cause) {
+    if (cause instanceof AntiphonError) throw cause;
+    if (watch.signal.aborted) throw watch.signal.reason;
+    throw new StreamBrokenError("The connection broke before the stream had ended.", {
+      lastSequenceNumber,
+      requestId,
+      cause,
+    });
+  }
+  watch.signal.throwIfAborted();
+  if (kind.endsInOrder?.() === true) return;
+  throw new StreamBrokenError("The stream ended without its terminal event.", { lastSequenceNumber, requestId });
+}
+
+/** Beyond being an object nothing is asked of an event: a newer server may send what this client does not know. */
+function parseEvent(text: string): Readonly<Record<string, unknown>> {
+  const event = parseJson(text);
+  if (!isRecord(event)) throw new InvalidReplyError("An event of the stream is not a JSON object.");
+  return event;
+}

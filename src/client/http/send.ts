@@ -1,0 +1,53 @@
+import type { ClientRequest, ClientSend, RequestOptions } from "../../../generated/responses-api/client.ts";
+import { CallWatch } from "./call-watch.ts";
+import type { Connection } from "./connection.ts";
+import { AntiphonError, APIConnectionError } from "./errors.ts";
+import { readError } from "./read-error.ts";
+import { readReply } from "./read-reply.ts";
+import { ReplyStream } from "./reply-stream.ts";
+import { withRetries } from "./retry.ts";
+import { trustReply } from "./trust-reply.ts";
+import { type WrittenRequest, writeRequest } from "./write-request.ts";
+
+/**
+ * Sends what the generated clients describe. Failures that may pass are tried again until a reply has begun to be read.
+ */
+export function createSend(connection: Connection): ClientSend {
+  return async <Reply>(request: ClientRequest, options: RequestOptions = {}): Promise<Reply> => {
+    const written = writeRequest(connection, request, options);
+    const limits = { signal: options.signal, timeoutMs: options.timeoutMs ?? connection.timeoutMs };
+    const tryOnce = () => exchange({ connection, request, written, watch: new CallWatch(limits) });
+    const retriesMax = written.isRepeatable ? (options.retriesMax ?? connection.retriesMax) : 0;
+    return trustReply(await withRetries(tryOnce, { retriesMax, signal: options.signal }));
+  };
+}
+
+interface Exchange {
+  readonly connection: Connection;
+  readonly request: ClientRequest;
+  readonly written: WrittenRequest;
+  readonly watch: CallWatch;
+}
+
+/** One try. A stream keeps its watch; every other reply is over when this is. */
+async function exchange({ connection, request, written, watch }: Exchange): Promise<unknown> {
+  try {
+    watch.signal.throwIfAborted();
+    watch.expectServer();
+    const response = await connection.fetch(written.url, written.toInit(watch));
+    if (!response.ok) throw await readError(response);
+    const reply = await readReply(response, request.accept, watch);
+    if (reply instanceof ReplyStream) watch.stopExpecting();
+    else watch.release();
+    return reply;
+  } catch (error) {
+    const reason = watch.signal.aborted ? watch.signal.reason : asFailure(error, connection.baseUrl);
+    watch.end(reason);
+    throw reason;
+  }
+}
+
+function asFailure(cause: unknown, baseUrl: string): Error {
+  if (cause instanceof AntiphonError) return cause;
+  return new APIConnectionError(`The connection to ${baseUrl} failed.`, { cause });
+}

@@ -1,0 +1,66 @@
+import type { ClientRequest, RequestOptions } from "../../../generated/responses-api/client.ts";
+import type { CallWatch } from "./call-watch.ts";
+import { type Connection, urlOf } from "./connection.ts";
+import { isAsyncIterable, writeLines } from "./line-stream.ts";
+import { writeForm } from "./write-form.ts";
+import { writeQuery } from "./write-query.ts";
+
+const KEY_BYTES = 16;
+
+const MEDIA_TYPES: Readonly<Record<ClientRequest["accept"], string>> = {
+  json: "application/json",
+  events: "text/event-stream",
+  lines: "application/x-ndjson",
+  text: "text/plain",
+  bytes: "*/*",
+  nothing: "*/*",
+};
+
+/** A request that is ready to be sent, once or several times. */
+export interface WrittenRequest {
+  readonly url: string;
+  /** False if its body can be read only once. */
+  readonly isRepeatable: boolean;
+  readonly toInit: (watch: CallWatch) => RequestInit;
+}
+
+export function writeRequest(connection: Connection, request: ClientRequest, options: RequestOptions): WrittenRequest {
+  const isRepeatable = request.bodyKind !== "lines";
+  const headers = new Headers(connection.headers);
+  if (!headers.has("accept")) headers.set("accept", MEDIA_TYPES[request.accept]);
+  const body = writeBody(request, headers);
+  for (const [name, value] of Object.entries(options.headers ?? {})) headers.set(name, value);
+  if (request.method === "POST" && isRepeatable && !headers.has("idempotency-key"))
+    headers.set("idempotency-key", makeKey());
+  return {
+    url: urlOf(connection.baseUrl, request.path) + writeQuery(request.query),
+    isRepeatable,
+    toInit: (watch) => ({ method: request.method, headers, signal: watch.signal, ...body(watch) }),
+  };
+}
+
+type BodyWriter = (watch: CallWatch) => RequestInit & { readonly duplex?: "half" };
+
+/** Makes a body for each try, and names its media type where fetch does not. */
+function writeBody({ bodyKind, body }: ClientRequest, headers: Headers): BodyWriter {
+  if (bodyKind === undefined || body === undefined) return () => ({});
+  if (bodyKind === "form") {
+    const form = writeForm(body);
+    return () => ({ body: form });
+  }
+  headers.set("content-type", MEDIA_TYPES[bodyKind]);
+  if (bodyKind === "lines") return (watch) => ({ body: writeLines(messagesOf(body), watch), duplex: "half" });
+  const text = JSON.stringify(body);
+  return () => ({ body: text });
+}
+
+function messagesOf(body: unknown): AsyncIterable<unknown> {
+  if (!isAsyncIterable(body)) throw new TypeError("The messages to send must be an async iterable.");
+  return body;
+}
+
+/** Tells the server that all tries are one call. Pages without TLS have no `randomUUID`. */
+function makeKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+  return `antiphon-${[...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}

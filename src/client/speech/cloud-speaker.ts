@@ -1,0 +1,89 @@
+import type { CloudAudioMessage, CloudHeartbeatMessage } from "../../../generated/local-stt/types.ts";
+import type { CallWatch } from "../http/call-watch.ts";
+import { silentFor } from "../http/errors.ts";
+import { isRecord } from "../http/json-members.ts";
+import { letGo } from "../http/line-stream.ts";
+import type { Socket, SocketInbox } from "./socket-inbox.ts";
+import { hasRoom } from "./socket-stream.ts";
+
+const HEARTBEAT: CloudHeartbeatMessage = { type: "heartbeat" };
+const LAST: CloudAudioMessage = { type: "audio", audio_base64: "", last: true };
+
+/** Sends a caller's messages on an open socket, heartbeats where they pause, and the end where they have none. */
+export class CloudSpeaker {
+  readonly #socket: Socket;
+  readonly #inbox: SocketInbox;
+  readonly #watch: CallWatch;
+  readonly #times: { readonly heartbeatMs: number; readonly timeoutMs: number };
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #hasEnded = false;
+
+  constructor(
+    socket: Socket,
+    inbox: SocketInbox,
+    watch: CallWatch,
+    times: { readonly heartbeatMs: number; readonly timeoutMs: number },
+  ) {
+    this.#socket = socket;
+    this.#inbox = inbox;
+    this.#watch = watch;
+    this.#times = times;
+  }
+
+  /** Whether the last piece was sent. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** Goes on until the last piece is sent, or the call is over. */
+  begin(messages: AsyncIterable<unknown>): void {
+    const iterator = messages[Symbol.asyncIterator]();
+    this.#watch.whenOver(() => {
+      clearTimeout(this.#timer);
+      letGo(iterator);
+    });
+    this.#rest();
+    // The caller's own error is what the stream rejects with.
+    this.#sendAll(iterator).catch((error: unknown) => this.#watch.end(error));
+  }
+
+  async #sendAll(iterator: AsyncIterator<unknown>): Promise<void> {
+    while (!this.#hasEnded && this.#inbox.isOpen) {
+      const { done, value } = await iterator.next();
+      if (!(await hasRoom(this.#socket, this.#inbox))) return;
+      this.#say(done === true ? LAST : value);
+    }
+    letGo(iterator);
+  }
+
+  #say(message: unknown): void {
+    this.#socket.send(JSON.stringify(message));
+    if (isRecord(message) && message["last"] === true) this.#end();
+    else this.#rest();
+  }
+
+  /** A heartbeat goes where nothing else does; behind a jam it would only wait. */
+  #rest(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      if (!this.#inbox.isOpen) return;
+      if (this.#socket.bufferedAmount === 0) this.#socket.send(JSON.stringify(HEARTBEAT));
+      this.#rest();
+    }, this.#times.heartbeatMs);
+  }
+
+  /** From now on the service is expected to speak until it closes. */
+  #end(): void {
+    this.#hasEnded = true;
+    this.#expectService();
+    this.#socket.addEventListener("message", () => this.#expectService());
+    this.#socket.addEventListener("close", () => clearTimeout(this.#timer));
+  }
+
+  #expectService(): void {
+    clearTimeout(this.#timer);
+    const { timeoutMs } = this.#times;
+    const expire = (): void => this.#watch.end(silentFor(timeoutMs));
+    this.#timer = setTimeout(expire, timeoutMs);
+  }
+}

@@ -1,0 +1,170 @@
+import { parseArgs } from "node:util";
+import { newApiKey } from "../base/api-key.ts";
+import { ConfigError } from "../config/config-error.ts";
+import { type Config, type Environment, loadConfig } from "../config/load-config.ts";
+import type { RateBucket } from "../responses-api/ports.ts";
+import type { Owner } from "../runs/ports.ts";
+import { ownersOf, ownerText, readOwner } from "../secrets/key-owners.ts";
+import { newKey } from "../secrets/secrets-on-disk.ts";
+import { openConfiguredStore } from "../servers/open-configured-store.ts";
+import type { ApiKey, KeyStore } from "../store/key-store.ts";
+import { KeysCommandError } from "./keys-command-error.ts";
+
+export const KEYS_USAGE = `Usage: antiphon keys create --name NAME [--owner ORGANIZATION/PROJECT]... [--requests-per-minute N] [--tokens-per-minute N] [--expires-in TIME]
+       antiphon keys list
+       antiphon keys revoke ID
+
+create prints a new key, which is shown this once. With several owners the first is the one it acts for unless a request names another.
+TIME is a whole number with its unit, such as 12h or 90d; without it the key works until it is revoked.
+--data-dir and --database-file say where the keys are, as the settings of these names do.`;
+
+const NAME_CHARACTERS_MAX = 100;
+
+/**
+ * Carries out `keys …`. What scripts need, the key or the list, is printed; what people want to know besides is noted.
+ */
+export async function runKeysCommand(
+  argv: readonly string[],
+  environment: Environment,
+  say: { readonly print: (text: string) => void; readonly note: (text: string) => void },
+): Promise<void> {
+  const { positionals, values } = readArguments(argv);
+  const [action, ...operands] = positionals;
+  const work = ACTIONS.get(action ?? "");
+  if (values.help === true || (action === undefined && operands.length === 0)) return say.print(KEYS_USAGE);
+  if (work === undefined) throw misused(`'${action}' is none of create, list, revoke.`);
+  const run = work(operands, values);
+  const store = await openConfiguredStore(configOf(environment, values));
+  try {
+    await run(store.keys, say);
+  } finally {
+    await store.close();
+  }
+}
+
+type Values = ReturnType<typeof readArguments>["values"];
+type Say = Parameters<typeof runKeysCommand>[2];
+/** Checks what was written before any database is made for it. */
+type Action = (operands: readonly string[], values: Values) => (keys: KeyStore, say: Say) => Promise<void>;
+
+const ACTIONS: ReadonlyMap<string, Action> = new Map([
+  ["create", create],
+  ["list", list],
+  ["revoke", revoke],
+]);
+
+function create(operands: readonly string[], values: Values): ReturnType<Action> {
+  const { name = "" } = values;
+  if (operands.length > 0) throw misused(`'${operands[0]}' stands alone.`);
+  if (name === "" || name.length > NAME_CHARACTERS_MAX || /\p{Cc}/u.test(name))
+    throw misused(`--name wants 1 to ${NAME_CHARACTERS_MAX} characters on one line.`);
+  const owners = ownersOf((values.owner ?? []).map(owner));
+  const limits = {
+    requests: limit(values, "requests"),
+    tokens: limit(values, "tokens"),
+  };
+  const lifeSeconds = lifetime(values["expires-in"]);
+  return async (keys, say) => {
+    const key = newApiKey();
+    const expiresAt = lifeSeconds === null ? null : Math.floor(Date.now() / 1000) + lifeSeconds;
+    say.note(describe(await keys.addKey(newKey(key, name, { ...owners, limits, expiresAt }))));
+    say.print(key);
+  };
+}
+
+function list(operands: readonly string[]): ReturnType<Action> {
+  if (operands.length > 0) throw misused(`'${operands[0]}' stands alone.`);
+  return async (keys, say) => {
+    for (const key of await keys.listKeys()) say.print(describe(key));
+  };
+}
+
+function revoke([id, ...others]: readonly string[]): ReturnType<Action> {
+  if (id === undefined || others.length > 0) throw misused("revoke wants the id of one key; list shows it.");
+  return async (keys, say) => {
+    if (!(await keys.revokeKey(id))) throw new KeysCommandError(`There is no key '${id}', or it was revoked before.`);
+    say.note(`${id} is revoked.`);
+  };
+}
+
+function describe(key: ApiKey): string {
+  const { requests, tokens } = key.limits;
+  return [
+    key.id,
+    `…${key.lastFour}`,
+    JSON.stringify(key.name),
+    `acts for ${key.owners.map(ownerText).join(", ")}`,
+    `${requests ?? "default"} requests and ${tokens ?? "default"} tokens a minute`,
+    `made ${isoTime(key.createdAt)}`,
+    ...(key.expiresAt === null ? [] : [`expires ${isoTime(key.expiresAt)}`]),
+    ...(key.revokedAt === null ? [] : [`revoked ${isoTime(key.revokedAt)}`]),
+  ].join("  ");
+}
+
+function isoTime(seconds: number): string {
+  return new Date(seconds * 1000).toISOString();
+}
+
+function owner(text: string): Owner {
+  const read = readOwner(text);
+  if (read !== null) return read;
+  throw misused(`--owner '${text}' is not ORGANIZATION/PROJECT, each of 1 to 64 letters, digits, '.', '_' and '-'.`);
+}
+
+function limit(values: Values, bucket: RateBucket): number | null {
+  const text = values[`${bucket}-per-minute`];
+  if (text === undefined) return null;
+  const value = /^\d{1,12}$/.test(text) ? Number(text) : 0;
+  if (value === 0) throw misused(`--${bucket}-per-minute '${text}' is no whole number above 0.`);
+  return value;
+}
+
+const UNITS_SECONDS: ReadonlyMap<string, number> = new Map([
+  ["s", 1],
+  ["m", 60],
+  ["h", 3600],
+  ["d", 86_400],
+]);
+
+/** In seconds; null where none was written. */
+function lifetime(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const [, count = "", unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const seconds = Number(count) * (UNITS_SECONDS.get(unit) ?? 0);
+  if (seconds === 0) throw misused(`--expires-in '${text}' is no whole number above 0 with its unit: s, m, h or d.`);
+  return seconds;
+}
+
+function configOf(environment: Environment, values: Values): Config {
+  const flags = (["data-dir", "database-file"] as const).flatMap((flag) => {
+    const value = values[flag];
+    return value === undefined ? [] : [`--${flag}=${value}`];
+  });
+  const config = loadConfig(environment, flags);
+  if (config.databaseFile === ":memory:")
+    throw new ConfigError(["DATABASE_FILE is ':memory:', where no key outlives this command."]);
+  return config;
+}
+
+function readArguments(argv: readonly string[]) {
+  try {
+    return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true, strict: true });
+  } catch (error) {
+    throw misused(error instanceof Error ? error.message : "The arguments cannot be read.");
+  }
+}
+
+const OPTIONS = {
+  help: { type: "boolean", short: "h" },
+  name: { type: "string" },
+  owner: { type: "string", multiple: true },
+  "requests-per-minute": { type: "string" },
+  "tokens-per-minute": { type: "string" },
+  "expires-in": { type: "string" },
+  "data-dir": { type: "string" },
+  "database-file": { type: "string" },
+} as const;
+
+function misused(problem: string): ConfigError {
+  return new ConfigError([problem, ...KEYS_USAGE.split("\n")]);
+}

@@ -1,0 +1,46 @@
+import { ModelError } from "../../../runs/ports.ts";
+
+const SERVER_FAULT = { type: "server_error", code: "server_error" } as const;
+const CALLER_FAULT = { status: 400, type: "invalid_request_error" } as const;
+
+/** The model server broke its own protocol. `deed` completes the sentence "The model server …". */
+export function brokenAnswer(deed: string): ModelError {
+  return new ModelError(`The model server ${deed}.`, { ...SERVER_FAULT, status: 502 });
+}
+
+/** Its address is not told: callers need not know the operator's network. */
+export function unreachable(reason: string, cause: unknown): ModelError {
+  return new ModelError(`Cannot reach the model server: ${reason}.`, { ...SERVER_FAULT, status: 502, cause });
+}
+
+export function tooSlow(reason: string, cause?: unknown): ModelError {
+  return new ModelError(`The model server ${reason}.`, { ...SERVER_FAULT, status: 504, cause });
+}
+
+/** A parameter that no chat-completions server can honour. Refused, because dropping it would be silent. */
+export function unsupportedParameter(param: string, message: string): ModelError {
+  return new ModelError(message, { ...CALLER_FAULT, code: "unsupported_parameter", param });
+}
+
+export function invalidInput(message: string, param = "input", code: string | null = null): ModelError {
+  return new ModelError(message, { ...CALLER_FAULT, code, param });
+}
+
+export function modelNotFound(model: string): ModelError {
+  return new ModelError(`The requested model '${model}' does not exist.`, {
+    ...CALLER_FAULT,
+    code: "model_not_found",
+    param: "model",
+  });
+}
+
+export function inputTooLong(): ModelError {
+  return new ModelError(
+    "Your input exceeds the context window of this model. Please adjust your input and try again.",
+    {
+      ...CALLER_FAULT,
+      code: "context_length_exceeded",
+      param: "input",
+    },
+  );
+}

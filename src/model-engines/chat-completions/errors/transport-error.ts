@@ -1,0 +1,41 @@
+import type { ModelError } from "../../../runs/ports.ts";
+import { tooSlow, unreachable } from "./model-errors.ts";
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "the connection was refused",
+  ECONNRESET: "it closed the connection",
+  EPIPE: "it closed the connection",
+  UND_ERR_SOCKET: "it closed the connection",
+  ENOTFOUND: "its host name is unknown",
+  EAI_AGAIN: "its host name could not be looked up",
+  EHOSTUNREACH: "no route leads to it",
+  ENETUNREACH: "no route leads to it",
+  CERT_HAS_EXPIRED: "its certificate has expired",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is not trusted",
+  SELF_SIGNED_CERT_IN_CHAIN: "its certificate is not trusted",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "its certificate is not trusted",
+  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host",
+};
+
+/** Says why a call failed below HTTP, without the address that was called. */
+export function explainTransportError(error: unknown, idleMs: number): ModelError {
+  const code = codeOf(error);
+  switch (code) {
+    case "UND_ERR_CONNECT_TIMEOUT":
+    case "ETIMEDOUT":
+      return tooSlow("did not accept the connection in time", error);
+    case "UND_ERR_HEADERS_TIMEOUT":
+    case "UND_ERR_BODY_TIMEOUT":
+      return tooSlow(`sent nothing for ${idleMs / 1000} s`, error);
+    default:
+      return unreachable(REASONS[code] ?? (code === "" ? "the call failed" : `the call failed (${code})`), error);
+  }
+}
+
+/** The first code of an error, of its causes, or of the attempts it gathers. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  if ("code" in error && typeof error.code === "string") return error.code;
+  if (error instanceof AggregateError) return error.errors.map(codeOf).find((code) => code !== "") ?? "";
+  return codeOf(error.cause);
+}

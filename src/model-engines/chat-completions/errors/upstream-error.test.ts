@@ -1,0 +1,209 @@
+import { describe, expect, test } from "vitest";
+import { verifies } from "../../../../tests/verifies.ts";
+import { readRetryAfter } from "./retry-after.ts";
+import { explainRefusal } from "./upstream-error.ts";
+
+verifies(
+  "chat-engine.errors.status-before-first-byte",
+  "chat-engine.errors.secrets-not-passed-on",
+  "errors.catalogue.out-of-credit",
+);
+
+const CONTEXT = { model: "m", host: "model.test:8000", apiKey: "the-operators-key" };
+const NOW_MS = Date.parse("2026-01-01T00:00:00Z");
+
+function explain(status: number, body: string, headers: Readonly<Record<string, string>> = {}) {
+  const {
+    message,
+    status: shownStatus,
+    type,
+    code,
+    param,
+    retryAfterSeconds,
+  } = explainRefusal({ status, headers, body }, CONTEXT, NOW_MS);
+  return { status: shownStatus, type, code, param, retryAfterSeconds, message };
+}
+
+const said = (message: string, more: Readonly<Record<string, unknown>> = {}) =>
+  JSON.stringify({ error: { message, ...more } });
+function check(
+  status: number,
+  body: string,
+  expected: Readonly<Record<string, unknown>>,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  expect(explain(status, body, headers)).toMatchObject(expected);
+}
+
+describe("whose fault it is", () => {
+  test("a refused key is the operator's: a fault of this server, and the text says whose key it is", () => {
+    verifies("chat-engine.errors.own-key-is-our-fault");
+    const fault = { status: 502, type: "server_error", code: "model_authentication_failed", param: null };
+    check(401, said("Incorrect API key provided: the-operators-key"), {
+      ...fault,
+      message:
+        "The model server refused the key that this server has for it (MODEL_API_KEY); your API key is not the cause.",
+    });
+    check(403, said("Forbidden"), {
+      ...fault,
+      message: "The model server does not permit this server to do that; your API key is not the cause: Forbidden",
+    });
+    expect(explainRefusal({ status: 401, headers: {}, body: "" }, { ...CONTEXT, apiKey: null }, NOW_MS).message).toBe(
+      "The model server asks for a key, and this server has none for it (MODEL_API_KEY); your API key is not the cause.",
+    );
+  });
+  test("an unknown model is told as the reference tells it", () => {
+    const expected = {
+      status: 400,
+      type: "invalid_request_error",
+      code: "model_not_found",
+      param: "model",
+      message: "The requested model 'm' does not exist.",
+    };
+    check(
+      404,
+      said("The model `m` does not exist or you do not have access to it.", { code: "model_not_found" }),
+      expected,
+    );
+    check(403, said("Project does not have access", { code: "model_not_found" }), expected);
+    check(404, '{"error":"model \\"m\\" not found, try pulling it first"}', expected);
+    check(
+      404,
+      '{"object":"error","message":"The model `m` does not exist.","type":"NotFoundError","code":404}',
+      expected,
+    );
+    check(400, said("m is not a valid model ID"), expected);
+  });
+  test("an address without chat completions is the operator's", () => {
+    for (const body of ["", "404 page not found", "<html>Not Found</html>", '{"detail":"Not Found"}'])
+      check(404, body, { status: 502, type: "server_error" });
+  });
+  for (const message of [
+    "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens",
+    "the request exceeds the available context size. try increasing the context size or enable context shift",
+    "You passed 1015 input tokens and requested 10 output tokens. However, the model's context length is only 1024 tokens",
+    "The input (9000 tokens) is longer than the model's context length (8192 tokens).",
+    "Requested tokens (2285) exceed context window of 2048",
+    "prompt is too long: 210000 tokens > 200000 maximum",
+    "Too many input tokens",
+    "Input tokens exceed the configured limit of 272000 tokens.",
+  ]) {
+    test(`too long: ${message}`, () => {
+      const expected = { status: 400, type: "invalid_request_error", code: "context_length_exceeded", param: "input" };
+      check(400, said(message), expected);
+      check(500, JSON.stringify({ error: message }), expected);
+    });
+  }
+  test("other refusals are bad requests, and keep words and parameter, in our names", () => {
+    check(400, said("Bad value", { code: "invalid_value", param: "messages[1].content" }), {
+      status: 400,
+      type: "invalid_request_error",
+      code: "invalid_value",
+      param: "input",
+      message: "Bad value",
+    });
+    check(422, '{"detail":[{"loc":["body","x"],"msg":"Field required"}]}', {
+      status: 400,
+      code: null,
+      param: null,
+      message: "Field required",
+    });
+    for (const status of [405, 409, 415, 418, 422, 424, 451]) check(status, said("No"), { status: 400 });
+    for (const status of [404, 413]) check(status, said("No"), { status });
+    check(400, said("Bad schema", { param: "response_format.json_schema.schema" }), { param: "text.format.schema" });
+    check(400, said("Bad", { param: "tools[0].function.parameters" }), { param: "tools[0].parameters" });
+    check(400, said("Bad", { param: "max_tokens" }), { param: "max_output_tokens" });
+  });
+});
+
+describe("limits", () => {
+  test("a rate limit", () => {
+    check(429, said("Rate limit reached. Please try again in 1.2s.", { type: "tokens", code: "rate_limit_exceeded" }), {
+      status: 429,
+      type: "tokens",
+      code: "rate_limit_exceeded",
+      retryAfterSeconds: 2,
+    });
+    check(429, "slow down", {
+      status: 429,
+      type: "rate_limit_error",
+      code: "rate_limit_exceeded",
+      message: "The model server is rate limited.",
+      retryAfterSeconds: null,
+    });
+  });
+  test("exhausted credit", () => {
+    const expected = { status: 429, type: "insufficient_quota", code: "insufficient_quota" };
+    check(
+      429,
+      said("You exceeded your current quota, please check your plan and billing details.", {
+        code: "insufficient_quota",
+      }),
+      expected,
+    );
+    check(402, said("Insufficient Balance"), expected);
+  });
+  for (const [headers, message, expected] of [
+    [{ "retry-after": "3" }, "", 3],
+    [{ "retry-after": "0.2" }, "", 1],
+    [{ "retry-after-ms": "1500", "retry-after": "9" }, "", 2],
+    [{ "retry-after": "Thu, 01 Jan 2026 00:00:10 GMT" }, "", 10],
+    [{}, "try again in 20ms", 1],
+    [{}, "Please retry after 5 seconds", 5],
+    [{}, "try again in 1m30s", 90],
+    [{ "retry-after": "soon" }, "later", null],
+  ] as const) {
+    test(`${JSON.stringify(headers)} and "${message}" mean ${expected}`, () =>
+      expect(readRetryAfter(headers, message, NOW_MS)).toBe(expected));
+  }
+});
+
+describe("faults of the server", () => {
+  test("keep their status", () => {
+    check(500, said("Out of memory"), {
+      status: 500,
+      type: "server_error",
+      code: "server_error",
+      message: "The model server failed with status 500: Out of memory",
+    });
+    check(503, said("Loading model"), { status: 503, retryAfterSeconds: 4 }, { "retry-after": "4" });
+    check(529, said("Overloaded"), { status: 503 });
+    for (const status of [501, 502, 505, 511]) check(status, said("No"), { status: 502 });
+    check(408, "", { status: 504 });
+    for (const status of [204, 302, 307])
+      check(status, "", {
+        status: 502,
+        message: `The model server answered with status ${status} in place of a turn.`,
+      });
+  });
+  test("of an overloaded server are told by the name that the contract has for them", () => {
+    check(503, said("Busy", { code: "server_is_overloaded" }), { status: 503, code: "server_is_overloaded" });
+  });
+});
+
+describe("what is shown", () => {
+  test("no raw body", () =>
+    expect(explain(500, "<html>Traceback at /srv/app.py</html>").message).toBe(
+      "The model server failed with status 500.",
+    ));
+  test("no key, token or address, and not too much", () => {
+    const { message } = explain(
+      400,
+      said(
+        `Key sk-proj-abcdef123456 Bearer abc.def http://10.0.0.1:8000/v1?key=abc the-operators-key\n${"x".repeat(1000)}`,
+      ),
+    );
+    expect(message).toMatch(/^Key \[redacted\] \[redacted\] \[redacted\] \[redacted\] x+…$/);
+    expect(message.length).toBe(500);
+  });
+  test("no address of the model server, with or without its scheme", () => {
+    verifies("chat-engine.errors.secrets-not-passed-on");
+    const { message } = explain(400, said("model.test:8000 cannot reach 10.0.0.7:6379 or redis://cache/0"));
+    expect(message).toBe("[redacted] cannot reach [redacted] or [redacted]");
+  });
+  test("a provider's own words behind a gateway", () => {
+    check(400, said("Provider returned error", { metadata: { raw: "Bad image" } }), {
+      message: "Provider returned error: Bad image",
+    });
+  });
+});

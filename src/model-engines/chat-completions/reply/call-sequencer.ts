@@ -1,0 +1,187 @@
+import { isRecord } from "../../../base/json/records.ts";
+import type { ModelEvent } from "../../../runs/ports.ts";
+import { brokenAnswer } from "../errors/model-errors.ts";
+import { parseJson } from "../json-values.ts";
+import type { CalledTool, ToolNames } from "../request/tool-names.ts";
+import { CustomInputReader } from "./custom-input-reader.ts";
+import { sizeOfEvent } from "./event-size.ts";
+import { IncomingCall } from "./incoming-call.ts";
+
+/** How much may wait, in characters: arguments that are not passed on yet, and everything behind an unfinished call. */
+const WAITING_CHARACTERS_MAX = 4 * 1024 * 1024;
+
+/**
+ * Makes a turn strictly sequential. Whatever arrives while a call is open and its arguments are not whole waits in line
+ * behind it; everything else passes straight through to `events`.
+ */
+export class CallSequencer {
+  /** What may be passed on, in order. The owner takes it. */
+  events: ModelEvent[] = [];
+  readonly #toolNames: ToolNames;
+  #open: IncomingCall | null = null;
+  #line: (IncomingCall | ModelEvent)[] = [];
+  #waitingCharacters = 0;
+
+  constructor(toolNames: ToolNames) {
+    this.#toolNames = toolNames;
+  }
+
+  add(event: ModelEvent): void {
+    if (this.#open?.isWhole === true) this.#closeOpen();
+    if (this.#open === null) {
+      this.events.push(event);
+      return;
+    }
+    this.#line.push(event);
+    this.#waitingCharacters += sizeOfEvent(event);
+    this.#checkWaiting();
+  }
+
+  addCall(call: IncomingCall): void {
+    if (this.#open?.isWhole === true) this.#closeOpen();
+    if (this.#open === null) this.#makeOpen(call);
+    else this.#line.push(call);
+  }
+
+  isKnownTool(name: string): boolean {
+    return this.#toolNames.has(name);
+  }
+
+  appendName(call: IncomingCall, name: string): void {
+    // Repeated on later deltas by some servers.
+    if (call.started !== null || name === call.name || this.#toolNames.has(call.name)) return;
+    // Cumulative on some servers, in pieces on others.
+    call.name = name.startsWith(call.name) ? name : call.name + name;
+    if (call === this.#open) this.#passOn(call);
+  }
+
+  appendArguments(call: IncomingCall, text: string): void {
+    if (text === "") return;
+    if (call.isWhole && isRepeated(call, text)) return;
+    if (call.state === "closed") throw brokenAnswer("sent arguments for a tool call that it had ended");
+    if (call.isPlaceholder && text.trimStart().startsWith("{")) this.#restart(call);
+    call.append(text);
+    if (call.isSending) this.#send(call, text);
+    else this.#hold(call, text);
+    if (call === this.#open && call.isWhole && this.#line.length > 0) this.#closeOpen();
+  }
+
+  /**
+   * Ends the turn: calls are closed as they are, and nothing waits any longer. `isCut`: what is unfinished was cut off.
+   */
+  finish(isCut: boolean): void {
+    while (this.#open !== null) this.#closeOpen(isCut);
+  }
+
+  #restart(call: IncomingCall): void {
+    this.#waitingCharacters -= call.length;
+    call.restart();
+  }
+
+  /** Keeps arguments that nothing was passed on of, and passes them on once that is possible. */
+  #hold(call: IncomingCall, text: string): void {
+    this.#waitingCharacters += text.length;
+    if (call === this.#open) this.#passOn(call);
+    this.#checkWaiting();
+  }
+
+  #closeOpen(isCut = false): void {
+    let call = this.#open;
+    while (call !== null) {
+      this.#close(call, isCut);
+      call = this.#nextOpen();
+      if (call !== null && !(call.isWhole && this.#line.length > 0)) return;
+    }
+  }
+
+  /** Lets what stands in line go, up to and including the next call. */
+  #nextOpen(): IncomingCall | null {
+    this.#open = null;
+    let released = 0;
+    for (const next of this.#line) {
+      released += 1;
+      if (next instanceof IncomingCall) {
+        this.#line = this.#line.slice(released);
+        this.#makeOpen(next);
+        return next;
+      }
+      this.#waitingCharacters -= sizeOfEvent(next);
+      this.events.push(next);
+    }
+    this.#line = [];
+    return null;
+  }
+
+  #makeOpen(call: IncomingCall): void {
+    this.#open = call;
+    call.state = "open";
+    this.#passOn(call);
+  }
+
+  #close(call: IncomingCall, isTurnCut: boolean): void {
+    const isCut = isTurnCut && !call.isWhole;
+    call.state = "closed";
+    // Cut within its name: nobody can tell what it calls.
+    if (isCut && call.started === null && !this.#toolNames.has(call.name)) return;
+    if (call.name === "") throw brokenAnswer("called a tool without saying which");
+    const tool = call.started ?? this.#start(call);
+    const cut = isCut ? { isCut } : {};
+    if (tool.kind === "tool_search") {
+      this.#waitingCharacters -= call.length;
+      this.events.push({ type: "tool_search", callId: call.id, arguments: readArguments(call.arguments), ...cut });
+      return;
+    }
+    if (call.length > 0 && !call.isSending) this.#sendAll(call);
+    // Clients parse it as JSON.
+    else if (call.length === 0 && !isCut && tool.kind === "function") this.#send(call, "{}");
+    const rest = call.customInput?.end() ?? "";
+    if (rest !== "") this.events.push({ type: "call_delta", text: rest });
+    this.events.push({ type: "call_finished", ...cut });
+  }
+
+  /**
+   * Passes on what is sure: the start once the name is known to be whole, arguments unless they may be a placeholder.
+   */
+  #passOn(call: IncomingCall): void {
+    if (call.started === null && (call.name === "" || (call.length === 0 && !this.#toolNames.has(call.name)))) return;
+    if (call.started === null) this.#start(call);
+    if (call.length > 0 && !call.isPlaceholder && call.started?.kind !== "tool_search") this.#sendAll(call);
+  }
+
+  #start(call: IncomingCall): CalledTool {
+    const tool = this.#toolNames.resolve(call.name);
+    call.started = tool;
+    if (tool.kind === "tool_search") return tool; // Told whole, when its arguments are.
+    if (tool.kind === "custom") call.customInput = new CustomInputReader();
+    const started = { type: "call_started", kind: tool.kind, callId: call.id, name: tool.name } as const;
+    this.events.push(tool.namespace === null ? started : { ...started, namespace: tool.namespace });
+    return tool;
+  }
+
+  /** Passes on everything that arrived before the first piece was passed on. */
+  #sendAll(call: IncomingCall): void {
+    call.isSending = true;
+    this.#waitingCharacters -= call.length;
+    this.#send(call, call.arguments);
+  }
+
+  #send(call: IncomingCall, piece: string): void {
+    const text = call.customInput === null ? piece : call.customInput.feed(piece);
+    if (text !== "") this.events.push({ type: "call_delta", text });
+  }
+
+  #checkWaiting(): void {
+    if (this.#waitingCharacters > WAITING_CHARACTERS_MAX) throw brokenAnswer("sent tool calls that are too large");
+  }
+}
+
+/** White space after the last bracket, or the whole arguments once more. */
+function isRepeated(call: IncomingCall, text: string): boolean {
+  return call.has(text) || text.trim() === "";
+}
+
+/** What is no JSON object asks for nothing. */
+function readArguments(text: string): Record<string, unknown> {
+  const value = parseJson(text);
+  return isRecord(value) ? value : {};
+}

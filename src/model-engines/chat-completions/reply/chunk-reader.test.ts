@@ -1,0 +1,573 @@
+import { describe, expect, test } from "vitest";
+import { verifies } from "../../../../tests/verifies.ts";
+import type { ModelEvent } from "../../../runs/ports.ts";
+import type { ReasoningTags } from "../profile.ts";
+import { ToolNames } from "../request/tool-names.ts";
+import { ChunkReader } from "./chunk-reader.ts";
+import { transcript } from "./transcript.fixture.ts";
+
+verifies(
+  "chat-engine.tools.parallel-deltas",
+  "chat-engine.tools.text-and-call",
+  "chat-engine.text.reasoning-kept-apart",
+);
+
+interface Options {
+  readonly tags?: ReasoningTags;
+  readonly wantsLogprobs?: boolean;
+}
+
+function play(chunks: readonly Readonly<Record<string, unknown>>[], options: Options = {}): ModelEvent[] {
+  const toolNames = new ToolNames();
+  for (const name of ["get_time", "get_weather"]) toolNames.add({ kind: "function", name, namespace: null });
+  toolNames.add({ kind: "custom", name: "patch", namespace: null });
+  toolNames.add({ kind: "tool_search", name: "tool_search", namespace: null });
+  toolNames.add({ kind: "function", name: "search", namespace: "crm" });
+  const reader = new ChunkReader({
+    toolNames,
+    reasoningTags: options.tags ?? "leading",
+    wantsLogprobs: options.wantsLogprobs ?? false,
+  });
+  for (const chunk of chunks) reader.read(chunk);
+  reader.finish();
+  return reader.take();
+}
+
+/** A chunk with one delta. */
+const delta = (members: Readonly<Record<string, unknown>>, rest: Readonly<Record<string, unknown>> = {}) => ({
+  choices: [{ index: 0, delta: members, ...rest }],
+});
+const says = (content: string) => delta({ content });
+const calls = (...entries: readonly unknown[]) => delta({ tool_calls: entries });
+const ends = (reason: string) => delta({}, { finish_reason: reason });
+/** A tool-call delta; members that are not given are missing. */
+const part = (index: number | undefined, id: string | undefined, name: string | undefined, args: unknown) => ({
+  ...(index === undefined ? {} : { index }),
+  ...(id === undefined ? {} : { id, type: "function" }),
+  function: { ...(name === undefined ? {} : { name }), ...(args === undefined ? {} : { arguments: args }) },
+});
+
+function check(chunks: readonly Readonly<Record<string, unknown>>[], expected: string, options: Options = {}): void {
+  expect(transcript(play(chunks, options))).toBe(expected);
+}
+
+describe("text", () => {
+  test("the model that answers is told once", () => {
+    check([{ model: "m-1", choices: [] }, { model: "m-1", ...says("Hi") }, ends("stop")], "model m-1 | Hi | stop");
+  });
+  test("an empty choice list, an empty text and a second choice say nothing", () => {
+    check(
+      [{ choices: [] }, says(""), { choices: [{ index: 1, delta: { content: "other" } }] }, says("Hi"), ends("stop")],
+      "Hi | stop",
+    );
+  });
+  test("an answer in `message` counts like one in `delta`", () => {
+    check(
+      [{ choices: [{ index: 0, message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }] }],
+      "Hi | stop",
+    );
+  });
+  test("a refusal is no text", () => {
+    check([delta({ refusal: "No" }), delta({ refusal: "." }), ends("stop")], "refuse: No. | stop");
+  });
+  test("a surrogate pair that was cut is put together again", () => {
+    const events = play([says("a\uD83D"), says("\uDE00b"), ends("stop")]);
+    expect(events.flatMap((event) => (event.type === "text_delta" ? [event.text] : []))).toEqual(["a", "\u{1F600}b"]);
+  });
+  test("citations come after the text that they belong to", () => {
+    const annotations = [
+      { type: "url_citation", url_citation: { url: "https://a.test", title: "A", start_index: 0, end_index: 2 } },
+    ];
+    check(
+      [delta({ annotations }), says("Hi"), delta({ annotations }), ends("stop")],
+      "Hi | cites https://a.test | cites https://a.test | stop",
+    );
+  });
+  test("log probabilities carry bytes, made from the token where the server leaves them out", () => {
+    const content = [
+      { token: "é", logprob: -0.5, bytes: null, top_logprobs: [{ token: "e", logprob: -1, bytes: [101] }] },
+    ];
+    const events = play([delta({ content: "é" }, { logprobs: { content } }), ends("stop")], { wantsLogprobs: true });
+    expect(events[0]).toEqual({
+      type: "text_delta",
+      text: "é",
+      logprobs: [
+        { token: "é", logprob: -0.5, bytes: [195, 169], top_logprobs: [{ token: "e", logprob: -1, bytes: [101] }] },
+      ],
+    });
+  });
+  test("log probabilities that nobody asked for are left out", () => {
+    const events = play([
+      delta({ content: "a" }, { logprobs: { content: [{ token: "a", logprob: 0 }] } }),
+      ends("stop"),
+    ]);
+    expect(events[0]).toEqual({ type: "text_delta", text: "a" });
+  });
+});
+
+describe("after the finish reason", () => {
+  verifies("chat-engine.finish.nothing-after");
+  test("words are dropped and told of once; citations and token counts still count", () => {
+    let told = 0;
+    const reader = new ChunkReader({
+      toolNames: new ToolNames(),
+      reasoningTags: "off",
+      wantsLogprobs: false,
+      onLateWords: () => (told += 1),
+    });
+    const annotations = [{ type: "url_citation", url_citation: { url: "https://a.test" } }];
+    for (const chunk of [
+      delta({ content: "Hi" }, { finish_reason: "stop" }),
+      delta({ content: "", annotations }),
+      says("late"),
+      delta({ reasoning_content: "late" }),
+      calls(part(0, "c1", "get_time", "{}")),
+      { choices: [{ index: 0, text: "late" }] },
+      { choices: [], usage: { prompt_tokens: 9, completion_tokens: 1 } },
+    ])
+      reader.read(chunk);
+    reader.finish();
+    expect(transcript(reader.take())).toBe("Hi | cites https://a.test | usage 9/0/0 1/0 | stop");
+    expect(told).toBe(1);
+  });
+});
+
+describe("reasoning", () => {
+  for (const member of ["reasoning_content", "reasoning"]) {
+    test(`reasoning in ${member} is no text`, () => {
+      check([delta({ [member]: "Hm" }), delta({ [member]: "m" }), says("Hi"), ends("stop")], "think: Hmm | Hi | stop");
+    });
+  }
+  test("the same thought under several names is taken once", () => {
+    const thought = {
+      reasoning: "Hm",
+      reasoning_content: "Hm",
+      reasoning_details: [{ type: "reasoning.text", text: "Hm" }],
+    };
+    check([delta(thought), says("Hi"), ends("stop")], "think: Hm | Hi | stop");
+  });
+  test("details hold thoughts and summaries", () => {
+    const details = [
+      { type: "reasoning.summary", summary: "S" },
+      { type: "reasoning.text", text: "T" },
+      { type: "reasoning.encrypted", data: "x" },
+    ];
+    check([delta({ reasoning_details: details }), says("Hi"), ends("stop")], "summary: S | think: T | Hi | stop");
+  });
+  test("content in parts is read, thoughts apart", () => {
+    check(
+      [
+        delta({
+          content: [
+            { type: "thinking", thinking: [{ type: "text", text: "Hm" }] },
+            { type: "text", text: "Hi" },
+          ],
+        }),
+        ends("stop"),
+      ],
+      "think: Hm | Hi | stop",
+    );
+  });
+
+  const tagged = "\n<think>\nA < b, </thin </b>\n</think>\n\nHi <think> there";
+  test("tags are found wherever the content is cut in two", () => {
+    for (let cut = 0; cut <= tagged.length; cut += 1) {
+      check(
+        [says(tagged.slice(0, cut)), says(tagged.slice(cut)), ends("stop")],
+        "think: A < b, </thin </b>\n | Hi <think> there | stop",
+      );
+    }
+  });
+  test("tags are found when each character comes alone", () => {
+    check([...[...tagged].map(says), ends("stop")], "think: A < b, </thin </b>\n | Hi <think> there | stop");
+  });
+  test("an empty thought leaves no trace", () => {
+    check([says("<think>\n\n</think>\n\n"), says("Hi"), ends("stop")], "Hi | stop");
+  });
+  test("a thought that never ends stays a thought", () => {
+    check([says("<think>Hm </th"), ends("length")], "think: Hm </th | length");
+  });
+  test("tags inside an answer are text", () => {
+    check([says("Use <think>x</think>"), ends("stop")], "Use <think>x</think> | stop");
+  });
+  test("what only looks like a tag is text", () => {
+    check([says(" <th"), says("e>"), ends("stop")], " <the> | stop");
+    check([says("<thin"), ends("stop")], "<thin | stop");
+  });
+  test("a template that opened the tag already needs the closing one only", () => {
+    check([says("Hm</think>"), says("Hi"), ends("stop")], "think: Hm | Hi | stop", { tags: "already_open" });
+  });
+  test("a profile without tags leaves them alone", () => {
+    check([says("<think>x</think>"), ends("stop")], "<think>x</think> | stop", { tags: "off" });
+  });
+  test("log probabilities of a kept beginning come with the text", () => {
+    const of = (token: string) => ({ logprobs: { content: [{ token, logprob: 0, bytes: [], top_logprobs: [] }] } });
+    const events = play([delta({ content: "<" }, of("<")), delta({ content: "b" }, of("b")), ends("stop")], {
+      wantsLogprobs: true,
+    });
+    expect(events[0]).toMatchObject({ text: "<b", logprobs: [{ token: "<" }, { token: "b" }] });
+  });
+});
+
+describe("tool calls", () => {
+  const done = ends("tool_calls");
+  test("a call in pieces", () => {
+    check(
+      [
+        calls(part(0, "c1", "get_time", "")),
+        calls(part(0, undefined, undefined, '{"z":')),
+        calls(part(0, undefined, undefined, "1}")),
+        done,
+      ],
+      'get_time#c1({"z":1}) | stop',
+    );
+  });
+  test("a call starts as soon as its name is known", () => {
+    const toolNames = new ToolNames();
+    toolNames.add({ kind: "function", name: "get_time", namespace: null });
+    const reader = new ChunkReader({ toolNames, reasoningTags: "off", wantsLogprobs: false });
+    reader.read(calls(part(0, "c1", "get_time", "")));
+    expect(transcript(reader.take())).toBe("get_time#c1(");
+    reader.read(calls(part(0, undefined, undefined, '{"a')));
+    expect(transcript(reader.take())).toBe('{"a');
+  });
+  test("text before and after a call keeps its place", () => {
+    check(
+      [says("One"), calls(part(0, "c1", "get_time", "{}")), says("Two"), done],
+      "One | get_time#c1({}) | Two | stop",
+    );
+  });
+  test("white space before a call is no message", () => {
+    check(
+      [delta({ reasoning_content: "Hm" }), says("\n\n"), calls(part(0, "c1", "get_time", "{}")), done],
+      "think: Hm | get_time#c1({}) | stop",
+    );
+  });
+  test("several calls in one delta", () => {
+    check(
+      [calls(part(0, "c1", "get_time", "{}"), part(1, "c2", "get_weather", '{"a":1}')), done],
+      'get_time#c1({}) | get_weather#c2({"a":1}) | stop',
+    );
+  });
+  test("interleaved calls are put one after the other", () => {
+    const chunks = [
+      calls(part(0, "c1", "get_time", ""), part(1, "c2", "get_weather", "")),
+      calls(part(0, undefined, undefined, '{"a"'), part(1, undefined, undefined, '{"b"')),
+      calls(part(1, undefined, undefined, ":2}"), part(0, undefined, undefined, ":1}")),
+    ];
+    check([...chunks, done], 'get_time#c1({"a":1}) | get_weather#c2({"b":2}) | stop');
+  });
+  test("text inside an unfinished call waits for its end", () => {
+    check(
+      [calls(part(0, "c1", "get_time", '{"a"')), says("Hi"), calls(part(0, undefined, undefined, ":1}")), done],
+      'get_time#c1({"a":1}) | Hi | stop',
+    );
+  });
+  test("a further id and name on index 0 is a further call", () => {
+    check(
+      [calls(part(0, "c1", "get_time", '{"a":1}')), calls(part(0, "c2", "get_weather", '{"b":2}')), done],
+      'get_time#c1({"a":1}) | get_weather#c2({"b":2}) | stop',
+    );
+  });
+  test("a fresh id on each delta is the same call", () => {
+    check(
+      [
+        calls(part(0, "c1", "get_time", "")),
+        calls(part(0, "x2", undefined, '{"a"')),
+        calls(part(0, "x3", undefined, ":1}")),
+        done,
+      ],
+      'get_time#c1({"a":1}) | stop',
+    );
+  });
+  test("calls without index are told apart by id", () => {
+    check(
+      [calls(part(undefined, "c1", "get_time", '{"a":1}')), calls(part(undefined, "c2", "get_time", '{"b":2}')), done],
+      'get_time#c1({"a":1}) | get_time#c2({"b":2}) | stop',
+    );
+  });
+  test("calls without index and id are told apart by name", () => {
+    check(
+      [
+        calls(part(undefined, undefined, "get_time", '{"a":1}'), part(undefined, undefined, "get_weather", '{"b":2}')),
+        done,
+      ],
+      'get_time#none({"a":1}) | get_weather#none({"b":2}) | stop',
+    );
+    check(
+      [calls(part(undefined, undefined, "get_time", ""), part(undefined, undefined, "get_weather", '{"b":2}')), done],
+      'get_time#none({}) | get_weather#none({"b":2}) | stop',
+    );
+    check(
+      [
+        calls(part(undefined, undefined, "get_time", "")),
+        calls(part(undefined, undefined, undefined, '{"a":')),
+        calls(part(undefined, undefined, undefined, "1}")),
+        done,
+      ],
+      'get_time#none({"a":1}) | stop',
+    );
+  });
+  test("equal names without ids are several calls once each is whole", () => {
+    check(
+      [calls(part(0, undefined, "get_time", '{"a":1}')), calls(part(0, undefined, "get_time", '{"a":2}')), done],
+      'get_time#none({"a":1}) | get_time#none({"a":2}) | stop',
+    );
+  });
+  test("one call under several indexes is one call", () => {
+    check(
+      [
+        calls(part(0, "c1", "get_time", "")),
+        calls(part(1, "c1", undefined, '{"a":1}')),
+        calls(part(2, "c1", "get_time", '{"a":1}')),
+        done,
+      ],
+      'get_time#c1({"a":1}) | stop',
+    );
+  });
+  test("arguments under an index that nobody named belong to the call before", () => {
+    check(
+      [calls(part(0, "c1", "get_time", "")), calls(part(1, undefined, "", '{"a":1}')), done],
+      'get_time#c1({"a":1}) | stop',
+    );
+  });
+  test("arguments as an object are whole", () => {
+    check([calls(part(0, "c1", "get_time", { a: 1 })), done], 'get_time#c1({"a":1}) | stop');
+  });
+  test("a call without arguments has none", () => {
+    check([calls(part(0, "c1", "get_time", undefined)), done], "get_time#c1({}) | stop");
+  });
+  test("a placeholder for arguments gives way to the arguments", () => {
+    check(
+      [
+        calls(part(0, "c1", "get_time", "{}")),
+        calls(part(0, undefined, undefined, '{"a":')),
+        calls(part(0, undefined, undefined, "1}")),
+        done,
+      ],
+      'get_time#c1({"a":1}) | stop',
+    );
+  });
+  test("white space and a repetition after the arguments are dropped", () => {
+    check(
+      [
+        calls(part(0, "c1", "get_time", '{"a":1}')),
+        calls(part(0, undefined, undefined, " \n")),
+        calls(part(0, "c1", undefined, '{"a":1}')),
+        done,
+      ],
+      'get_time#c1({"a":1}) | stop',
+    );
+  });
+  test("a name may be repeated, grow, or come in pieces", () => {
+    check(
+      [
+        calls(part(0, "c1", "get_time", "")),
+        calls(part(0, undefined, "get_time", '{"a":')),
+        calls(part(0, undefined, "get_time", "1}")),
+        done,
+      ],
+      'get_time#c1({"a":1}) | stop',
+    );
+    check(
+      [
+        calls(part(0, "c1", "get", "")),
+        calls(part(0, undefined, "get_time", "")),
+        calls(part(0, undefined, undefined, "{}")),
+        done,
+      ],
+      "get_time#c1({}) | stop",
+    );
+    check(
+      [
+        calls(part(0, "c1", "get_", "")),
+        calls(part(0, undefined, "time", "")),
+        calls(part(0, undefined, undefined, "{}")),
+        done,
+      ],
+      "get_time#c1({}) | stop",
+    );
+  });
+  test("brackets inside strings do not end the arguments", () => {
+    check(
+      [calls(part(0, "c1", "get_time", '{"a":"}\\"}')), says("Hi"), calls(part(0, undefined, undefined, '"}')), done],
+      'get_time#c1({"a":"}\\"}"}) | Hi | stop',
+    );
+  });
+  test("a call that the limit cut is passed on as it is, as cut", () => {
+    check([calls(part(0, "c1", "get_time", '{"a":')), ends("length")], 'get_time#c1({"a":… cut) | length');
+    check([calls(part(0, "c1", "get_time", "")), ends("length")], "get_time#c1(… cut) | length");
+    check([calls(part(0, "c1", "patch", '{"input":"a')), ends("content_filter")], "~patch#c1(a… cut) | content_filter");
+    check([calls(part(0, "c1", "tool_search", '{"a":')), ends("length")], "search#c1({}… cut) | length");
+  });
+  test("a call that was whole before the limit is not cut", () => {
+    check([calls(part(0, "c1", "get_time", '{"a":1}')), ends("length")], 'get_time#c1({"a":1}) | length');
+  });
+  test("a call that waited behind a cut one is cut too", () => {
+    check(
+      [calls(part(0, "c1", "get_time", '{"a":')), calls(part(1, "c2", "get_weather", '{"b":')), ends("length")],
+      'get_time#c1({"a":… cut) | get_weather#c2({"b":… cut) | length',
+    );
+  });
+  test("a call that the limit cut within its name is left out", () => {
+    check([says("Hi"), calls(part(0, "c1", "get_t", "")), ends("length")], "Hi | length");
+  });
+  test("an id that a client could not send back is left to the run", () => {
+    check([calls(part(0, "x".repeat(65), "get_time", "{}")), done], "get_time#none({}) | stop");
+  });
+  test("the older function_call is a call", () => {
+    check(
+      [
+        delta({ function_call: { name: "get_time", arguments: "" } }),
+        delta({ function_call: { arguments: '{"a":1}' } }),
+        ends("function_call"),
+      ],
+      'get_time#none({"a":1}) | stop',
+    );
+  });
+  test("a tool of a namespace gets its own name back", () => {
+    check([calls(part(0, "c1", "crm__search", "{}")), done], "crm.search#c1({}) | stop");
+  });
+  test("a tool that nobody offered is a function", () => {
+    check(
+      [calls(part(0, "c1", "made_up", "")), calls(part(0, undefined, undefined, "{}")), done],
+      "made_up#c1({}) | stop",
+    );
+  });
+  test("a call without any name is a fault", () => {
+    expect(() => play([calls(part(0, "c1", undefined, "{}")), done])).toThrow("called a tool without saying which");
+  });
+});
+
+describe("custom tools", () => {
+  const input = 'line 1\n"q" \\ é \u{1F600} {}';
+  const wrapped = JSON.stringify({ input });
+  test("the input is unwrapped wherever the arguments are cut", () => {
+    for (let cut = 0; cut <= wrapped.length; cut += 1) {
+      const pieces = [part(0, "c1", "patch", wrapped.slice(0, cut)), part(0, undefined, undefined, wrapped.slice(cut))];
+      check([calls(pieces[0]), calls(pieces[1]), ends("tool_calls")], `~patch#c1(${input}) | stop`);
+    }
+  });
+  test("escapes are decoded when each character comes alone", () => {
+    const escaped = '{ "input" : "\\u00e9\\ud83d\\ude00\\n\\/" }';
+    check(
+      [
+        calls(part(0, "c1", "patch", "")),
+        ...[...escaped].map((character) => calls(part(0, undefined, undefined, character))),
+        ends("tool_calls"),
+      ],
+      "~patch#c1(é\u{1F600}\n/) | stop",
+    );
+  });
+  test("the input streams before it is whole", () => {
+    const toolNames = new ToolNames();
+    toolNames.add({ kind: "custom", name: "patch", namespace: null });
+    const reader = new ChunkReader({ toolNames, reasoningTags: "off", wantsLogprobs: false });
+    reader.read(calls(part(0, "c1", "patch", '{"input":"one ')));
+    reader.read(calls(part(0, undefined, undefined, "two")));
+    expect(transcript(reader.take())).toBe("~patch#c1(one two");
+  });
+  for (const [shape, args, expected] of [
+    ["another member", '{"patch":"x"}', "x"],
+    ["a bare string", '"x"', "x"],
+    ["two members", '{"a":"x","b":"y"}', '{"a":"x","b":"y"}'],
+    ["no JSON", "*** Begin Patch", "*** Begin Patch"],
+    ["nothing", "", ""],
+  ] as const) {
+    test(`arguments with ${shape} still give an input`, () => {
+      check([calls(part(0, "c1", "patch", args)), ends("tool_calls")], `~patch#c1(${expected}) | stop`);
+    });
+  }
+});
+
+describe("a search for tools", () => {
+  test.each([
+    ['{"query":"files","limit":3}', '{"query":"files","limit":3}'],
+    ["", "{}"],
+    ["no JSON", "{}"],
+  ])("comes whole, wherever its arguments %s are cut", (args, expected) => {
+    for (let cut = 0; cut <= args.length; cut += 1) {
+      check(
+        [
+          says("I look."),
+          calls(part(0, "c1", "tool_search", args.slice(0, cut))),
+          calls(part(0, undefined, undefined, args.slice(cut))),
+          ends("tool_calls"),
+        ],
+        `I look. | search#c1(${expected}) | stop`,
+      );
+    }
+  });
+
+  test("keeps its place among other calls", () => {
+    check(
+      [calls(part(0, "c1", "tool_search", "{}")), calls(part(1, "c2", "get_time", "{}")), ends("tool_calls")],
+      "search#c1({}) | get_time#c2({}) | stop",
+    );
+  });
+});
+
+describe("the end", () => {
+  for (const [reason, expected] of [
+    ["stop", "stop"],
+    ["eos", "stop"],
+    ["tool_calls", "stop"],
+    ["length", "length"],
+    ["max_tokens", "length"],
+    ["MAX_TOKENS", "length"],
+    ["content_filter", "content_filter"],
+    ["SAFETY", "content_filter"],
+  ] as const) {
+    test(`${reason} ends the turn as ${expected}`, () => check([says("Hi"), ends(reason)], `Hi | ${expected}`));
+  }
+  test("a server that gives up is a fault", () => {
+    expect(() => play([says("Hi"), ends("error")])).toThrow("gave up in the middle");
+  });
+  test("token counts come before the end, with their details", () => {
+    const usage = {
+      prompt_tokens: 9,
+      completion_tokens: 5,
+      prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 1 },
+      completion_tokens_details: { reasoning_tokens: 2 },
+    };
+    check([says("Hi"), ends("stop"), { choices: [], usage }], "Hi | usage 9/4/1 5/2 | stop");
+  });
+  test("the last of several token counts holds", () => {
+    check(
+      [
+        { ...says("Hi"), usage: { prompt_tokens: 9, completion_tokens: 1 } },
+        { ...ends("stop"), usage: { prompt_tokens: 9, completion_tokens: 2 } },
+      ],
+      "Hi | usage 9/0/0 2/0 | stop",
+    );
+  });
+  for (const [server, chunk, expected] of [
+    [
+      "DeepSeek",
+      { choices: [], usage: { prompt_tokens: 9, completion_tokens: 1, prompt_cache_hit_tokens: 3 } },
+      "usage 9/3/0 1/0",
+    ],
+    [
+      "Moonshot",
+      { choices: [{ index: 0, delta: {}, usage: { prompt_tokens: 9, completion_tokens: 1, cached_tokens: 3 } }] },
+      "usage 9/3/0 1/0",
+    ],
+    ["Groq", { choices: [], x_groq: { usage: { prompt_tokens: 9, completion_tokens: 1 } } }, "usage 9/0/0 1/0"],
+  ] as const) {
+    test(`token counts of ${server} are understood`, () =>
+      check([says("Hi"), ends("stop"), chunk], `Hi | ${expected} | stop`));
+  }
+  test("totals that are no counts are no usage, and other such numbers are 0", () => {
+    verifies("chat-engine.usage.insane-counts-ignored");
+    for (const count of [1e308, 1e10, -1, 0.5, "12", {}]) {
+      check(
+        [says("Hi"), ends("stop"), { choices: [], usage: { prompt_tokens: count, completion_tokens: 1 } }],
+        "Hi | stop",
+      );
+      check([says("Hi"), ends("stop"), { choices: [], usage: { completion_tokens: count } }], "Hi | stop");
+      const details = { prompt_tokens: 9, completion_tokens: 1, prompt_tokens_details: { cached_tokens: count } };
+      check([says("Hi"), ends("stop"), { choices: [], usage: details }], "Hi | usage 9/0/0 1/0 | stop");
+    }
+  });
+  test("no token counts, no usage", () => check([says("Hi"), ends("stop")], "Hi | stop"));
+});

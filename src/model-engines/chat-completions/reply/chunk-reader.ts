@@ -1,0 +1,204 @@
+import type { Annotation } from "../../../../generated/responses-api/types.ts";
+import { isRecord } from "../../../base/json/records.ts";
+import type { ModelEvent, ModelUsage } from "../../../runs/ports.ts";
+import { countOrZero, isList, type JsonObject, textOrNull } from "../json-values.ts";
+import type { ReasoningTags } from "../profile.ts";
+import type { ToolNames } from "../request/tool-names.ts";
+import { CallSequencer } from "./call-sequencer.ts";
+import { ContentReader } from "./content-reader.ts";
+import { type FinishReason, readFinishReason } from "./finish-reason.ts";
+import { readLogprobs } from "./read-logprobs.ts";
+import { readUsage } from "./read-usage.ts";
+import { ToolCallReader } from "./tool-call-reader.ts";
+
+export interface ChunkReaderOptions {
+  readonly toolNames: ToolNames;
+  readonly reasoningTags: ReasoningTags;
+  readonly wantsLogprobs: boolean;
+  /** Told once if the server goes on after it said why its answer ends. What it says then is dropped. */
+  readonly onLateWords?: () => void;
+}
+
+/**
+ * Turns the chunks of one streamed turn, or the one object of a turn that was not streamed, into model events. Knows no
+ * bytes.
+ */
+export class ChunkReader {
+  readonly #sequencer: CallSequencer;
+  readonly #calls: ToolCallReader;
+  readonly #content: ContentReader;
+  readonly #wantsLogprobs: boolean;
+  readonly #onLateWords: () => void;
+  #hasLateWords = false;
+  #model: string | null = null;
+  #usage: ModelUsage | null = null;
+  #finishReason: FinishReason | null = null;
+  #hasText = false;
+  #earlyAnnotations: Annotation[] = [];
+
+  constructor(options: ChunkReaderOptions) {
+    const sequencer = new CallSequencer(options.toolNames);
+    this.#sequencer = sequencer;
+    this.#calls = new ToolCallReader(sequencer);
+    this.#content = new ContentReader(options.reasoningTags, (event) => this.#addContent(event));
+    this.#wantsLogprobs = options.wantsLogprobs;
+    this.#onLateWords = options.onLateWords ?? (() => {});
+  }
+
+  /** True once the server said why the answer ends; what may still come are token counts. */
+  get hasFinishReason(): boolean {
+    return this.#finishReason !== null;
+  }
+
+  /** Reads one chunk that is no error. */
+  read(chunk: JsonObject): void {
+    if (this.#model === null) this.#readModel(chunk["model"], textOrNull(chunk["id"]));
+    const choices = chunk["choices"];
+    if (isList(choices))
+      for (const choice of choices) if (isRecord(choice) && !isAlternative(choice)) this.#readChoice(choice);
+    this.#readUsage(chunk["usage"]);
+    if (isRecord(chunk["x_groq"])) this.#readUsage(chunk["x_groq"]["usage"]);
+  }
+
+  /** Ends the turn. Nothing may be read afterwards. */
+  finish(): void {
+    const reason = this.#finishReason ?? "stop";
+    this.#content.end();
+    this.#sequencer.finish(reason !== "stop");
+    if (this.#usage !== null) this.#sequencer.add({ type: "usage", usage: this.#usage });
+    this.#sequencer.add({ type: "finished", reason });
+  }
+
+  /** The events since the last call, in order; the array is the caller's from now on. */
+  take(): ModelEvent[] {
+    const events = this.#sequencer.events;
+    if (events.length > 0) this.#sequencer.events = [];
+    return events;
+  }
+
+  #readModel(model: unknown, answerId: string | null): void {
+    this.#model = textOrNull(model);
+    if (this.#model === null) return;
+    const named = answerId === null ? {} : { answerId };
+    this.#sequencer.add({ type: "model_resolved", model: this.#model, ...named });
+  }
+
+  #readChoice(choice: JsonObject): void {
+    const delta = choice["delta"] ?? choice["message"];
+    if (this.#finishReason !== null) this.#readLate(isRecord(delta) ? delta : choice);
+    else if (isRecord(delta)) this.#readDelta(delta, choice["logprobs"]);
+    else if (typeof choice["text"] === "string") this.#readText(choice["text"], undefined);
+    const reason = choice["finish_reason"];
+    if (typeof reason === "string" && reason !== "") this.#finishReason = readFinishReason(reason);
+    this.#readUsage(choice["usage"]);
+  }
+
+  /** After its finish reason a server may still send citations. */
+  #readLate(delta: JsonObject): void {
+    if (isList(delta["annotations"])) this.#readAnnotations(delta["annotations"]);
+    if (this.#hasLateWords || !hasWords(delta)) return;
+    this.#hasLateWords = true;
+    this.#onLateWords();
+  }
+
+  #readDelta(delta: JsonObject, logprobs: unknown): void {
+    this.#readReasoning(delta);
+    const content = delta["content"];
+    if (typeof content === "string") this.#readText(content, logprobs);
+    else if (isList(content)) this.#readParts(content);
+    const refusal = textOrNull(delta["refusal"]);
+    if (refusal !== null) this.#sequencer.add({ type: "refusal_delta", text: refusal });
+    if (isList(delta["annotations"])) this.#readAnnotations(delta["annotations"]);
+    if (isList(delta["tool_calls"])) this.#readCalls(delta["tool_calls"]);
+    if (isRecord(delta["function_call"])) this.#readLegacyCall(delta["function_call"]);
+  }
+
+  #readText(text: string, logprobs: unknown): void {
+    if (text === "") return;
+    this.#content.feed(text, this.#wantsLogprobs ? readLogprobs(logprobs) : undefined);
+  }
+
+  #addContent(event: ModelEvent): void {
+    this.#sequencer.add(event);
+    if (this.#hasText || event.type !== "text_delta") return;
+    this.#hasText = true;
+    for (const annotation of this.#earlyAnnotations) this.#sequencer.add({ type: "annotation", annotation });
+    this.#earlyAnnotations = [];
+  }
+
+  /** Content as a list of parts, as Mistral sends it for reasoning models. */
+  #readParts(parts: readonly unknown[]): void {
+    for (const part of parts) {
+      if (!isRecord(part)) continue;
+      if (typeof part["text"] === "string") this.#readText(part["text"], undefined);
+      else if (isList(part["thinking"]))
+        for (const thought of part["thinking"]) this.#addReasoning(isRecord(thought) ? thought["text"] : thought);
+      else this.#addReasoning(part["thinking"]);
+    }
+  }
+
+  /** The same thought often comes under several names; the first that has text is taken. */
+  #readReasoning(delta: JsonObject): void {
+    if (this.#addReasoning(delta["reasoning_content"]) || this.#addReasoning(delta["reasoning"])) return;
+    const details = delta["reasoning_details"];
+    if (!isList(details)) return;
+    for (const detail of details) {
+      if (!isRecord(detail)) continue;
+      const summary = textOrNull(detail["summary"]);
+      if (summary === null) this.#addReasoning(detail["text"]);
+      else this.#sequencer.add({ type: "reasoning_summary_delta", text: summary });
+    }
+  }
+
+  #addReasoning(value: unknown): boolean {
+    const text = textOrNull(value);
+    if (text !== null) this.#sequencer.add({ type: "reasoning_delta", text });
+    return text !== null;
+  }
+
+  #readCalls(entries: readonly unknown[]): void {
+    if (entries.length === 0) return;
+    this.#content.beforeCall();
+    for (const entry of entries) this.#calls.read(entry);
+  }
+
+  #readLegacyCall(called: JsonObject): void {
+    this.#content.beforeCall();
+    this.#calls.readLegacy(called);
+  }
+
+  #readAnnotations(entries: readonly unknown[]): void {
+    for (const entry of entries) {
+      const citation = isRecord(entry) && isRecord(entry["url_citation"]) ? entry["url_citation"] : null;
+      const url = textOrNull(citation?.["url"]);
+      if (citation === null || url === null) continue;
+      const annotation: Annotation = {
+        type: "url_citation",
+        start_index: countOrZero(citation["start_index"]),
+        end_index: countOrZero(citation["end_index"]),
+        title: textOrNull(citation["title"]) ?? "",
+        url,
+      };
+      if (this.#hasText) this.#sequencer.add({ type: "annotation", annotation });
+      else this.#earlyAnnotations.push(annotation); // A citation needs a text that it belongs to.
+    }
+  }
+
+  #readUsage(usage: unknown): void {
+    if (isRecord(usage)) this.#usage = readUsage(usage) ?? this.#usage;
+  }
+}
+
+/** One answer is asked for; a server that sends more numbers them. */
+function isAlternative(choice: JsonObject): boolean {
+  return typeof choice["index"] === "number" && choice["index"] > 0;
+}
+
+const WORDS = ["content", "text", "reasoning_content", "reasoning", "refusal", "tool_calls", "function_call"] as const;
+
+function hasWords(delta: JsonObject): boolean {
+  return WORDS.some((member) => {
+    const value = delta[member];
+    return isList(value) ? value.length > 0 : value !== null && value !== undefined && value !== "";
+  });
+}

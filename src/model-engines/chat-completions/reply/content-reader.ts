@@ -1,0 +1,146 @@
+import type { LogProb } from "../../../../generated/responses-api/types.ts";
+import type { ModelEvent } from "../../../runs/ports.ts";
+import type { ReasoningTags } from "../profile.ts";
+
+const OPENING_TAG = "<think>";
+const CLOSING_TAG = "</think>";
+
+/**
+ * Splits `content` into answer and reasoning where a server leaves the model's `<think>` tags in it, wherever the
+ * pieces break.
+ */
+export class ContentReader {
+  readonly #emit: (event: ModelEvent) => void;
+  #phase: "undecided" | "thinking" | "after_thinking" | "answer";
+  /** Begins the reasoning or answer: white space around the tags is no part of either. */
+  #atStart = true;
+  #kept = "";
+  #keptLogprobs: readonly LogProb[] | undefined;
+
+  constructor(tags: ReasoningTags, emit: (event: ModelEvent) => void) {
+    this.#emit = emit;
+    this.#phase = tags === "off" ? "answer" : tags === "already_open" ? "thinking" : "undecided";
+  }
+
+  feed(text: string, logprobs: readonly LogProb[] | undefined): void {
+    switch (this.#phase) {
+      case "answer":
+        this.#answer(text, logprobs);
+        return;
+      case "undecided":
+        this.#decide(text, logprobs);
+        return;
+      case "thinking":
+        this.#think(this.#kept + text);
+        return;
+      case "after_thinking":
+        this.#answerAfterThinking(text);
+        return;
+    }
+  }
+
+  /** A call follows. White space that a model put before it is no message. */
+  beforeCall(): void {
+    if (this.#phase === "undecided" && this.#kept.trim() === "") this.#kept = "";
+    else this.end();
+  }
+
+  /** Gives out what was kept because it might have become a tag. */
+  end(): void {
+    const kept = this.#kept;
+    if (kept === "") return;
+    this.#kept = "";
+    if (this.#phase === "thinking") {
+      this.#emit({ type: "reasoning_delta", text: kept });
+      return;
+    }
+    this.#phase = "answer";
+    this.#emit(textDelta(kept, this.#keptLogprobs));
+    this.#keptLogprobs = undefined;
+  }
+
+  #answer(text: string, logprobs: readonly LogProb[] | undefined): void {
+    const last = text.charCodeAt(text.length - 1);
+    if (this.#kept === "" && (last < 0xd800 || last > 0xdbff)) {
+      this.#emit(textDelta(text, logprobs));
+      return;
+    }
+    this.#answerHalved(text, logprobs);
+  }
+
+  /** Keeps the first half of a surrogate pair until the second comes: alone it would be ruined on its way. */
+  #answerHalved(text: string, logprobs: readonly LogProb[] | undefined): void {
+    const whole = this.#kept + text;
+    const last = whole.charCodeAt(whole.length - 1);
+    const isHalf = last >= 0xd800 && last <= 0xdbff;
+    const ready = isHalf ? whole.slice(0, -1) : whole;
+    const readyLogprobs = joined(this.#keptLogprobs, logprobs);
+    this.#kept = isHalf ? whole.slice(-1) : "";
+    this.#keptLogprobs = ready === "" ? readyLogprobs : undefined;
+    if (ready !== "") this.#emit(textDelta(ready, readyLogprobs));
+  }
+
+  #decide(text: string, logprobs: readonly LogProb[] | undefined): void {
+    const kept = this.#kept + text;
+    const begun = kept.trimStart();
+    this.#keptLogprobs = joined(this.#keptLogprobs, logprobs);
+    if (begun.startsWith(OPENING_TAG)) {
+      this.#phase = "thinking";
+      this.#kept = "";
+      this.#think(begun.slice(OPENING_TAG.length));
+    } else if (OPENING_TAG.startsWith(begun)) {
+      this.#kept = kept;
+    } else {
+      this.#phase = "answer";
+      this.#kept = "";
+      const keptLogprobs = this.#keptLogprobs;
+      this.#keptLogprobs = undefined;
+      this.#answer(kept, keptLogprobs);
+    }
+  }
+
+  #think(text: string): void {
+    const begun = this.#atStart ? text.trimStart() : text;
+    const closing = begun.indexOf(CLOSING_TAG);
+    const end = closing === -1 ? begun.length - tagPrefixLength(begun) : closing;
+    if (end > 0) {
+      this.#atStart = false;
+      this.#emit({ type: "reasoning_delta", text: begun.slice(0, end) });
+    }
+    if (closing === -1) {
+      this.#kept = begun.slice(end);
+      return;
+    }
+    this.#phase = "after_thinking";
+    this.#kept = "";
+    this.#keptLogprobs = undefined;
+    this.#answerAfterThinking(begun.slice(closing + CLOSING_TAG.length));
+  }
+
+  #answerAfterThinking(text: string): void {
+    const begun = text.trimStart();
+    if (begun === "") return;
+    this.#phase = "answer";
+    this.#answer(begun, undefined); // A piece that was cut no longer matches its log probabilities.
+  }
+}
+
+/** Length of the longest end of `text` that may go on to become the closing tag, or be half of a surrogate pair. */
+function tagPrefixLength(text: string): number {
+  const from = text.lastIndexOf("<");
+  if (from !== -1 && CLOSING_TAG.startsWith(text.slice(from))) return text.length - from;
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last <= 0xdbff ? 1 : 0;
+}
+
+function textDelta(text: string, logprobs: readonly LogProb[] | undefined): ModelEvent {
+  return logprobs === undefined ? { type: "text_delta", text } : { type: "text_delta", text, logprobs };
+}
+
+function joined(
+  one: readonly LogProb[] | undefined,
+  other: readonly LogProb[] | undefined,
+): readonly LogProb[] | undefined {
+  if (one === undefined) return other;
+  return other === undefined ? one : [...one, ...other];
+}

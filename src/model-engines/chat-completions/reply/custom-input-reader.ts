@@ -1,0 +1,122 @@
+import { isRecord } from "../../../base/json/records.ts";
+import { parseJson } from "../json-values.ts";
+
+const OPENING = /^\s*\{\s*"input"\s*:\s*"/;
+const SIMPLE_ESCAPES: Readonly<Record<string, string>> = {
+  n: "\n",
+  t: "\t",
+  r: "\r",
+  b: "\b",
+  f: "\f",
+  '"': '"',
+  "\\": "\\",
+  "/": "/",
+};
+/** Longer than any opening of `{"input": "` with reasonable white space; beyond it the arguments are something else. */
+const OPENING_CHARS_MAX = 64;
+
+/**
+ * Turns the arguments of a wrapped custom tool, `{"input":"…"}` in pieces, back into the free-form input, as live as it
+ * arrives. Arguments of any other shape are kept until the end and then given whole.
+ */
+export class CustomInputReader {
+  #phase: "opening" | "inside" | "closed" | "other" = "opening";
+  #kept = "";
+
+  /** The part of the input that `text` completes; often empty. */
+  feed(text: string): string {
+    switch (this.#phase) {
+      case "opening":
+        return this.#open(this.#kept + text);
+      case "inside":
+        return this.#decode(this.#kept + text);
+      case "closed":
+        return "";
+      case "other":
+        this.#kept += text;
+        return "";
+    }
+  }
+
+  /**
+   * What is left when the arguments end: a broken last escape is lost, a shape that is not ours is shown as it came.
+   */
+  end(): string {
+    const kept = this.#kept;
+    this.#kept = "";
+    if (this.#phase === "opening" || this.#phase === "other") return inputOf(kept);
+    return this.#phase === "inside" && isHighSurrogate(kept.charCodeAt(0)) ? "\uFFFD" : "";
+  }
+
+  #open(text: string): string {
+    const opening = OPENING.exec(text);
+    if (opening !== null) {
+      this.#phase = "inside";
+      return this.#decode(text.slice(opening[0].length));
+    }
+    this.#kept = text;
+    if (text.length > OPENING_CHARS_MAX) this.#phase = "other";
+    return "";
+  }
+
+  #decode(text: string): string {
+    let decoded = "";
+    let at = 0;
+    while (at < text.length) {
+      const next = nextSpecial(text, at);
+      decoded += text.slice(at, next);
+      if (next === text.length) break;
+      if (text[next] === '"') {
+        this.#phase = "closed";
+        this.#kept = "";
+        return decoded;
+      }
+      const escape = readEscape(text, next);
+      if (escape === null) return this.#keep(decoded, text.slice(next));
+      decoded += escape.text;
+      at = escape.end;
+    }
+    return this.#keep(decoded, "");
+  }
+
+  /** Keeps an unfinished escape, and the first half of a surrogate pair with it, for the next piece. */
+  #keep(decoded: string, rest: string): string {
+    const last = decoded.charCodeAt(decoded.length - 1);
+    if (!isHighSurrogate(last)) {
+      this.#kept = rest;
+      return decoded;
+    }
+    this.#kept = decoded.slice(-1) + rest;
+    return decoded.slice(0, -1);
+  }
+}
+
+function nextSpecial(text: string, from: number): number {
+  const quote = text.indexOf('"', from);
+  const backslash = text.indexOf("\\", from);
+  return Math.min(quote === -1 ? text.length : quote, backslash === -1 ? text.length : backslash);
+}
+
+function readEscape(text: string, at: number): { text: string; end: number } | null {
+  const kind = text[at + 1];
+  if (kind === undefined) return null;
+  if (kind !== "u") return { text: SIMPLE_ESCAPES[kind] ?? kind, end: at + 2 };
+  if (text.length < at + 6) return null;
+  const code = Number.parseInt(text.slice(at + 2, at + 6), 16);
+  return { text: Number.isNaN(code) ? "\uFFFD" : String.fromCharCode(code), end: at + 6 };
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
+}
+
+function inputOf(raw: string): string {
+  const parsed = parseJson(raw);
+  if (typeof parsed === "string") return parsed;
+  if (!isRecord(parsed)) return raw;
+  if (typeof parsed["input"] === "string") return parsed["input"];
+  const values = Object.values(parsed);
+  const only = values[0];
+  if (values.length === 0) return "";
+  return values.length === 1 && typeof only === "string" ? only : raw;
+}

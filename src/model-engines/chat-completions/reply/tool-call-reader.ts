@@ -1,0 +1,96 @@
+import { isRecord } from "../../../base/json/records.ts";
+import { brokenAnswer } from "../errors/model-errors.ts";
+import { type JsonObject, textOrNull } from "../json-values.ts";
+import type { CallSequencer } from "./call-sequencer.ts";
+import { IncomingCall } from "./incoming-call.ts";
+
+/** As many as a server can be set to take (`ANSWER_CALLS_MAX`). */
+const CALLS_MAX = 1024;
+/** Longer ids could not be sent back by a client: the contract allows 64 characters. The run makes an id instead. */
+const CALL_ID_CHARS_MAX = 64;
+/** The key under which the one call of the older `function_call` dialect is kept. */
+const LEGACY_INDEX = -1;
+
+interface CallDelta {
+  readonly index: number | null;
+  readonly id: string | null;
+  readonly name: string | null;
+  readonly arguments: string;
+}
+
+/**
+ * Finds the call that each delta belongs to. Servers disagree on how they tell: by index, by id, by both, by order
+ * alone, with index 0 for every call, with the same call under several indexes, or with a fresh id on each delta.
+ */
+export class ToolCallReader {
+  readonly #sequencer: CallSequencer;
+  readonly #calls: IncomingCall[] = [];
+  readonly #byIndex = new Map<number, IncomingCall>();
+  readonly #byId = new Map<string, IncomingCall>();
+
+  constructor(sequencer: CallSequencer) {
+    this.#sequencer = sequencer;
+  }
+
+  /** One element of `delta.tool_calls`. */
+  read(entry: unknown): void {
+    if (!isRecord(entry)) return;
+    const called = isRecord(entry["function"]) ? entry["function"] : entry;
+    const index = entry["index"];
+    this.#apply({
+      index: typeof index === "number" ? index : null,
+      id: textOrNull(entry["id"]),
+      name: textOrNull(called["name"]),
+      arguments: argumentsOf(called),
+    });
+  }
+
+  /** The older `delta.function_call`: one call, without id. */
+  readLegacy(called: JsonObject): void {
+    this.#apply({ index: LEGACY_INDEX, id: null, name: textOrNull(called["name"]), arguments: argumentsOf(called) });
+  }
+
+  #apply(delta: CallDelta): void {
+    const call = this.#find(delta) ?? this.#begin(delta);
+    if (delta.index !== null) this.#byIndex.set(delta.index, call);
+    if (delta.id !== null) this.#byId.set(delta.id, call);
+    if (delta.name !== null) this.#sequencer.appendName(call, delta.name);
+    this.#sequencer.appendArguments(call, delta.arguments);
+  }
+
+  #find(delta: CallDelta): IncomingCall | undefined {
+    const sameId = delta.id === null ? undefined : this.#byId.get(delta.id);
+    if (sameId !== undefined) return this.#beginsAnother(sameId, delta) ? undefined : sameId;
+    const sameIndex = delta.index === null ? undefined : this.#byIndex.get(delta.index);
+    const latest = this.#calls.at(-1);
+    if (delta.name === null) return sameIndex ?? latest; // Nothing without a name begins a call, whatever its id says.
+    if (delta.id !== null) return undefined;
+    const candidate = sameIndex ?? (delta.index === null ? latest : undefined);
+    return candidate === undefined || this.#beginsAnother(candidate, delta) ? undefined : candidate;
+  }
+
+  /** A name that comes again is a repetition while the call goes on, and a further call once the call is whole. */
+  #beginsAnother(call: IncomingCall, delta: CallDelta): boolean {
+    if (delta.name === null) return false;
+    if (call.isWhole)
+      return delta.name !== call.name || (delta.arguments !== "" && !call.has(delta.arguments) && !call.isEmptyObject);
+    const isNamed = call.length > 0 || this.#sequencer.isKnownTool(call.name);
+    return isNamed && delta.name !== call.name && !delta.name.startsWith(call.name);
+  }
+
+  #begin(delta: CallDelta): IncomingCall {
+    if (this.#calls.length === CALLS_MAX) throw brokenAnswer(`made more than ${CALLS_MAX} tool calls in one turn`);
+    const isUsable = delta.id !== null && delta.id.length <= CALL_ID_CHARS_MAX && !this.#byId.has(delta.id);
+    const call = new IncomingCall(isUsable ? delta.id : null);
+    this.#calls.push(call);
+    this.#sequencer.addCall(call);
+    return call;
+  }
+}
+
+/** Some servers send the arguments as an object, whole. */
+function argumentsOf(called: JsonObject): string {
+  const value = called["arguments"] ?? called["parameters"];
+  if (typeof value === "string") return value;
+  return value === null || value === undefined ? "" : JSON.stringify(value);
+}

@@ -1,0 +1,49 @@
+import type { ModelEvent } from "../../../runs/ports.ts";
+
+/**
+ * A turn in one line: neighbouring deltas of a kind are joined, so that the same turn reads the same however it was
+ * cut. `get_time#call_1(…)` is a function call, `~` marks a custom one.
+ */
+export function transcript(events: readonly ModelEvent[]): string {
+  let line = "";
+  let last = "";
+  for (const event of events) {
+    const isSameBlock = event.type === last && "text" in event;
+    line += isSameBlock
+      ? event.text
+      : `${line === "" || event.type === "call_delta" || event.type === "call_finished" ? "" : " | "}${shown(event)}`;
+    last = event.type;
+  }
+  return line;
+}
+
+function shown(event: ModelEvent): string {
+  switch (event.type) {
+    case "text_delta":
+      return event.text;
+    case "reasoning_delta":
+      return `think: ${event.text}`;
+    case "reasoning_summary_delta":
+      return `summary: ${event.text}`;
+    case "refusal_delta":
+      return `refuse: ${event.text}`;
+    case "call_started":
+      return `${event.kind === "custom" ? "~" : ""}${event.namespace === undefined ? "" : `${event.namespace}.`}${event.name}#${event.callId ?? "none"}(`;
+    case "call_delta":
+      return event.text;
+    case "call_finished":
+      return event.isCut === true ? "… cut)" : ")";
+    case "tool_search":
+      return `search#${event.callId ?? "none"}(${JSON.stringify(event.arguments)}${event.isCut === true ? "… cut" : ""})`;
+    case "finished":
+      return event.reason;
+    case "usage":
+      return `usage ${event.usage.inputTokens}/${event.usage.cachedTokens}/${event.usage.cacheWriteTokens} ${event.usage.outputTokens}/${event.usage.reasoningTokens}`;
+    case "annotation":
+      return `cites ${"url" in event.annotation ? event.annotation.url : event.annotation.type}`;
+    case "model_resolved":
+      return `model ${event.model}`;
+    default:
+      return event.type;
+  }
+}

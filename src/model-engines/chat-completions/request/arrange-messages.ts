@@ -1,0 +1,131 @@
+import { createHash } from "node:crypto";
+import { assertNever } from "../../../base/assert.ts";
+import { invalidInput } from "../errors/model-errors.ts";
+import type { BackendProfile } from "../profile.ts";
+import type { ChatMessage, ChatPart, ChatToolCall } from "./chat-wire.ts";
+import type { Call, CallOutput, HistoryStep } from "./history.ts";
+import { pairOutputs } from "./pair-outputs.ts";
+
+/** The reference's own chat completions refuse longer ids of calls. */
+const CALL_ID_CHARS_MAX = 40;
+
+/**
+ * Puts the steps of a conversation into the order that chat templates demand: one system message first, what the
+ * assistant said and called in one turn as one message, and each call's output directly after it.
+ */
+export function arrangeMessages(
+  instructions: string | null,
+  steps: readonly HistoryStep[],
+  profile: BackendProfile,
+): ChatMessage[] {
+  const firstTurn = steps.findIndex((step) => step.type !== "instruction");
+  const leading = firstTurn === -1 ? steps : steps.slice(0, firstTurn);
+  const system = [instructions ?? "", ...leading.map((step) => (step.type === "instruction" ? step.text : ""))].filter(
+    (text) => text !== "",
+  );
+  const arrangement = new Arrangement(steps, profile);
+  if (system.length > 0) arrangement.messages.push({ role: "system", content: system.join("\n\n") });
+  for (const step of steps.slice(leading.length)) arrangement.add(step);
+  arrangement.endAssistantTurn();
+  return arrangement.messages;
+}
+
+interface AssistantTurn {
+  readonly texts: string[];
+  readonly reasoning: string[];
+  readonly calls: ChatToolCall[];
+  /** The outputs of `calls`, one each. */
+  readonly outputs: CallOutput[];
+}
+
+class Arrangement {
+  readonly messages: ChatMessage[] = [];
+  readonly #profile: BackendProfile;
+  readonly #outputs: ReadonlyMap<Call, CallOutput>;
+  readonly #placed = new Set<CallOutput>();
+  #turn: AssistantTurn | null = null;
+
+  constructor(steps: readonly HistoryStep[], profile: BackendProfile) {
+    this.#profile = profile;
+    this.#outputs = pairOutputs(steps);
+  }
+
+  add(step: HistoryStep): void {
+    switch (step.type) {
+      case "instruction":
+        this.endAssistantTurn();
+        this.messages.push({ role: this.#profile.lateSystemRole, content: step.text });
+        return;
+      case "user":
+        this.endAssistantTurn();
+        this.messages.push({ role: "user", content: step.content });
+        return;
+      case "assistant_text":
+        this.#assistant().texts.push(step.text);
+        return;
+      case "reasoning":
+        this.#assistant().reasoning.push(step.text);
+        return;
+      case "call":
+        this.#addCall(step);
+        return;
+      case "call_output":
+        if (!this.#placed.has(step))
+          throw invalidInput(`No tool call found for function call output with call_id ${step.callId}.`);
+        this.endAssistantTurn();
+        return;
+      default:
+        return assertNever(step);
+    }
+  }
+
+  /** Writes the turn out with the outputs of its calls, wherever in the history those stood. */
+  endAssistantTurn(): void {
+    const turn = this.#turn;
+    this.#turn = null;
+    // Reasoning that led to nothing is of no use to a model.
+    if (turn === null || (turn.texts.length === 0 && turn.calls.length === 0)) return;
+    const reasoning = this.#profile.acceptsReasoning ? turn.reasoning.join("\n") : "";
+    this.messages.push({
+      role: "assistant",
+      content: turn.texts.length === 0 ? null : turn.texts.join("\n\n"),
+      ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
+      ...(turn.calls.length === 0 ? {} : { tool_calls: turn.calls }),
+    });
+    for (const output of turn.outputs)
+      this.messages.push({ role: "tool", tool_call_id: wireCallId(output.callId), content: output.text });
+    const parts = turn.outputs.flatMap(shownParts);
+    if (parts.length > 0) this.messages.push({ role: "user", content: parts });
+  }
+
+  #assistant(): AssistantTurn {
+    this.#turn ??= { texts: [], reasoning: [], calls: [], outputs: [] };
+    return this.#turn;
+  }
+
+  #addCall(step: Call): void {
+    const output = this.#outputs.get(step);
+    if (output === undefined) throw invalidInput(`No tool output found for function call ${step.callId}.`);
+    this.#placed.add(output);
+    const turn = this.#assistant();
+    turn.calls.push({
+      id: wireCallId(step.callId),
+      type: "function",
+      function: { name: step.name, arguments: step.arguments },
+    });
+    turn.outputs.push(output);
+  }
+}
+
+function shownParts(output: CallOutput): readonly ChatPart[] {
+  if (output.parts.length === 0) return [];
+  return [{ type: "text", text: `Output of the tool call ${wireCallId(output.callId)}:` }, ...output.parts];
+}
+
+function wireCallId(callId: string): string {
+  if (callId.length <= CALL_ID_CHARS_MAX) return callId;
+  return `call_${createHash("sha256")
+    .update(callId)
+    .digest("hex")
+    .slice(0, CALL_ID_CHARS_MAX - 5)}`;
+}

@@ -1,0 +1,107 @@
+import { assertNever } from "../../../base/assert.ts";
+import type { ModelRequest } from "../../../runs/ports.ts";
+import type { BackendProfile } from "../profile.ts";
+import { arrangeMessages } from "./arrange-messages.ts";
+import type { ChatRequest, ChatResponseFormat } from "./chat-wire.ts";
+import { mapToolChoice } from "./map-tool-choice.ts";
+import { mapTools } from "./map-tools.ts";
+import { readItem } from "./read-items.ts";
+import { ToolNames } from "./tool-names.ts";
+
+/** Verbosity that every model has unasked. */
+const USUAL_VERBOSITY = "medium";
+/** Service tiers that say no more than silence does. */
+const USUAL_TIERS: ReadonlySet<string> = new Set(["auto", "default"]);
+
+export interface MappedRequest {
+  readonly body: ChatRequest;
+  /** By which the names of called tools are read back. */
+  readonly toolNames: ToolNames;
+}
+
+/** Says a turn in the words of chat completions. Pure. Throws `ModelError` for what has no words there. */
+export function mapRequest(request: ModelRequest, profile: BackendProfile): MappedRequest {
+  const toolNames = new ToolNames();
+  const steps = request.items.flatMap((item, position) => readItem(item, `input[${position}]`));
+  const body: ChatRequest = {
+    model: request.model,
+    messages: arrangeMessages(request.instructions, steps, profile),
+    stream: true,
+    stream_options: { include_usage: true }, // Without it most servers never tell token counts of a stream.
+    ...toolFields(request, toolNames),
+    ...textFields(request),
+    ...samplingFields(request, profile),
+    ...vendorFields(request, profile),
+  };
+  return { body, toolNames };
+}
+
+function toolFields(request: ModelRequest, names: ToolNames): Partial<ChatRequest> {
+  const all = mapTools(request.tools, names);
+  if (all.length === 0) return {};
+  const { tools, choice } = mapToolChoice(request.toolChoice, uniqueByName(all), names);
+  return {
+    tools,
+    ...(choice === "auto" ? {} : { tool_choice: choice }), // What servers assume; some refuse to hear it said.
+    parallel_tool_calls: request.parallelToolCalls,
+  };
+}
+
+function uniqueByName<T extends { readonly function: { readonly name: string } }>(tools: readonly T[]): readonly T[] {
+  return [...new Map(tools.map((tool) => [tool.function.name, tool])).values()];
+}
+
+function textFields(request: ModelRequest): Partial<ChatRequest> {
+  const { format, verbosity } = request.text;
+  const responseFormat = format === null || format === undefined ? null : mapFormat(format);
+  return {
+    ...(responseFormat === null ? {} : { response_format: responseFormat }),
+    ...(verbosity === null || verbosity === undefined || verbosity === USUAL_VERBOSITY ? {} : { verbosity }),
+  };
+}
+
+function mapFormat(format: NonNullable<ModelRequest["text"]["format"]>): ChatResponseFormat | null {
+  switch (format.type) {
+    case "text":
+      return null;
+    case "json_object":
+      return { type: "json_object" };
+    case "json_schema": {
+      const { name, schema, strict, description } = format;
+      const hasStrict = strict !== null && strict !== undefined;
+      const hasDescription = description !== null && description !== undefined;
+      return {
+        type: "json_schema",
+        json_schema: { name, schema, ...(hasStrict ? { strict } : {}), ...(hasDescription ? { description } : {}) },
+      };
+    }
+    default:
+      return assertNever(format);
+  }
+}
+
+function samplingFields(request: ModelRequest, profile: BackendProfile): Partial<ChatRequest> {
+  const { maxOutputTokens, temperature, topP, presencePenalty, frequencyPenalty, topLogprobs } = request;
+  const { effort } = request.reasoning;
+  return {
+    ...(maxOutputTokens === null ? {} : { [profile.outputLimitField]: maxOutputTokens }),
+    ...(temperature === null ? {} : { temperature }), // Also when it is 1: the defaults of local servers are their own.
+    ...(topP === null ? {} : { top_p: topP }),
+    ...(presencePenalty === null || presencePenalty === 0 ? {} : { presence_penalty: presencePenalty }),
+    ...(frequencyPenalty === null || frequencyPenalty === 0 ? {} : { frequency_penalty: frequencyPenalty }),
+    ...(topLogprobs === null ? {} : { logprobs: true, ...(topLogprobs === 0 ? {} : { top_logprobs: topLogprobs }) }),
+    ...(effort === null ? {} : { reasoning_effort: effort }),
+  };
+}
+
+/** `metadata` stays here: the reference's own chat completions refuse it unless they store the turn. */
+function vendorFields(request: ModelRequest, profile: BackendProfile): Partial<ChatRequest> {
+  const { user, promptCacheKey, serviceTier } = request;
+  return {
+    ...(user === null ? {} : { user }),
+    ...(profile.knowsVendorFields && promptCacheKey !== null ? { prompt_cache_key: promptCacheKey } : {}),
+    ...(profile.knowsVendorFields && serviceTier !== null && !USUAL_TIERS.has(serviceTier)
+      ? { service_tier: serviceTier }
+      : {}),
+  };
+}

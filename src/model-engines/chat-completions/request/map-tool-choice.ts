@@ -1,0 +1,70 @@
+import type { ToolChoice } from "../../../../generated/responses-api/types.ts";
+import { invalidInput, unsupportedParameter } from "../errors/model-errors.ts";
+import { textOrNull } from "../json-values.ts";
+import type { ChatTool, ChatToolChoice } from "./chat-wire.ts";
+import type { ToolNames } from "./tool-names.ts";
+
+export interface ChosenTools {
+  readonly tools: readonly ChatTool[];
+  readonly choice: ChatToolChoice;
+}
+
+/** `allowed_tools` has no counterpart that all servers know: the other tools are left out of the request. */
+export function mapToolChoice(choice: ToolChoice, tools: readonly ChatTool[], names: ToolNames): ChosenTools {
+  if (typeof choice === "string") return { tools, choice };
+  switch (choice.type) {
+    case "function":
+    case "custom": {
+      const [name] = new NamedTools(tools, names).find({ type: choice.type, name: choice.name });
+      return { tools, choice: { type: "function", function: { name: name ?? choice.name } } };
+    }
+    case "allowed_tools": {
+      const named = new NamedTools(tools, names);
+      const allowed = new Set<string>();
+      for (const entry of choice.tools) for (const name of named.find(entry)) allowed.add(name);
+      return { tools: tools.filter((tool) => allowed.has(tool.function.name)), choice: choice.mode };
+    }
+    default:
+      throw unsupportedParameter(
+        "tool_choice",
+        `Tool choice '${choice.type}' is not available with this model server.`,
+      );
+  }
+}
+
+/**
+ * Flat names of tools by what a choice calls them: both lists can be long, so that neither is searched for each entry
+ * of the other.
+ */
+class NamedTools {
+  readonly #byName = new Map<string, string[]>();
+  readonly #found = new Set<readonly string[]>();
+
+  constructor(tools: readonly ChatTool[], names: ToolNames) {
+    for (const { function: called } of tools) {
+      const { kind, name, namespace } = names.resolve(called.name);
+      this.#add(`${kind} ${name}`, called.name);
+      if (namespace !== null) this.#add(`namespace ${namespace}`, called.name);
+    }
+  }
+
+  /**
+   * The flat names that an entry means: of one function or custom tool, or of all tools of a namespace. Throws if there
+   * are none; none the second time.
+   */
+  find(entry: Readonly<Record<string, unknown>>): readonly string[] {
+    const shown = textOrNull(entry["name"]) ?? textOrNull(entry["server_label"]) ?? String(entry["type"]);
+    const meant = this.#byName.get(`${String(entry["type"])} ${shown}`);
+    if (meant === undefined)
+      throw invalidInput(`Tool choice '${shown}' not found in 'tools' parameter.`, "tool_choice");
+    if (this.#found.has(meant)) return [];
+    this.#found.add(meant);
+    return meant;
+  }
+
+  #add(key: string, flat: string): void {
+    const flats = this.#byName.get(key);
+    if (flats === undefined) this.#byName.set(key, [flat]);
+    else flats.push(flat);
+  }
+}

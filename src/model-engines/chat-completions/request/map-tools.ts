@@ -1,0 +1,80 @@
+import type { Tool, ToolInput } from "../../../../generated/responses-api/types.ts";
+import { isRecord } from "../../../base/json/records.ts";
+import { unsupportedParameter } from "../errors/model-errors.ts";
+import type { ChatTool } from "./chat-wire.ts";
+import type { ToolNames } from "./tool-names.ts";
+
+type AnyTool = Tool | ToolInput;
+type FunctionTool = Extract<AnyTool, { type: "function" }>;
+type CustomTool = Extract<AnyTool, { type: "custom" }>;
+/** A function or custom tool, possibly out of a namespace. */
+type CallableTool = FunctionTool | CustomTool | Extract<AnyTool, { type: "namespace" }>["tools"][number];
+
+const NO_PARAMETERS = { type: "object", properties: {} } as const;
+const NO_STRICT_PARAMETERS = { ...NO_PARAMETERS, required: [], additionalProperties: false } as const;
+const TOOL_SEARCH_DESCRIPTION = "Finds further tools, which can then be called.";
+const CUSTOM_PARAMETERS = {
+  type: "object",
+  properties: { input: { type: "string", description: "The whole input of the tool, as free text." } },
+  required: ["input"],
+  additionalProperties: false,
+} as const;
+
+/** Gives the tools the shape of functions and registers their names. */
+export function mapTools(tools: readonly AnyTool[], names: ToolNames): ChatTool[] {
+  return tools.flatMap((tool, position) => {
+    switch (tool.type) {
+      case "function":
+      case "custom":
+        return [mapCallable(tool, null, "", names)];
+      case "tool_search":
+        return [mapToolSearch(tool, names)];
+      case "namespace":
+        return tool.tools.map((member) => mapCallable(member, tool.name, tool.description, names));
+      default:
+        throw unsupportedParameter(
+          `tools[${position}]`,
+          `Tools of type '${tool.type}' are not available with this model server.`,
+        );
+    }
+  });
+}
+
+function mapCallable(tool: CallableTool, namespace: string | null, group: string, names: ToolNames): ChatTool {
+  const name = names.add({ kind: tool.type, name: tool.name, namespace });
+  const note = tool.type === "custom" ? formatNote(tool) : outputNote(tool);
+  const said = new Set([group, tool.description ?? "", note]); // A namespace may repeat what its only tool says.
+  const description = [...said].filter((text) => text !== "").join("\n\n");
+  const shown = description === "" ? {} : { description };
+  if (tool.type === "custom") return { type: "function", function: { name, ...shown, parameters: CUSTOM_PARAMETERS } };
+  return {
+    type: "function",
+    function: {
+      name,
+      ...shown,
+      ...(tool.strict === true
+        ? { parameters: tool.parameters ?? NO_STRICT_PARAMETERS, strict: true }
+        : { parameters: tool.parameters ?? NO_PARAMETERS }),
+    },
+  };
+}
+
+/** Only searches that the client runs come this far. */
+function mapToolSearch(tool: Extract<AnyTool, { type: "tool_search" }>, names: ToolNames): ChatTool {
+  const name = names.add({ kind: "tool_search", name: "tool_search", namespace: null });
+  const parameters = isRecord(tool.parameters) ? tool.parameters : NO_PARAMETERS;
+  return { type: "function", function: { name, description: tool.description ?? TOOL_SEARCH_DESCRIPTION, parameters } };
+}
+
+/** A grammar cannot be enforced through a function's schema, so the model is told. */
+function formatNote(tool: Pick<CustomTool, "format">): string {
+  const { format } = tool;
+  if (format === null || format === undefined || format.type === "text") return "";
+  const grammar = format.syntax === "regex" ? "regular expression" : "Lark grammar";
+  return `The input must match this ${grammar} exactly:\n${format.definition}`;
+}
+
+function outputNote(tool: Pick<FunctionTool, "output_schema">): string {
+  const schema = tool.output_schema;
+  return schema === null || schema === undefined ? "" : `Returns JSON of this schema: ${JSON.stringify(schema)}`;
+}

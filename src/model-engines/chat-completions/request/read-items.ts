@@ -1,0 +1,142 @@
+import type { InputItem } from "../../../../generated/responses-api/types.ts";
+import { assertNever } from "../../../base/assert.ts";
+import { invalidInput } from "../errors/model-errors.ts";
+import type { ChatPart } from "./chat-wire.ts";
+import { type CallOutput, callOutput, type HistoryStep } from "./history.ts";
+import { mapContent, mapPart } from "./map-content.ts";
+import { readHostedItem } from "./read-hosted-items.ts";
+import { flatName } from "./tool-names.ts";
+
+type Item<Type> = Extract<InputItem, { type: Type }>;
+type Message = Extract<InputItem, { role: unknown; content: unknown }>;
+type MessagePart = Exclude<Message["content"], string>[number];
+/** Custom tools answer in the same forms. */
+type ToolOutput = Item<"function_call_output">["output"];
+
+/**
+ * What an item means to a chat-completions server. Throws for what it cannot be told; nothing is left out in silence.
+ */
+export function readItem(item: InputItem, path: string): readonly HistoryStep[] {
+  if (isMessage(item)) return readMessage(item, path);
+  switch (item.type) {
+    case "reasoning":
+      return readReasoning(item, path);
+    case "function_call":
+      return [
+        {
+          type: "call",
+          callId: item.call_id,
+          name: flatName(item.namespace, item.name),
+          arguments: item.arguments === "" ? "{}" : item.arguments,
+        },
+      ];
+    case "custom_tool_call":
+      return [
+        {
+          type: "call",
+          callId: item.call_id,
+          name: flatName(item.namespace, item.name),
+          arguments: JSON.stringify({ input: item.input }),
+        },
+      ];
+    case "function_call_output":
+    case "custom_tool_call_output":
+      return [readToolOutput(item.call_id ?? "", item.output, `${path}.output`)];
+    case "additional_tools": // Its tools are offered with the others.
+    case "configuration_update": // Its settings are those of the turn.
+      return [];
+    case undefined:
+    case null:
+    case "compaction":
+    case "compaction_trigger":
+    case "item_reference":
+    case "input_text":
+    case "input_image":
+    case "input_audio":
+    case "input_file":
+    case "tool_result":
+      throw invalidInput(
+        `Items of type '${item.type ?? "item_reference"}' must be resolved before a model is asked.`,
+        path,
+      );
+    default:
+      return readHostedItem(item, path);
+  }
+}
+
+function isMessage(item: InputItem): item is Message {
+  return "role" in item && "content" in item;
+}
+
+function readMessage(message: Message, path: string): readonly HistoryStep[] {
+  const { content } = message;
+  const contentPath = `${path}.content`;
+  switch (message.role) {
+    case "user":
+      return [
+        {
+          type: "user",
+          content:
+            typeof content === "string"
+              ? content
+              : mapContent(
+                  content.map((part, at) => inputPart(part, `${contentPath}[${at}]`)),
+                  contentPath,
+                ),
+        },
+      ];
+    case "assistant":
+      return [{ type: "assistant_text", text: textOf(content, contentPath) }];
+    case "system":
+    case "developer":
+      return [{ type: "instruction", text: textOf(content, contentPath) }];
+    default:
+      return assertNever(message.role);
+  }
+}
+
+/** Text of an answer put into a user message reads like any other text. */
+function inputPart(part: MessagePart, path: string): Exclude<MessagePart, { type: "output_text" | "refusal" }> {
+  if (part.type === "output_text") return { type: "input_text", text: part.text };
+  if (part.type === "refusal")
+    throw invalidInput(`Invalid '${path}': a refusal belongs to an assistant message.`, path, "invalid_value");
+  return part;
+}
+
+function textOf(content: Message["content"], path: string): string {
+  if (typeof content === "string") return content;
+  return content
+    .map((part, position) => {
+      if (part.type === "refusal") return part.refusal;
+      if (part.type === "output_text" || part.type === "input_text") return part.text;
+      const partPath = `${path}[${position}]`;
+      throw invalidInput(
+        `Invalid '${partPath}': only user messages can hold content of type '${part.type}' with this model server.`,
+        partPath,
+        "unsupported_value",
+      );
+    })
+    .join("\n");
+}
+
+function readReasoning(item: Item<"reasoning">, path: string): readonly HistoryStep[] {
+  const thoughts = (item.content ?? []).map((part) => part.text).join("\n");
+  const text = thoughts === "" ? item.summary.map((part) => part.text).join("\n") : thoughts;
+  if (text !== "") return [{ type: "reasoning", text }];
+  const sealed = item.encrypted_content;
+  if (sealed === null || sealed === undefined || sealed === "") return [];
+  throw invalidInput(
+    "The encrypted content of a reasoning item could not be verified. It was made by another service.",
+    path,
+    "invalid_encrypted_content",
+  );
+}
+
+function readToolOutput(callId: string, output: ToolOutput, path: string): CallOutput {
+  if (typeof output === "string") return callOutput(callId, output);
+  const mapped = output.map((part, position) => mapPart(part, `${path}[${position}]`));
+  const texts = mapped.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  const others = mapped.filter((part: ChatPart) => part.type !== "text");
+  if (others.length > 0) texts.push("The pictures and files of this output follow in the next message.");
+  return callOutput(callId, texts.join("\n"), others);
+}

@@ -1,0 +1,96 @@
+import { isRecord } from "../../../base/json/records.ts";
+import { askServer, type ServerAddress } from "../ask-server.ts";
+import { isList, type JsonObject } from "../json-values.ts";
+
+const ASK_MS_MAX = 3000;
+/** A model may be loaded anew with another window. */
+const FRESH_MS = 5 * 60_000;
+const MODELS_MAX = 1000;
+const REPLY_BYTES_MAX = 8 * 1024 * 1024;
+/** What servers call it in their lists of models. */
+const LIST_FIELDS = ["max_model_len", "context_length", "context_window", "max_context_length"];
+
+type Known = { readonly window: number | null; readonly readAtMs: number };
+
+/** How many tokens the models of a server take, asked for at most once in some minutes for each. */
+export class ContextWindows {
+  readonly #server: ServerAddress;
+  readonly #known = new Map<string, Known>();
+
+  constructor(server: ServerAddress) {
+    this.#server = server;
+  }
+
+  /** Null where the server does not tell. Never rejects. */
+  async read(model: string, signal: AbortSignal): Promise<number | null> {
+    const nowMs = performance.now();
+    const known = this.#known.get(model);
+    if (known !== undefined && nowMs - known.readAtMs < FRESH_MS) return known.window;
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(ASK_MS_MAX)]);
+    const window =
+      (await this.#fromList(model, limited)) ??
+      (await this.#fromLlamaCpp(model, limited)) ??
+      (await this.#fromOllama(model, limited));
+    if (signal.aborted) return window;
+    if (this.#known.size >= MODELS_MAX) this.#known.clear();
+    this.#known.set(model, { window, readAtMs: nowMs });
+    return window;
+  }
+
+  /** vLLM and many gateways. */
+  async #fromList(model: string, signal: AbortSignal): Promise<number | null> {
+    const list = await this.#ask({ path: `${this.#server.apiPath}/models` }, signal);
+    const entries = list === null ? [] : (list["data"] ?? list["models"]);
+    const entry = isList(entries) ? entries.find((each) => isRecord(each) && each["id"] === model) : null;
+    if (!isRecord(entry)) return null;
+    return LIST_FIELDS.map((field) => positive(entry[field])).find((size) => size !== null) ?? null;
+  }
+
+  /** llama.cpp: what one of its slots holds. */
+  async #fromLlamaCpp(model: string, signal: AbortSignal): Promise<number | null> {
+    const props = await this.#ask(
+      { path: `${this.#server.rootPath}/props?model=${encodeURIComponent(model)}` },
+      signal,
+    );
+    const settings = props?.["default_generation_settings"];
+    return isRecord(settings) ? positive(settings["n_ctx"]) : null;
+  }
+
+  /** Ollama: what the loaded model has, else what its file sets, else what the model could have. */
+  async #fromOllama(model: string, signal: AbortSignal): Promise<number | null> {
+    const shown = await this.#ask({ path: `${this.#server.rootPath}/api/show`, body: { model } }, signal);
+    if (shown === null) return null;
+    const loaded = await this.#ask({ path: `${this.#server.rootPath}/api/ps` }, signal);
+    const running = isList(loaded?.["models"]) ? loaded["models"].filter(isRecord) : [];
+    const own = running.find(
+      (each) => each["model"] === model || each["name"] === model || each["name"] === `${model}:latest`,
+    );
+    return positive(own?.["context_length"]) ?? parameterOf(shown) ?? trainedOf(shown);
+  }
+
+  async #ask(
+    question: { readonly path: string; readonly body?: unknown },
+    signal: AbortSignal,
+  ): Promise<JsonObject | null> {
+    const reply = await askServer(this.#server, { ...question, replyBytesMax: REPLY_BYTES_MAX }, signal);
+    return reply !== null && reply.status === 200 && isRecord(reply.body) ? reply.body : null;
+  }
+}
+
+/** `parameters` are lines of a model file: `num_ctx 8192`. */
+function parameterOf(shown: JsonObject): number | null {
+  const { parameters } = shown;
+  return typeof parameters === "string" ? positive(Number(/^num_ctx\s+(\d+)/m.exec(parameters)?.[1])) : null;
+}
+
+/** `model_info` names it by architecture: `llama.context_length`. */
+function trainedOf(shown: JsonObject): number | null {
+  const { model_info: info } = shown;
+  if (!isRecord(info)) return null;
+  const field = Object.keys(info).find((name) => name.endsWith(".context_length"));
+  return field === undefined ? null : positive(info[field]);
+}
+
+function positive(value: unknown): number | null {
+  return typeof value === "number" && Number.isInteger(value) && value > 0 ? value : null;
+}

@@ -1,0 +1,81 @@
+import { readImageSize } from "../../../tokenizers/image-size.ts";
+import { imageTokens } from "../../../tokenizers/image-tokens.ts";
+import { loadTokenizer } from "../../../tokenizers/tokenizer.ts";
+import type { ChatMessage, ChatPart, ChatRequest } from "../request/chat-wire.ts";
+
+type PartOf<T extends ChatPart["type"]> = Extract<ChatPart, { type: T }>;
+
+/** What templates put around each message, and around each call of a tool. */
+const MESSAGE_TOKENS = 4;
+/** What they put before the answer. */
+const ANSWER_START_TOKENS = 3;
+/** As the reference counts recordings: ten tokens a second. */
+const AUDIO_TOKENS_PER_SECOND = 10;
+const MP3_BYTES_PER_SECOND = 16_000;
+const WAV_BYTES_PER_SECOND = 32_000;
+/** A page of a document is shown to a model as its text and as a picture. */
+const PAGE_TOKENS = 1300;
+const PAGE = /\/Type\s*\/Page(?![a-zA-Z])/g;
+/** Headers of pictures are at the beginning; some cameras put a preview before them. */
+const IMAGE_HEAD_BASE64_CHARS = 256 * 1024;
+
+/** About how many tokens a turn takes, by the tokenizer of the model's family, or the nearest that is kept here. */
+export async function estimateChatTokens(chat: ChatRequest, signal: AbortSignal): Promise<number> {
+  const tokenizer = await loadTokenizer(chat.model);
+  const texts = [...chat.messages.flatMap(textsOf), ...(chat.tools ?? []).map((tool) => JSON.stringify(tool))];
+  const around = chat.messages.length * MESSAGE_TOKENS + ANSWER_START_TOKENS + estimateAttachmentTokens(chat);
+  return around + (await tokenizer.count(texts, signal));
+}
+
+/** About how many tokens the pictures, files and recordings of a turn take. */
+export function estimateAttachmentTokens({ model, messages }: ChatRequest): number {
+  return messages.flatMap(partsOf).reduce((sum, part) => sum + attachmentTokens(model, part), 0);
+}
+
+function textsOf(message: ChatMessage): readonly string[] {
+  const { content } = message;
+  const spoken =
+    typeof content === "string" ? [content] : (content ?? []).flatMap((part) => ("text" in part ? [part.text] : []));
+  if (message.role !== "assistant") return spoken;
+  const calls = (message.tool_calls ?? []).map(({ function: { name, arguments: input } }) => `${name} ${input}`);
+  return [...spoken, message.reasoning_content ?? "", ...calls];
+}
+
+function partsOf({ content }: ChatMessage): readonly ChatPart[] {
+  return typeof content === "string" || content === null ? [] : content;
+}
+
+function attachmentTokens(model: string, part: ChatPart): number {
+  switch (part.type) {
+    case "text":
+      return 0;
+    case "image_url":
+      return imageTokens(model, part.image_url.detail ?? "auto", sizeOf(part));
+    case "input_audio":
+      return Math.ceil(secondsOf(part) * AUDIO_TOKENS_PER_SECOND);
+    case "file":
+      return pagesOf(part) * PAGE_TOKENS;
+    default:
+      return 0;
+  }
+}
+
+function sizeOf({ image_url: { url } }: PartOf<"image_url">): ReturnType<typeof readImageSize> {
+  const comma = url.indexOf(",");
+  if (!url.startsWith("data:") || comma === -1) return null;
+  return readImageSize(Buffer.from(url.slice(comma + 1, comma + 1 + IMAGE_HEAD_BASE64_CHARS), "base64"));
+}
+
+function secondsOf({ input_audio: { data, format } }: PartOf<"input_audio">): number {
+  const bytes = Math.floor((data.length * 3) / 4);
+  if (format !== "wav") return bytes / MP3_BYTES_PER_SECOND;
+  const head = Buffer.from(data.slice(0, 64), "base64");
+  const perSecond = head.length >= 32 ? head.readUInt32LE(28) : 0;
+  return bytes / (perSecond > 0 ? perSecond : WAV_BYTES_PER_SECOND);
+}
+
+/** Pages that a document names openly; there is at least one. */
+function pagesOf({ file: { file_data: data } }: PartOf<"file">): number {
+  const bytes = Buffer.from(data.slice(data.indexOf(",") + 1), "base64");
+  return Math.max(1, bytes.toString("latin1").match(PAGE)?.length ?? 0);
+}

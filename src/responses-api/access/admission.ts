@@ -1,0 +1,77 @@
+import { assert } from "../../base/assert.ts";
+import { type RefusedTaking, rateLimitBelowRequest, rateLimitReached } from "../errors/rate-limit-errors.ts";
+import type { RateBucket, RateLimiter, RateStanding, RateTaking } from "../ports.ts";
+import type { Principal } from "./authenticate.ts";
+import { rateLimitHeaders } from "./rate-limit-headers.ts";
+
+/** What a request may cost before it is known what it does. */
+export interface TokenNeed {
+  readonly input: number;
+  /** The most it may answer; null where it sets no bound. */
+  readonly outputMax: number | null;
+}
+
+/** What is set aside for an answer whose length nobody bounds. It is corrected when the answer is there. */
+const OUTPUT_TOKENS_RESERVED = 1024;
+
+/**
+ * One request's way through the limits of its key: counted first, its tokens set aside before the model is asked,
+ * settled when it has answered.
+ */
+export class Admission {
+  readonly #limiter: RateLimiter;
+  readonly #principal: Principal;
+  readonly #standing: Record<RateBucket, RateStanding>;
+  #reserved: RateTaking | null = null;
+
+  private constructor(limiter: RateLimiter, principal: Principal, standing: Record<RateBucket, RateStanding>) {
+    this.#limiter = limiter;
+    this.#principal = principal;
+    this.#standing = standing;
+  }
+
+  /** Counts the request; throws the 429 where the key has none left. */
+  static async open(limiter: RateLimiter, principal: Principal): Promise<Admission> {
+    const [request, tokens] = await Promise.all([
+      limiter.take(principal, "requests", 1),
+      limiter.standing(principal, "tokens"),
+    ]);
+    const admission = new Admission(limiter, principal, { requests: request.standing, tokens });
+    if (!request.taken) throw rateLimitReached(admission.#refused("requests", 1));
+    return admission;
+  }
+
+  /**
+   * Sets the tokens aside that the request may need: its input, and its output as far as the minute's limit has room
+   * beside it. Throws the 429 where the key has fewer left. Call it once at most.
+   */
+  async reserve({ input, outputMax }: TokenNeed): Promise<void> {
+    assert(this.#reserved === null, "tokens are set aside once for each request");
+    const { limit } = this.#standing.tokens;
+    const needed = Math.min(input + (outputMax ?? OUTPUT_TOKENS_RESERVED), Math.max(limit, input));
+    const taking = await this.#limiter.take(this.#principal, "tokens", needed);
+    this.#standing.tokens = taking.standing;
+    if (taking.taken) this.#reserved = taking;
+    else throw (input > limit ? rateLimitBelowRequest : rateLimitReached)(this.#refused("tokens", needed));
+  }
+
+  /** The six headers: where the key stands after this request. */
+  get headers(): Readonly<Record<string, string>> {
+    return rateLimitHeaders(this.#standing);
+  }
+
+  /**
+   * Says what the request used: 0 if its model was never asked, null if nobody counted, which leaves what was set
+   * aside.
+   */
+  settle(usedTokens: number | null): void {
+    const taking = this.#reserved;
+    this.#reserved = null;
+    if (taking !== null && usedTokens !== null) taking.correct(usedTokens);
+  }
+
+  #refused(bucket: RateBucket, requested: number): RefusedTaking {
+    const { organization } = this.#principal.owner;
+    return { bucket, organization, standing: this.#standing[bucket], requested, headers: this.headers };
+  }
+}

@@ -1,0 +1,79 @@
+import type {
+  CustomTool,
+  FunctionTool,
+  NamespaceMember,
+  Tool,
+  ToolInput,
+} from "../../../generated/responses-api/types.ts";
+import { isRecord } from "../../base/json/records.ts";
+import { settleStrictness } from "./strict-form.ts";
+
+type Accepted<T extends ToolInput["type"]> = Extract<ToolInput, { type: T }>;
+type FunctionLike = Accepted<"function"> | Extract<Accepted<"namespace">["tools"][number], { type: "function" }>;
+
+/** A tool that only the client runs, or null for any other. */
+export function echoClientTool(tool: ToolInput): Tool | null {
+  switch (tool.type) {
+    case "function":
+      return echoFunction(tool);
+    case "custom":
+      return echoCustom(tool);
+    case "namespace":
+      return { type: "namespace", description: tool.description, name: tool.name, tools: tool.tools.map(echoMember) };
+    case "tool_search":
+      return tool.execution === "client" ? echoToolSearch(tool) : null;
+    default:
+      return null;
+  }
+}
+
+function echoToolSearch(tool: Accepted<"tool_search">): Tool {
+  return {
+    type: "tool_search",
+    description: tool.description ?? null,
+    execution: "client",
+    parameters: asSchema(tool.parameters),
+  };
+}
+
+function echoMember(tool: Accepted<"namespace">["tools"][number]): NamespaceMember {
+  return tool.type === "function" ? echoFunction(tool) : echoCustom(tool);
+}
+
+/** With every default filled in, as the reference answers. */
+function echoFunction(tool: FunctionLike): FunctionTool {
+  return {
+    type: "function",
+    ...(tool.allowed_callers == null ? {} : { allowed_callers: tool.allowed_callers }),
+    ...(tool.async === undefined ? {} : { async: tool.async }),
+    ...(tool.defer_loading === undefined ? {} : { defer_loading: tool.defer_loading }),
+    description: tool.description ?? null,
+    name: tool.name,
+    output_schema: tool.output_schema ?? null,
+    ...settledParameters(tool),
+  };
+}
+
+/** Without a schema there is nothing that could not be strict. */
+function settledParameters({ parameters, strict }: FunctionLike): Pick<FunctionTool, "parameters" | "strict"> {
+  const sent = asSchema(parameters);
+  if (sent === null) return { parameters: null, strict: strict ?? true };
+  const settled = settleStrictness(sent, strict);
+  return { parameters: settled.schema, strict: settled.strict };
+}
+
+function echoCustom(tool: Accepted<"custom">): CustomTool {
+  return {
+    type: "custom",
+    ...(tool.allowed_callers == null ? {} : { allowed_callers: tool.allowed_callers }),
+    ...(tool.async === undefined ? {} : { async: tool.async }),
+    ...(tool.defer_loading === undefined ? {} : { defer_loading: tool.defer_loading }),
+    ...(tool.description == null ? {} : { description: tool.description }),
+    format: tool.format ?? { type: "text" },
+    name: tool.name,
+  };
+}
+
+function asSchema(parameters: unknown): Record<string, unknown> | null {
+  return isRecord(parameters) ? parameters : null;
+}

@@ -1,0 +1,116 @@
+import type { CreateResponseRequest, Response, Tool } from "../../../generated/responses-api/types.ts";
+import { conversationIdOf } from "./conversation-hold.ts";
+import { settleStrictness } from "./strict-form.ts";
+
+/** The snapshot of `response.created`: what was asked for, every default filled in, nothing answered yet. */
+export function firstSnapshot(
+  request: CreateResponseRequest,
+  tools: readonly Tool[],
+  id: string,
+  createdAt: number,
+): Response {
+  return {
+    id,
+    object: "response",
+    created_at: createdAt,
+    status: request.background === true ? "queued" : "in_progress",
+    access_programs: null,
+    background: request.background === true,
+    completed_at: null,
+    ...conversationEcho(request),
+    error: null,
+    frequency_penalty: request.frequency_penalty ?? 0,
+    ...imageEcho(request),
+    incomplete_details: null,
+    instructions: instructionsText(request),
+    max_output_tokens: request.max_output_tokens ?? null,
+    max_tool_calls: request.max_tool_calls ?? null,
+    model: request.model ?? "",
+    moderation: null,
+    output: [],
+    parallel_tool_calls: request.parallel_tool_calls ?? true,
+    presence_penalty: request.presence_penalty ?? 0,
+    previous_response_id: request.previous_response_id ?? null,
+    prompt_cache_key: request.prompt_cache_key ?? null,
+    ...promptCacheEcho(request),
+    prompt_cache_retention: request.prompt_cache_retention ?? null,
+    reasoning: reasoningEcho(request),
+    safety_identifier: request.safety_identifier ?? null,
+    service_tier: tierEcho(request),
+    store: request.store ?? true,
+    temperature: request.temperature ?? 1,
+    text: textEcho(request),
+    tool_choice: request.tool_choice ?? "auto",
+    tool_usage: NO_TOOL_USAGE,
+    tools: [...tools],
+    top_logprobs: request.top_logprobs ?? 0,
+    top_p: request.top_p ?? 1,
+    truncation: request.truncation ?? "disabled",
+    usage: null,
+    user: request.user ?? null,
+    metadata: request.metadata ?? {},
+  };
+}
+
+/** An array of instructions is joined by blank lines, and echoed so. */
+export function instructionsText({ instructions }: CreateResponseRequest): string | null {
+  if (!Array.isArray(instructions)) return instructions ?? null;
+  return instructions.map((part) => part.text).join("\n\n");
+}
+
+function conversationEcho(request: CreateResponseRequest): Pick<Response, "conversation"> {
+  const id = conversationIdOf(request);
+  return id === null ? {} : { conversation: { id } };
+}
+
+/** Pictures are never compressed here. */
+function imageEcho({ image }: CreateResponseRequest): Pick<Response, "image"> {
+  return image == null ? {} : { image: { context_compression: "disabled" } };
+}
+
+function promptCacheEcho({
+  prompt_cache_options: options,
+}: CreateResponseRequest): Pick<Response, "prompt_cache_options"> {
+  if (options == null) return {};
+  return { prompt_cache_options: { mode: options.mode ?? "implicit", ttl: options.ttl ?? "30m" } };
+}
+
+/**
+ * What is `auto` is echoed as what it leads to. Whoever asks for no reasoning gets the form of models that do not
+ * reason.
+ */
+function reasoningEcho({ reasoning }: CreateResponseRequest): Response["reasoning"] {
+  const summary = reasoning?.summary ?? (reasoning?.enable_chain_of_thought === true ? "auto" : null);
+  const { context = null, effort = null, mode = null } = reasoning ?? {};
+  const reasons = [context, effort, mode, summary].some((asked) => asked !== null);
+  return {
+    context: reasons && (context === null || context === "auto") ? "current_turn" : context,
+    effort,
+    ...(mode === null ? {} : { mode }),
+    summary: summary === "auto" ? "detailed" : summary,
+  };
+}
+
+/** `auto` until it is known which tier served; a tier that was asked for by its name is told from the start. */
+function tierEcho({ service_tier: tier }: CreateResponseRequest): Response["service_tier"] {
+  if (tier == null || tier === "default") return "auto";
+  return tier === "fast" ? "priority" : tier; // Two names of one tier.
+}
+
+function textEcho({ text }: CreateResponseRequest): Response["text"] {
+  const verbosity = text?.verbosity ?? "medium";
+  const format = text?.format ?? { type: "text" as const };
+  if (format.type !== "json_schema") return { format, verbosity };
+  const { description = null, name, schema, strict } = format;
+  return { format: { type: "json_schema", description, name, ...settleStrictness(schema, strict) }, verbosity };
+}
+
+const NO_TOKENS = {
+  input_tokens: 0,
+  input_tokens_details: { image_tokens: 0, text_tokens: 0 },
+  output_tokens: 0,
+  output_tokens_details: { image_tokens: 0, text_tokens: 0 },
+  total_tokens: 0,
+};
+
+const NO_TOOL_USAGE: Response["tool_usage"] = { image_gen: NO_TOKENS, web_search: { num_requests: 0 } };

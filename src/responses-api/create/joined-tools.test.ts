@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import type { StoredItem, Tool } from "../../../generated/responses-api/types.ts";
+import { cpuMsOf } from "../../../tests/cpu-time.ts";
+import { withJoinedTools } from "./joined-tools.ts";
+
+type FunctionTool = Extract<Tool, { type: "function" }>;
+
+const f = (name: string, description = "D"): FunctionTool => ({
+  type: "function",
+  description,
+  name,
+  output_schema: null,
+  parameters: {},
+  strict: false,
+});
+const namespace = (name: string, ...tools: FunctionTool[]): Tool => ({
+  type: "namespace",
+  name,
+  description: "D",
+  tools,
+});
+const added = (...tools: Tool[]): StoredItem => ({ id: "at_1", type: "additional_tools", role: "developer", tools });
+const search: Tool = { type: "tool_search", execution: "client", description: null, parameters: null };
+
+const cases: Readonly<Record<string, readonly [tools: Tool[], context: StoredItem[], expected: Tool[]]>> = {
+  "a function joins as a namespace of its own name": [[], [added(f("a"))], [namespace("a", f("a"))]],
+  "a namespace joins as it is": [[f("b")], [added(namespace("n", f("a")))], [f("b"), namespace("n", f("a"))]],
+  "members join the namespace that is there": [
+    [namespace("n", f("a")), f("b")],
+    [added(namespace("n", f("a", "another"), f("c")))],
+    [namespace("n", f("a"), f("c")), f("b")],
+  ],
+  "what the request has already does not join again": [[f("a"), search], [added(f("a"), search)], [f("a"), search]],
+  "what two items hold joins once": [[], [added(f("a")), added(f("a", "another"))], [namespace("a", f("a"))]],
+  "nothing joins from other items": [[f("a")], [{ id: "cmp_1", type: "compaction", encrypted_content: "x" }], [f("a")]],
+};
+
+test.each(Object.entries(cases))("%s", (_title, [tools, context, expected]) => {
+  expect(withJoinedTools(tools, { context, places: [] })).toEqual(expected);
+});
+
+test.each([
+  [[0, 1], "input[1].tools[1]"],
+  [[null, 0], "input[0].tools[1]"],
+  [[null, null], "input"],
+])("of items at the places %j, a tool that only a server could run is refused with param %s", (places, param) => {
+  const context = [added(f("a")), added(f("b"), { type: "local_shell" })];
+  expect(() => withJoinedTools([], { context, places })).toThrow(expect.objectContaining({ param }));
+});
+
+test("the time grows with the number of tools, not with its square", async () => {
+  const items = (length: number): StoredItem[] =>
+    Array.from({ length }, (_, index) => added(f(`f${index}`), namespace("n", f(`m${index}`))));
+  const msOf = async (context: readonly StoredItem[]): Promise<number> =>
+    (await cpuMsOf(() => withJoinedTools([], { context, places: [] }))).ms;
+  await msOf(items(20_000));
+  const [one, four] = [await msOf(items(10_000)), await msOf(items(40_000))];
+  expect(four).toBeLessThan(one * 12 + 200);
+});

@@ -1,0 +1,80 @@
+import type { NamespaceMember, StoredItem, Tool } from "../../../generated/responses-api/types.ts";
+import { unsupportedParameter } from "../errors/parameter-errors.ts";
+import { echoClientTool } from "./echo-tools.ts";
+
+type NamespaceTool = Extract<Tool, { type: "namespace" }>;
+
+/** The items of a turn, and their places in the input of this request; null for items of earlier requests. */
+export interface JoiningContext {
+  readonly context: readonly StoredItem[];
+  readonly places: readonly (number | null)[];
+}
+
+/**
+ * The tools of a request, and behind them those that joined in mid-conversation. A function or custom tool joins as a
+ * namespace of its own name. Of two tools with the same name and namespace the first one counts.
+ */
+export function withJoinedTools(tools: readonly Tool[], { context, places }: JoiningContext): readonly Tool[] {
+  const joined = context.flatMap((item, index) => toolsOf(item, places[index] ?? null));
+  if (joined.length === 0) return tools;
+  const together = new ToolList();
+  for (const tool of tools) together.add(tool);
+  for (const tool of joined) if (!together.has(tool)) together.add(inNamespace(tool));
+  return together.tools();
+}
+
+function toolsOf(item: StoredItem, place: number | null): readonly Tool[] {
+  if (item.type !== "additional_tools" && item.type !== "tool_search_output") return [];
+  return item.tools.map((tool, index) => {
+    const echo = echoClientTool(tool);
+    if (echo !== null) return echo;
+    const param = place === null ? "input" : `input[${place}].tools[${index}]`;
+    throw unsupportedParameter(param, `Tools of type '${tool.type}' are not available on this server.`);
+  });
+}
+
+function inNamespace(tool: Tool): Tool {
+  if (tool.type !== "function" && tool.type !== "custom") return tool;
+  return { type: "namespace", description: tool.description ?? "", name: tool.name, tools: [tool] };
+}
+
+/** Tools in the order in which they came; what comes to a namespace that is there already joins its members. */
+class ToolList {
+  readonly #tools: Tool[] = [];
+  readonly #keys = new Set<string>();
+  readonly #namespaces = new Map<string, { readonly place: number; readonly members: Map<string, NamespaceMember> }>();
+
+  has(tool: Tool): boolean {
+    return tool.type !== "namespace" && this.#keys.has(keyOf(tool));
+  }
+
+  add(tool: Tool): void {
+    if (tool.type === "namespace") this.#addNamespace(tool);
+    else {
+      this.#keys.add(keyOf(tool));
+      this.#tools.push(tool);
+    }
+  }
+
+  #addNamespace(tool: NamespaceTool): void {
+    const known = this.#namespaces.get(tool.name);
+    const members = known?.members ?? new Map<string, NamespaceMember>();
+    for (const member of tool.tools) if (!members.has(member.name)) members.set(member.name, member);
+    if (known !== undefined) return;
+    this.#namespaces.set(tool.name, { place: this.#tools.length, members });
+    this.#tools.push(tool);
+  }
+
+  tools(): readonly Tool[] {
+    for (const { place, members } of this.#namespaces.values()) {
+      const tool = this.#tools[place];
+      if (tool?.type === "namespace" && members.size > tool.tools.length)
+        this.#tools[place] = { ...tool, tools: [...members.values()] };
+    }
+    return this.#tools;
+  }
+}
+
+function keyOf(tool: Tool): string {
+  return "name" in tool ? `${tool.type} ${tool.name}` : tool.type;
+}

@@ -1,0 +1,56 @@
+import type { CreateResponseRequest, Response, StoredItem } from "../../../generated/responses-api/types.ts";
+import { jsonOf } from "../../base/json/json-text.ts";
+import { estimateTokens } from "../../runs/index.ts";
+import type { ModelRequest } from "../../runs/ports.ts";
+
+const LOGPROBS_INCLUDE = "message.output_text.logprobs";
+
+/**
+ * What the model is asked, from the request, its snapshot with every default filled in, and the items of its context.
+ */
+export function modelRequest(
+  request: CreateResponseRequest,
+  snapshot: Response,
+  items: readonly StoredItem[],
+): ModelRequest {
+  const wantsLogprobs = (request.include ?? []).includes(LOGPROBS_INCLUDE);
+  return {
+    model: snapshot.model,
+    instructions: typeof snapshot.instructions === "string" ? snapshot.instructions : null,
+    items,
+    tools: snapshot.tools,
+    toolChoice: snapshot.tool_choice,
+    parallelToolCalls: snapshot.parallel_tool_calls,
+    text: snapshot.text,
+    reasoning: { effort: snapshot.reasoning?.effort ?? null, summary: snapshot.reasoning?.summary ?? null },
+    maxOutputTokens: snapshot.max_output_tokens,
+    temperature: request.temperature ?? null,
+    topP: request.top_p ?? null,
+    presencePenalty: request.presence_penalty ?? null,
+    frequencyPenalty: request.frequency_penalty ?? null,
+    topLogprobs: wantsLogprobs ? (request.top_logprobs ?? 0) : null,
+    user: request.user ?? request.safety_identifier ?? null,
+    promptCacheKey: request.prompt_cache_key ?? null,
+    serviceTier: request.service_tier ?? null,
+    metadata: request.metadata ?? {},
+  };
+}
+
+/** What a picture, a file or a recording is taken for, whatever its size. */
+const ATTACHMENT = "x".repeat(4000);
+const BASE64_MIN = 1000;
+const BASE64 = /"data:[^",]{0,200},[^"]*"|"data":"[^"]{1000,}"/g;
+
+/** Data in base 64 is long and says little. */
+function shownCharacters(json: string): number {
+  return json.length < BASE64_MIN ? json.length : json.replaceAll(BASE64, ATTACHMENT).length;
+}
+
+export function estimateInputTokens({ instructions, items, tools }: ModelRequest): number {
+  const characters =
+    (instructions?.length ?? 0) +
+    // A history that was read has its JSON at hand.
+    items.reduce((length, item) => length + shownCharacters(jsonOf(item)) + 1, 1) +
+    (tools.length === 0 ? 0 : JSON.stringify(tools).length);
+  return estimateTokens(characters);
+}

@@ -1,0 +1,148 @@
+import type { CreateResponseRequest, StoredItem } from "../../../generated/responses-api/types.ts";
+import { type IdStem, idFromStem, keyOfId, newIdStem } from "../../base/ids.ts";
+import type { TraceContext } from "../../base/trace-context.ts";
+import type { ModelEngine, ModelRequest, OpenedRun } from "../../runs/ports.ts";
+import { checkAvailability, type EngineKind } from "../checks/check-availability.ts";
+import { checkBackground } from "../checks/check-background.ts";
+import { checkModelName } from "../checks/check-model-name.ts";
+import { acceptedTools, checkTextFormat, checkToolChoice } from "../checks/check-tools.ts";
+import { asksForCompaction, checkCompaction, planCompaction } from "../compaction/plan-compaction.ts";
+import { summaryRequest } from "../compaction/summary-turn.ts";
+import { refused } from "../errors/model-errors.ts";
+import { jsonWordMissing, nothingToAnswer } from "../errors/parameter-errors.ts";
+import { checkNotRepeated } from "../input/context-rules.ts";
+import { type HistorySources, loadHistory } from "../input/load-history.ts";
+import type { InputSources } from "../input/place-list.ts";
+import { resolveInput } from "../input/resolve-input.ts";
+import { type ContextScope, type ContextSources, shapeContext } from "../input/shape-context.ts";
+import type { RunTask } from "../keeping/run-task.ts";
+import { writeTask } from "../keeping/stored-task.ts";
+import type { ConversationStore, SpokenOutput } from "../ports.ts";
+import { keepWindow } from "../window/keep-window.ts";
+import { type ConversationHold, conversationIdOf, holdConversation } from "./conversation-hold.ts";
+import { firstSnapshot } from "./first-snapshot.ts";
+import { withJoinedTools } from "./joined-tools.ts";
+import { estimateInputTokens, modelRequest } from "./model-request.ts";
+import { settleSpeech } from "./settle-speech.ts";
+import { withConfiguration } from "./with-configuration.ts";
+
+export interface PreparedRun {
+  readonly task: RunTask;
+  readonly opened: OpenedRun;
+  /** Whatever is done before the run is stored is done during this. */
+  readonly hold: ConversationHold;
+}
+
+export interface RunSources extends InputSources, ContextSources, HistorySources {
+  readonly engine: ModelEngine;
+  readonly engineKind: EngineKind;
+  readonly spokenOutput: SpokenOutput;
+  readonly store: InputSources["store"] & HistorySources["store"];
+  readonly conversations: HistorySources["conversations"] & Pick<ConversationStore, "lock" | "unlock">;
+}
+
+export interface RunScope extends ContextScope {
+  /** False: the request is made ready, and nothing is to be answered. */
+  readonly generate: boolean;
+  /** What the run is caused by. */
+  readonly trace?: TraceContext | null;
+}
+
+const SEALED_REASONING_INCLUDE = "reasoning.encrypted_content";
+
+/**
+ * Everything a run needs, from a request whose form was checked. Asks for state first, as the reference does, and for
+ * sense last.
+ */
+export async function prepareRun(
+  sources: RunSources,
+  scope: RunScope,
+  request: CreateResponseRequest,
+  createdAt: number,
+): Promise<PreparedRun> {
+  checkAvailability(request, sources.engineKind);
+  checkBackground(request);
+  checkCompaction(request);
+  const ids = newIdStem(createdAt, stemKey(request));
+  const hold = await holdConversation(sources.conversations, scope.owner, request, idFromStem("resp", ids, 0));
+  return { ...(await hold.during(() => prepareHeld(sources, scope, request, ids))), hold };
+}
+
+/** From here on nobody else changes the conversation. */
+async function prepareHeld(
+  sources: RunSources,
+  scope: RunScope,
+  sent: CreateResponseRequest,
+  ids: IdStem,
+): Promise<Omit<PreparedRun, "hold">> {
+  const { owner, generate } = scope;
+  const history = await loadHistory(sources, owner, sent);
+  if (generate) checkSomethingToAnswer(sent, history);
+  const accepted = acceptedTools(sent);
+  checkTextFormat(sent);
+  const speech = generate ? await settleSpeech(sources.spokenOutput, sent, scope.signal) : null;
+  const { items, context, places } = await resolveInput(sources, owner, ids, sent.input ?? [], history);
+  const request = withConfiguration(sent, [...history, ...items]);
+  checkTextFormat(request);
+  const tools = withJoinedTools(accepted, { context, places });
+  checkToolChoice(request, tools);
+  if (request.conversation != null) checkNotRepeated(history, items);
+  if (generate) checkJsonWord(request, context);
+  checkModelName(request.model);
+  const response = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);
+  const shaped = modelRequest(request, response, await shapeContext(sources, scope, context, places));
+  const asked = await fitTurn(sources.engine, request, shaped, scope.signal).catch(refused);
+  const task: RunTask = {
+    ids,
+    rawReasoningAs: response.reasoning?.summary == null ? "text" : "summary",
+    sealsReasoning: (request.include ?? []).includes(SEALED_REASONING_INCLUDE),
+    inputTokensEstimate: estimateInputTokens(asked),
+    request: { ...asked, trace: scope.trace ?? null },
+    speech,
+    compaction: generate ? await planCompaction(sources.engine, request, scope.signal) : null,
+  };
+  const isBackground = response.background === true;
+  return {
+    task,
+    opened: {
+      owner,
+      response,
+      inputItems: items,
+      task: isBackground ? writeTask(task) : null,
+      streamed: request.stream === true,
+    },
+  };
+}
+
+/** What is asked is a summary where a compaction is, and no more than fits where that is wanted. */
+async function fitTurn(
+  engine: ModelEngine,
+  { input, truncation }: CreateResponseRequest,
+  shaped: ModelRequest,
+  signal: AbortSignal,
+): Promise<ModelRequest> {
+  const compacts = asksForCompaction(input);
+  if (compacts && shaped.items.length === 0) throw nothingToAnswer();
+  const turn = compacts ? summaryRequest(shaped) : shaped;
+  return compacts || truncation === "auto" ? await keepWindow(engine, turn, signal) : turn;
+}
+
+function checkSomethingToAnswer({ input }: CreateResponseRequest, history: readonly StoredItem[]): void {
+  const empty = input === undefined || input === null || input.length === 0;
+  if (empty && history.length === 0) throw nothingToAnswer();
+}
+
+/** Responses of one chain share the first 16 digits of their ids, those of a conversation the last 16 of its id. */
+function stemKey(request: CreateResponseRequest): IdStem["key"] | undefined {
+  const conversationId = conversationIdOf(request);
+  if (conversationId !== null) return keyOfId(conversationId);
+  return /^resp_([0-9a-f]{16})/.exec(request.previous_response_id ?? "")?.[1];
+}
+
+function checkJsonWord({ text }: CreateResponseRequest, context: readonly StoredItem[]): void {
+  if (text?.format?.type !== "json_object") return;
+  const said = context.some(
+    (item) => item.type === "message" && item.content.some((part) => "text" in part && /json/i.test(part.text)),
+  );
+  if (!said) throw jsonWordMissing();
+}

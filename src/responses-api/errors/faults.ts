@@ -1,0 +1,106 @@
+import type { ApiError } from "../../base/api-error.ts";
+import { assertNever } from "../../base/assert.ts";
+import type { SchemaRefusal } from "../../base/json/schema-refusal.ts";
+import { isStorageFull } from "../../base/storage-full.ts";
+import { patternError, rangeError, sizeError } from "../checks/limit-error.ts";
+import { validationError } from "../checks/validation-error.ts";
+import { renderError } from "./invalid-request.ts";
+import { invalidType, invalidValue, missingParameter } from "./parameter-errors.ts";
+import {
+  binaryMessage,
+  bodyPackedTooTightly,
+  bodyTimedOut,
+  bodyTooLarge,
+  invalidClientRequestId,
+  invalidForm,
+  invalidJson,
+  malformedRequest,
+  messageTooLarge,
+  methodNotAllowed,
+  unknownRoute,
+  unsupportedEncoding,
+  unsupportedMediaType,
+} from "./request-errors.ts";
+import { internalError, noRoomForBody, shuttingDown, storageFull } from "./server-errors.ts";
+import { ofStore } from "./store-errors.ts";
+
+/** Why a query parameter was refused; `limit` belongs to the rule that is named. */
+export type QueryRefusal = { readonly name: string; readonly value: string } & (
+  | { readonly rule: "required" }
+  | { readonly rule: "type"; readonly expected: "integer" | "number" | "boolean" | "object" }
+  | { readonly rule: "enum"; readonly allowed: readonly string[] }
+  | { readonly rule: "pattern"; readonly pattern: string }
+  | { readonly rule: "minimum" | "maximum"; readonly limit: number; readonly integer: boolean }
+  | { readonly rule: "minLength" | "maxLength" | "maxItems"; readonly limit: number; readonly size: number }
+);
+
+/** How Interface A says what went wrong before or around its operations. */
+export const responsesApiFaults = {
+  renderError,
+  streamError,
+  invalidJson,
+  messageTooLarge,
+  bodyTooLarge,
+  bodyPackedTooTightly,
+  noRoomForBody,
+  fileTooLarge: bodyTooLarge,
+  bodyTimedOut,
+  unsupportedMediaType,
+  unsupportedEncoding,
+  invalidForm,
+  invalidBody: (_operationId: string, _body: unknown, refusals: readonly SchemaRefusal[]): ApiError =>
+    validationError(refusals, ""),
+  invalidQuery,
+  invalidClientRequestId,
+  malformedRequest,
+  unknownRoute,
+  methodNotAllowed,
+  binaryMessage,
+  ofError,
+  shuttingDown,
+  internalError,
+};
+
+function ofError(error: unknown): ApiError | null {
+  const named = ofStore(error);
+  if (named !== null) return named;
+  return isStorageFull(error) ? storageFull(error) : null;
+}
+
+/**
+ * A run always ends its own stream; this is for a stream that cannot be read to that end. `last` is the latest event
+ * that was sent.
+ */
+function streamError(error: ApiError, last: object | null): readonly { readonly type: string }[] {
+  const number =
+    last !== null && "sequence_number" in last && typeof last.sequence_number === "number"
+      ? last.sequence_number + 1
+      : 0;
+  const event = { type: "error", sequence_number: number, ...renderError(error) };
+  return [event];
+}
+
+const EXPECTED = { integer: "an integer", number: "a decimal", boolean: "a boolean", object: "an object" } as const;
+
+function invalidQuery(refusal: QueryRefusal): ApiError {
+  const { name, value } = refusal;
+  switch (refusal.rule) {
+    case "required":
+      return missingParameter(name);
+    case "type":
+      return invalidType(name, EXPECTED[refusal.expected], "a string");
+    case "enum":
+      return invalidValue(name, value, refusal.allowed);
+    case "pattern":
+      return patternError(name, refusal.pattern);
+    case "minimum":
+    case "maximum":
+      return rangeError(refusal.rule, name, refusal.limit, value, refusal.integer);
+    case "minLength":
+    case "maxLength":
+    case "maxItems":
+      return sizeError(refusal.rule, name, refusal.limit, refusal.size);
+    default:
+      return assertNever(refusal);
+  }
+}

@@ -1,0 +1,137 @@
+import { isRecord } from "../../base/json/records.ts";
+import type { ModelRequest } from "../../runs/ports.ts";
+import type { RunTask } from "./run-task.ts";
+
+/**
+ * Of the form in which tasks are stored. Raise it with each change that an older program could not read, and add the
+ * step to `MIGRATIONS`.
+ */
+export const TASK_VERSION = 2;
+
+/** A task, or why the run cannot be begun again from what is stored. */
+export type ReadTask = { readonly task: RunTask } | { readonly problem: "newer" | "unreadable" };
+
+export function writeTask(task: RunTask): string {
+  return JSON.stringify({ version: TASK_VERSION, ...task });
+}
+
+/** Reads a task that this program or an earlier version of it has stored. */
+export function readTask(json: string): ReadTask {
+  const stored = parseObject(json);
+  if (stored === null) return { problem: "unreadable" };
+  const { version = 1, ...members } = stored;
+  if (typeof version !== "number" || !Number.isInteger(version) || version < 1) return { problem: "unreadable" };
+  if (version > TASK_VERSION) return { problem: "newer" };
+  const task = MIGRATIONS.slice(version - 1).reduce((older, migrate) => migrate(older), members);
+  return isTask(task) ? { task } : { problem: "unreadable" };
+}
+
+type Stored = Readonly<Record<string, unknown>>;
+
+/** Each makes the form of one version into that of the next. */
+const MIGRATIONS: readonly ((stored: Stored) => Stored)[] = [fromUnnumbered];
+
+/** Tasks were stored without a number at first, and members joined them over time. What is absent was not asked for. */
+function fromUnnumbered(stored: Stored): Stored {
+  const request = isRecord(stored["request"]) ? stored["request"] : {};
+  return {
+    rawReasoningAs: "text",
+    sealsReasoning: false,
+    inputTokensEstimate: 0,
+    speech: null,
+    compaction: null,
+    ...stored,
+    request: { ...ABSENT_BEFORE, ...request },
+  };
+}
+
+const ABSENT_BEFORE = {
+  instructions: null,
+  tools: [],
+  toolChoice: "auto",
+  parallelToolCalls: true,
+  text: { format: { type: "text" }, verbosity: "medium" },
+  reasoning: { effort: null, summary: null },
+  maxOutputTokens: null,
+  temperature: null,
+  topP: null,
+  presencePenalty: null,
+  frequencyPenalty: null,
+  topLogprobs: null,
+  user: null,
+  promptCacheKey: null,
+  serviceTier: null,
+  metadata: {},
+  trace: null,
+} as const satisfies Omit<ModelRequest, "model" | "items">;
+
+function parseObject(json: string): Stored | null {
+  try {
+    const value: unknown = JSON.parse(json);
+    return isRecord(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === "string";
+const isNumber: Check = (value) => typeof value === "number";
+const isBoolean: Check = (value) => typeof value === "boolean";
+const isTyped: Check = (value) => isRecord(value) && isText(value["type"]);
+const isListOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check);
+const isNullOr =
+  (check: Check): Check =>
+  (value) =>
+    value === null || check(value);
+const hasMembers =
+  (checks: Readonly<Record<string, Check>>): Check =>
+  (value) =>
+    isRecord(value) && Object.entries(checks).every(([name, check]) => check(value[name]));
+
+const isIdStem = hasMembers({ key: isText, createdAt: isNumber, seed: isText });
+const isSpeech = hasMembers({ format: isText, voice: isNullOr(isText), sampleRateHz: isNumber });
+const isTrace = hasMembers({ traceparent: isText, tracestate: isNullOr(isText) });
+
+/** The compiler holds these to the members that there are. */
+const REQUEST_MEMBERS: Readonly<Record<keyof ModelRequest, Check>> = {
+  model: isText,
+  instructions: isNullOr(isText),
+  items: isListOf(isTyped),
+  tools: isListOf(isTyped),
+  toolChoice: (value) => isText(value) || isTyped(value),
+  parallelToolCalls: isBoolean,
+  text: isRecord,
+  reasoning: hasMembers({ effort: isNullOr(isText), summary: isNullOr(isText) }),
+  maxOutputTokens: isNullOr(isNumber),
+  temperature: isNullOr(isNumber),
+  topP: isNullOr(isNumber),
+  presencePenalty: isNullOr(isNumber),
+  frequencyPenalty: isNullOr(isNumber),
+  topLogprobs: isNullOr(isNumber),
+  user: isNullOr(isText),
+  promptCacheKey: isNullOr(isText),
+  serviceTier: isNullOr(isText),
+  metadata: isRecord,
+  trace: isNullOr(isTrace),
+};
+
+const TASK_MEMBERS: Readonly<Record<keyof RunTask, Check>> = {
+  ids: isIdStem,
+  rawReasoningAs: (value) => value === "text" || value === "summary",
+  sealsReasoning: isBoolean,
+  inputTokensEstimate: isNumber,
+  request: hasMembers(REQUEST_MEMBERS),
+  speech: isNullOr(isSpeech),
+  compaction: (value) =>
+    value === null ||
+    (isRecord(value) && (value["type"] === "instead" || (value["type"] === "after" && isNumber(value["threshold"])))),
+};
+
+function isTask(value: unknown): value is RunTask {
+  return hasMembers(TASK_MEMBERS)(value);
+}

@@ -1,0 +1,13 @@
+import type { ItemList } from "../../../generated/responses-api/types.ts";
+import type { ItemPage } from "../ports.ts";
+
+/** The envelope of a list of items, in the reference's order of keys. */
+export function itemList({ items, hasMore }: ItemPage): ItemList {
+  return {
+    object: "list",
+    data: [...items],
+    first_id: items[0]?.id ?? null,
+    has_more: hasMore,
+    last_id: items.at(-1)?.id ?? null,
+  };
+}

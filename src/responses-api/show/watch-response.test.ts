@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import type { RecordedEvent } from "../../runs/ports.ts";
+import { LiveFeed, READER_LAG_EVENTS_MAX } from "../../runs/reading/live-feed.ts";
+import { textEvents } from "../../store/runs/text-events.fixture.ts";
+import { openTestStore } from "../../store/store.fixture.ts";
+import { aResponse, OURS } from "../../store/stored-shapes.fixture.ts";
+import { watchResponse } from "./watch-response.ts";
+
+const ID = "resp_1";
+
+/** A response that goes on, its feed, and how often it was looked at. */
+async function begun() {
+  const store = await openTestStore();
+  await store.events.open({ owner: OURS, response: aResponse(ID), inputItems: [] }, textEvents(0, 2));
+  const feed = new LiveFeed(true);
+  const seen = { looks: 0, subscriptions: 0 };
+  const here = { isHere: true, isLeaving: false };
+  const controller = new AbortController();
+  const findResponse: typeof store.responses.findResponse = (owner, id) => {
+    seen.looks += 1;
+    return store.responses.findResponse(owner, id);
+  };
+  const subscribe = () => {
+    seen.subscriptions += 1;
+    return here.isHere ? feed.subscribe() : null;
+  };
+  const watch = () => {
+    const runs = { subscribe, isLeaving: here.isLeaving };
+    const watched = { owner: OURS, responseId: ID, signal: controller.signal };
+    return watchResponse({ store: { findResponse }, log: store.events, runs }, watched, -1);
+  };
+  return { store, feed, seen, here, controller, watch };
+}
+
+const numbersOf = (batch: readonly RecordedEvent[] | void | undefined) => batch?.map(({ number }) => number);
+
+test("nothing is kept for a watcher that never comes to read", async () => {
+  const { watch, seen } = await begun();
+  await watch().return();
+  expect(seen.subscriptions).toBe(0);
+});
+
+test("a watcher of a silent response that leaves is gone at once", async () => {
+  const { watch, controller } = await begun();
+  const events = watch();
+  expect(numbersOf((await events.next()).value)).toEqual([0, 1]);
+  const next = events.next();
+  controller.abort();
+  expect(await next).toMatchObject({ done: true });
+});
+
+test("a response that is made elsewhere is looked at only while somebody watches", async () => {
+  const { watch, here, seen, controller } = await begun();
+  here.isHere = false;
+  const events = watch();
+  await events.next();
+  const next = events.next();
+  await sleep(500);
+  expect(seen.looks).toBeGreaterThan(1);
+  controller.abort();
+  expect(await next).toMatchObject({ done: true });
+  const { looks } = seen;
+  await sleep(500);
+  expect(seen.looks).toBe(looks);
+});
+
+test("a watcher follows a response to the worker that goes on with it", async () => {
+  const { watch, store, feed } = await begun();
+  const events = watch();
+  await events.next();
+  const rest = events.next();
+  feed.end(); // It was lost here.
+  await store.events.append(ID, textEvents(2, 1));
+  expect(numbersOf((await rest).value)).toEqual([2]);
+  const last = events.next();
+  const response = aResponse(ID, { status: "failed" });
+  await store.events.close(ID, textEvents(3, 1), { response, outputItems: [] });
+  expect(numbersOf((await last).value)).toEqual([3]);
+  expect(await events.next()).toMatchObject({ done: true });
+});
+
+test("a watcher at a server that leaves is told to come back, by an end without an end", async () => {
+  const { watch, here, feed, seen } = await begun();
+  here.isLeaving = true;
+  const events = watch();
+  await events.next();
+  feed.end();
+  expect(await events.next()).toMatchObject({ done: true });
+  expect(seen.looks).toBe(0);
+});
+
+test("a run that is stopped does not wait for a reader that stands still", async () => {
+  const feed = new LiveFeed(false);
+  feed.subscribe();
+  feed.publish(textEvents(0, READER_LAG_EVENTS_MAX));
+  const room = feed.roomForMore();
+  feed.hurry();
+  await room;
+});

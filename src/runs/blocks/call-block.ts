@@ -1,0 +1,76 @@
+import type { CustomToolCall, FunctionCall } from "../../../generated/responses-api/types.ts";
+import { type GrowingText, grow, NO_TEXT, textOf } from "../../base/growing-text.ts";
+import type { UnnumberedEvent } from "../wire-event.ts";
+import type { BlockEnd } from "./block-end.ts";
+
+/** A call of a client-run tool while its arguments, or its free-form input, are being written. */
+export interface CallBlock {
+  readonly kind: "call";
+  readonly tool: "function" | "custom";
+  readonly id: string;
+  readonly index: number;
+  readonly callId: string;
+  readonly name: string;
+  readonly namespace: string | null;
+  readonly text: GrowingText;
+}
+
+export function openCall(call: Omit<CallBlock, "kind" | "text">, events: UnnumberedEvent[]): CallBlock {
+  const block: CallBlock = { kind: "call", ...call, text: NO_TEXT };
+  events.push({
+    type: "response.output_item.added",
+    output_index: block.index,
+    item: callItem(block, "", "in_progress"),
+  });
+  return block;
+}
+
+export function addCallText(block: CallBlock, delta: string, events: UnnumberedEvent[]): CallBlock {
+  if (delta === "") return block;
+  const place = { delta, item_id: block.id, output_index: block.index };
+  events.push(
+    block.tool === "function"
+      ? { type: "response.function_call_arguments.delta", ...place }
+      : { type: "response.custom_tool_call_input.delta", ...place },
+  );
+  return { ...block, text: grow(block.text, delta) };
+}
+
+export function closeCall(block: CallBlock, end: BlockEnd, events: UnnumberedEvent[]): FunctionCall | CustomToolCall {
+  // Some model servers write nothing for a function without parameters; clients parse the arguments as JSON.
+  const empty = block.tool === "function" && end === "completed" && textOf(block.text).trim() === "";
+  const closed = empty ? addCallText(block, "{}", events) : block;
+  const text = textOf(closed.text);
+  const place = { item_id: closed.id, output_index: closed.index };
+  events.push(
+    closed.tool === "function"
+      ? { type: "response.function_call_arguments.done", ...place, arguments: text, name: closed.name }
+      : { type: "response.custom_tool_call_input.done", ...place, input: text },
+  );
+  const item = callItem(closed, text, end);
+  events.push({ type: "response.output_item.done", output_index: closed.index, item });
+  return item;
+}
+
+function callItem(block: CallBlock, text: string, status: "in_progress" | BlockEnd): FunctionCall | CustomToolCall {
+  const namespace = block.namespace === null ? {} : { namespace: block.namespace };
+  return block.tool === "function"
+    ? {
+        id: block.id,
+        type: "function_call",
+        status,
+        arguments: text,
+        call_id: block.callId,
+        name: block.name,
+        ...namespace,
+      }
+    : {
+        id: block.id,
+        type: "custom_tool_call",
+        status,
+        call_id: block.callId,
+        input: text,
+        name: block.name,
+        ...namespace,
+      };
+}

@@ -1,0 +1,176 @@
+import type {
+  Annotation,
+  AssistantContentPart,
+  LogProb,
+  OutputMessage,
+} from "../../../generated/responses-api/types.ts";
+import { type GrowingText, grow, NO_TEXT, textOf } from "../../base/growing-text.ts";
+import type { UnnumberedEvent } from "../wire-event.ts";
+import type { BlockEnd } from "./block-end.ts";
+
+/** A message while it is being written: parts that are whole, and at most one that grows. */
+export interface MessageBlock {
+  readonly kind: "message";
+  readonly id: string;
+  readonly index: number;
+  readonly phase: Phase | null;
+  readonly content: readonly AssistantContentPart[];
+  readonly part: OpenPart | null;
+}
+
+export type Phase = "commentary" | "final_answer";
+
+type OpenPart =
+  | {
+      readonly kind: "text";
+      readonly text: GrowingText;
+      readonly annotations: readonly Annotation[];
+      readonly logprobs: LogProbChain;
+    }
+  | { readonly kind: "refusal"; readonly refusal: GrowingText };
+
+/** Newest first, so that adding to it copies nothing. */
+type LogProbChain = { readonly entries: readonly LogProb[]; readonly before: LogProbChain } | null;
+
+export function openMessage(id: string, index: number, phase: Phase | null, events: UnnumberedEvent[]): MessageBlock {
+  const block: MessageBlock = { kind: "message", id, index, phase, content: [], part: null };
+  events.push({ type: "response.output_item.added", output_index: index, item: messageItem(block, [], "in_progress") });
+  return block;
+}
+
+export function addText(
+  block: MessageBlock,
+  text: string,
+  logprobs: readonly LogProb[],
+  events: UnnumberedEvent[],
+): MessageBlock {
+  const ready = block.part?.kind === "text" ? block : openTextPart(closePart(block, events), events);
+  if (ready.part?.kind !== "text") return ready;
+  if (text === "" && logprobs.length === 0) return ready;
+  events.push({
+    type: "response.output_text.delta",
+    content_index: ready.content.length,
+    delta: text,
+    item_id: ready.id,
+    logprobs: [...logprobs],
+    output_index: ready.index,
+  });
+  const chain = logprobs.length === 0 ? ready.part.logprobs : { entries: logprobs, before: ready.part.logprobs };
+  return { ...ready, part: { ...ready.part, text: grow(ready.part.text, text), logprobs: chain } };
+}
+
+export function addAnnotation(block: MessageBlock, annotation: Annotation, events: UnnumberedEvent[]): MessageBlock {
+  const ready = block.part?.kind === "text" ? block : openTextPart(closePart(block, events), events);
+  if (ready.part?.kind !== "text") return ready;
+  events.push({
+    type: "response.output_text.annotation.added",
+    annotation,
+    annotation_index: ready.part.annotations.length,
+    content_index: ready.content.length,
+    item_id: ready.id,
+    output_index: ready.index,
+  });
+  return { ...ready, part: { ...ready.part, annotations: [...ready.part.annotations, annotation] } };
+}
+
+export function addRefusal(block: MessageBlock, text: string, events: UnnumberedEvent[]): MessageBlock {
+  const ready = block.part?.kind === "refusal" ? block : openRefusalPart(closePart(block, events), events);
+  if (ready.part?.kind !== "refusal") return ready;
+  events.push({
+    type: "response.refusal.delta",
+    content_index: ready.content.length,
+    delta: text,
+    item_id: ready.id,
+    output_index: ready.index,
+  });
+  return { ...ready, part: { kind: "refusal", refusal: grow(ready.part.refusal, text) } };
+}
+
+export function closeMessage(block: MessageBlock, end: BlockEnd, events: UnnumberedEvent[]): OutputMessage {
+  const empty = block.part === null && block.content.length === 0 && end === "completed";
+  const closed = closePart(empty ? openTextPart(block, events) : block, events);
+  const item = messageItem(closed, closed.content, end);
+  events.push({ type: "response.output_item.done", output_index: block.index, item });
+  return item;
+}
+
+function openTextPart(block: MessageBlock, events: UnnumberedEvent[]): MessageBlock {
+  events.push(
+    partEvent("response.content_part.added", block, { type: "output_text", annotations: [], logprobs: [], text: "" }),
+  );
+  return { ...block, part: { kind: "text", text: NO_TEXT, annotations: [], logprobs: null } };
+}
+
+function openRefusalPart(block: MessageBlock, events: UnnumberedEvent[]): MessageBlock {
+  events.push(partEvent("response.content_part.added", block, { type: "refusal", refusal: "" }));
+  return { ...block, part: { kind: "refusal", refusal: NO_TEXT } };
+}
+
+function closePart(block: MessageBlock, events: UnnumberedEvent[]): MessageBlock {
+  if (block.part === null) return block;
+  const place = { content_index: block.content.length, item_id: block.id, output_index: block.index };
+  if (block.part.kind === "refusal") {
+    const part: AssistantContentPart = { type: "refusal", refusal: textOf(block.part.refusal) };
+    events.push({ type: "response.refusal.done", ...place, refusal: part.refusal });
+    events.push(partEvent("response.content_part.done", block, part));
+    return { ...block, content: [...block.content, part], part: null };
+  }
+  const logprobs = inOrder(block.part.logprobs);
+  const text = {
+    type: "output_text" as const,
+    annotations: [...block.part.annotations],
+    logprobs,
+    text: textOf(block.part.text),
+  };
+  events.push({ type: "response.output_text.done", ...place, logprobs, text: text.text });
+  // The reference leaves the log probabilities out of this one event.
+  events.push(partEvent("response.content_part.done", block, { ...text, logprobs: [] }));
+  const part = { ...text, logprobs: logprobs.map(roundedLogProb) };
+  return { ...block, content: [...block.content, part], part: null };
+}
+
+/**
+ * The reference tells log probabilities as the model computed them while they are new, and rounded in the finished
+ * item.
+ */
+function roundedLogProb(entry: LogProb): LogProb {
+  return { ...entry, logprob: rounded(entry.logprob), top_logprobs: entry.top_logprobs.map(roundedAlternative) };
+}
+
+function roundedAlternative<Entry extends { readonly logprob: number }>(entry: Entry): Entry {
+  return { ...entry, logprob: rounded(entry.logprob) };
+}
+
+/** Six decimals. */
+function rounded(logprob: number): number {
+  return Math.round(logprob * 1e6) / 1e6 + 0; // No negative zero.
+}
+
+function partEvent(
+  type: "response.content_part.added" | "response.content_part.done",
+  block: MessageBlock,
+  part: AssistantContentPart,
+): UnnumberedEvent {
+  return { type, content_index: block.content.length, item_id: block.id, output_index: block.index, part };
+}
+
+function messageItem(
+  block: MessageBlock,
+  content: readonly AssistantContentPart[],
+  status: OutputMessage["status"],
+): OutputMessage {
+  return {
+    id: block.id,
+    type: "message",
+    status,
+    content: [...content],
+    ...(block.phase === null ? {} : { phase: block.phase }),
+    role: "assistant",
+  };
+}
+
+function inOrder(chain: LogProbChain): LogProb[] {
+  const batches: (readonly LogProb[])[] = [];
+  for (let link = chain; link !== null; link = link.before) batches.push(link.entries);
+  return batches.toReversed().flat();
+}

@@ -1,0 +1,82 @@
+import type { ReasoningItem } from "../../../generated/responses-api/types.ts";
+import { type GrowingText, grow, NO_TEXT, textOf } from "../../base/growing-text.ts";
+import type { UnnumberedEvent } from "../wire-event.ts";
+
+/** A reasoning item while it is being written: summary parts, raw text, or both. */
+export interface ReasoningBlock {
+  readonly kind: "reasoning";
+  readonly id: string;
+  readonly index: number;
+  /** Summary parts that are whole. */
+  readonly summary: readonly string[];
+  /** The summary part that grows. */
+  readonly summaryPart: GrowingText | null;
+  /** Raw reasoning text; null until the first of it. */
+  readonly text: GrowingText | null;
+  readonly sealed: SealText | null;
+}
+
+type SealText = (text: string, itemId: string) => string;
+
+export function openReasoning(
+  id: string,
+  index: number,
+  sealed: SealText | null,
+  events: UnnumberedEvent[],
+): ReasoningBlock {
+  const block: ReasoningBlock = { kind: "reasoning", id, index, summary: [], summaryPart: null, text: null, sealed };
+  events.push({ type: "response.output_item.added", output_index: index, item: reasoningItem(block, null) });
+  return block;
+}
+
+export function addSummary(block: ReasoningBlock, delta: string, events: UnnumberedEvent[]): ReasoningBlock {
+  const place = { item_id: block.id, output_index: block.index, summary_index: block.summary.length };
+  if (block.summaryPart === null) {
+    events.push({ type: "response.reasoning_summary_part.added", ...place, part: { type: "summary_text", text: "" } });
+  }
+  events.push({ type: "response.reasoning_summary_text.delta", ...place, delta });
+  return { ...block, summaryPart: grow(block.summaryPart ?? NO_TEXT, delta) };
+}
+
+export function endSummaryPart(block: ReasoningBlock, events: UnnumberedEvent[]): ReasoningBlock {
+  if (block.summaryPart === null) return block;
+  const text = textOf(block.summaryPart);
+  const place = { item_id: block.id, output_index: block.index, summary_index: block.summary.length };
+  events.push({ type: "response.reasoning_summary_text.done", ...place, text });
+  events.push({ type: "response.reasoning_summary_part.done", ...place, part: { type: "summary_text", text } });
+  return { ...block, summary: [...block.summary, text], summaryPart: null };
+}
+
+export function addReasoningText(block: ReasoningBlock, delta: string, events: UnnumberedEvent[]): ReasoningBlock {
+  const place = { content_index: 0, item_id: block.id, output_index: block.index };
+  if (block.text === null) {
+    events.push({ type: "response.content_part.added", ...place, part: { type: "reasoning_text", text: "" } });
+  }
+  events.push({ type: "response.reasoning_text.delta", ...place, delta });
+  return { ...block, text: grow(block.text ?? NO_TEXT, delta) };
+}
+
+export function closeReasoning(block: ReasoningBlock, events: UnnumberedEvent[]): ReasoningItem {
+  const closed = endSummaryPart(block, events);
+  const text = closed.text === null ? null : textOf(closed.text);
+  if (text !== null) {
+    const place = { content_index: 0, item_id: closed.id, output_index: closed.index };
+    events.push({ type: "response.reasoning_text.done", ...place, text });
+    events.push({ type: "response.content_part.done", ...place, part: { type: "reasoning_text", text } });
+  }
+  const item = reasoningItem(closed, text);
+  events.push({ type: "response.output_item.done", output_index: closed.index, item });
+  return item;
+}
+
+function reasoningItem(block: ReasoningBlock, text: string | null): ReasoningItem {
+  const { sealed, summary, id } = block;
+  return {
+    id,
+    type: "reasoning",
+    content: text === null ? [] : [{ type: "reasoning_text", text }],
+    // What the model needs back in a later turn.
+    ...(sealed === null ? {} : { encrypted_content: sealed(text ?? summary.join("\n\n"), id) }),
+    summary: summary.map((part) => ({ type: "summary_text", text: part })),
+  };
+}

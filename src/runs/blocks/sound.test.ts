@@ -1,0 +1,72 @@
+import { expect, test } from "vitest";
+import { ResponseFold } from "../fold/fold-events.ts";
+import type { ModelEvent } from "../ports.ts";
+import { aPlan } from "../run.fixture.ts";
+import type { RunSignal } from "../run-state.ts";
+import { transition, waiting } from "../transition.ts";
+import { numberEvent, type UnnumberedEvent } from "../wire-event.ts";
+
+const model = (event: ModelEvent): RunSignal => ({ type: "model", event });
+const says = model({ type: "text_delta", text: "Hi." });
+const words = model({ type: "audio_transcript_delta", text: "Hi." });
+const sound = model({ type: "audio_delta", audio: "AAAA" });
+const silence = model({ type: "audio_done" });
+const stop = model({ type: "finished", reason: "stop" });
+const ended: RunSignal = { type: "model_ended", at: 1_800_000_009 };
+const cancelled: RunSignal = { type: "cancelled" };
+const failed: RunSignal = {
+  type: "model_failed",
+  failure: {
+    type: "server_error",
+    code: "server_error",
+    message: "It broke.",
+    param: null,
+    responseCode: "server_error",
+  },
+};
+
+function eventsOf(signals: readonly RunSignal[]): readonly UnnumberedEvent[] {
+  const events: UnnumberedEvent[] = [];
+  let state = waiting(aPlan());
+  for (const signal of [{ type: "accepted" } as const, ...signals]) {
+    const next = transition(state, signal);
+    state = next.state;
+    events.push(...next.events);
+  }
+  return events;
+}
+
+/** The events of sound and the one that ends the run. */
+function check(signals: readonly RunSignal[], expected: readonly string[]): void {
+  const types = eventsOf(signals).map(({ type }) => type.replace("response.", ""));
+  expect(types.filter((type) => /^(audio|completed|failed|error)/.test(type))).toEqual(expected);
+}
+
+const HEARD = ["audio.transcript.delta", "audio.delta"];
+const DONE = ["audio.done", "audio.transcript.done"];
+
+test("sound is shown as it comes and ends when it is said to", () => {
+  check([says, words, sound, silence, stop, ended], [...HEARD, ...DONE, "completed"]);
+  check([says, words, sound, sound, silence, stop, ended], [...HEARD, "audio.delta", ...DONE, "completed"]);
+});
+
+test("sound that never came ends all the same, and only once", () => {
+  check([says, silence, stop, ended], [...DONE, "completed"]);
+  check([says, stop, ended], ["completed"]);
+});
+
+test("sound that was begun is ended before whatever ends the run", () => {
+  check([says, words, sound, stop, ended], [...HEARD, ...DONE, "completed"]);
+  check([says, words, sound, cancelled], [...HEARD, ...DONE, "failed"]);
+  check([says, words, sound, failed], [...HEARD, ...DONE, "error", "failed"]);
+  check([says, sound, silence, cancelled], ["audio.delta", ...DONE, "failed"]);
+});
+
+test("sound changes nothing of the response", () => {
+  const fold = (signals: readonly RunSignal[]) => {
+    const folding = new ResponseFold();
+    for (const [index, event] of eventsOf(signals).entries()) folding.apply(numberEvent(event, index));
+    return folding.response;
+  };
+  expect(fold([says, words, sound, silence, stop, ended])).toEqual(fold([says, stop, ended]));
+});

@@ -1,0 +1,65 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { verifies } from "../../../tests/verifies.ts";
+import { openStore } from "../../store/open-store.ts";
+import type { RecordedEvent } from "../ports.ts";
+import { aResponse } from "../run.fixture.ts";
+import { LiveFeed, READER_LAG_EVENTS_MAX } from "./live-feed.ts";
+import { readEvents } from "./read-events.ts";
+
+const owner = { organization: "org", project: "proj" };
+
+/** Events numbered from `first`. */
+function events(first: number, count: number): RecordedEvent[] {
+  return Array.from({ length: count }, (_, index) => {
+    const event = { type: "keepalive" as const, sequence_number: first + index };
+    return { number: event.sequence_number, event, json: JSON.stringify(event) };
+  });
+}
+
+/** A run that stores, then shows, a batch at a time, and whose readers come and go at any moment. */
+async function play(batches: readonly number[], joinsAt: number, after: number): Promise<number[]> {
+  const store = await openStore({ file: ":memory:" });
+  const feed = new LiveFeed(true);
+  const response = aResponse({ id: "resp_1" });
+  await store.events.open({ owner, response, inputItems: [] }, []);
+  const seen: number[] = [];
+  let reading: Promise<void> | null = null;
+  const join = async (): Promise<void> => {
+    const source = { responseId: "resp_1", log: store.events, live: feed.subscribe(), isLiveFromStart: false };
+    for await (const batch of readEvents(source, after)) seen.push(...batch.map(({ number }) => number));
+  };
+  let next = 0;
+  for (const [index, size] of batches.entries()) {
+    if (index === joinsAt) reading = join();
+    const batch = events(next, size);
+    next += size;
+    await store.events.append("resp_1", batch);
+    feed.publish(batch);
+  }
+  reading ??= join();
+  feed.end();
+  await reading;
+  await store.close();
+  return seen;
+}
+
+test("a reader that joins a run at any moment, from any number, sees every later event once and in order", async () => {
+  verifies("responses.replay.attaches-live", "responses.replay.starting-after");
+  const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(sizes, fc.nat(12), fc.integer({ min: -1, max: 60 }), async (batches, joinsAt, after) => {
+      const total = batches.reduce((sum, size) => sum + size, 0);
+      const expected = events(0, total).map(({ number }) => number);
+      expect(await play(batches, joinsAt, after)).toEqual(expected.filter((number) => number > after));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("a reader that lags behind is sent to the log and back, and misses nothing", async () => {
+  const batches = [10, READER_LAG_EVENTS_MAX + 1, 50];
+  expect(await play(batches, 0, -1)).toEqual(
+    events(0, 10 + READER_LAG_EVENTS_MAX + 1 + 50).map(({ number }) => number),
+  );
+});

@@ -1,0 +1,76 @@
+import type { Logger } from "../../base/logger.ts";
+import type { Config } from "../../config/load-config.ts";
+import { type AuthorizedProvider, rememberRefusals } from "../../formatting/authorized-provider.ts";
+import { createChatCompletionsProvider } from "../../formatting/chat-completions-provider.ts";
+import { type FormattingTier, tierOfNobody } from "../../formatting/formatting-tier.ts";
+import { createResponsesProvider } from "../../formatting/responses-provider.ts";
+import type { FindProvider } from "../../formatting/text-formatter.ts";
+import { findLocalDaemon } from "../../model-engines/chat-completions/find-local-daemon.ts";
+
+export interface Formatting {
+  readonly find: FindProvider;
+  /** As far as it is known without asking anybody. */
+  tier(): FormattingTier;
+}
+
+/** A daemon that was not there is looked for again after this time. */
+const SEARCH_PAUSE_MS = 15_000;
+
+/** The provider that is configured, else Ollama where it runs on this machine. */
+export function chooseFormatter(config: Config, log: Logger): Formatting {
+  if (!config.formatting) return nobody("off");
+  const { formatterBaseUrl: url, formatterApiKey: key } = config;
+  if (url !== null) {
+    if (key === null) return nobody("no_key");
+    warnOfPlainHttp(url, log);
+    const provider = providerAt(url, key.reveal(), config);
+    return { find: () => Promise.resolve(provider), tier: () => tierOf(provider) };
+  }
+  return config.findLocalDaemon ? foundFormatter(config) : nobody("no_key");
+}
+
+function nobody(status: "off" | "no_key"): Formatting {
+  return { find: () => Promise.resolve(null), tier: () => tierOfNobody(status) };
+}
+
+function tierOf({ host, model, keyRefusal }: AuthorizedProvider): FormattingTier {
+  return keyRefusal === null
+    ? { status: "ready", provider: host, model, detail: null }
+    : { status: "unauthorized", provider: host, model, detail: `${keyRefusal}.` };
+}
+
+function providerAt(url: string, apiKey: string | null, config: Config): AuthorizedProvider {
+  const { host, pathname } = new URL(url);
+  const common = { host, apiKey, model: config.formatterModel, timeoutMs: config.formatterTimeoutMs };
+  if (/\/responses\/?$/.test(pathname))
+    return rememberRefusals(createResponsesProvider({ ...common, url: url.replace(/\/+$/, "") }));
+  return rememberRefusals(createChatCompletionsProvider({ ...common, baseUrl: url }));
+}
+
+/** Looks when it is first needed, and again where nobody was there. */
+function foundFormatter(config: Config): Formatting {
+  let found: AuthorizedProvider | null = null;
+  let nextSearchAt = 0;
+  let searching = Promise.resolve();
+  const search = async (): Promise<void> => {
+    const daemon = await findLocalDaemon();
+    if (daemon !== null) found = providerAt(daemon.baseUrl, null, config);
+  };
+  const find = async (): Promise<AuthorizedProvider | null> => {
+    if (found === null && Date.now() >= nextSearchAt) {
+      nextSearchAt = Date.now() + SEARCH_PAUSE_MS;
+      searching = search();
+    }
+    await searching;
+    return found;
+  };
+  void find(); // So that /healthz knows soon.
+  return { find, tier: () => (found === null ? tierOfNobody("no_key") : tierOf(found)) };
+}
+
+function warnOfPlainHttp(url: string, log: Logger): void {
+  const { protocol, hostname, host } = new URL(url);
+  const isLocal = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+  if (protocol === "http:" && !isLocal)
+    log.warn({ provider: host }, "FORMATTER_BASE_URL is not https: texts and the key travel in the clear");
+}

@@ -1,0 +1,110 @@
+import type { Logger } from "../../base/logger.ts";
+import type { Config } from "../../config/load-config.ts";
+import type { AnswerLimits } from "../../model-engines/answer-meter.ts";
+import { createBuiltInEngine } from "../../model-engines/built-in/engine.ts";
+import { loadScenario } from "../../model-engines/built-in/scenario/load-scenario.ts";
+import { createChatCompletionsEngine } from "../../model-engines/chat-completions/engine.ts";
+import { findLocalDaemon } from "../../model-engines/chat-completions/find-local-daemon.ts";
+import { PROFILES } from "../../model-engines/chat-completions/profile.ts";
+import { limitAnswers } from "../../model-engines/limit-answers.ts";
+import type { EngineKind } from "../../responses-api/checks/check-availability.ts";
+import type { ModelAbilities, ModelEngine } from "../../runs/ports.ts";
+
+export interface ChosenModel {
+  readonly engine: ModelEngine;
+  /** Its column of the field ledger. */
+  readonly kind: EngineKind;
+  /** Of the model server; null for the built-in engine. */
+  readonly baseUrl: string | null;
+  /** For the start banner: what answers, and why. */
+  readonly description: string;
+}
+
+/**
+ * A scenario file always means the built-in engine; else the model server that is configured, one found on this
+ * machine, or the built-in engine.
+ */
+export async function chooseModel(config: Config, log: Logger): Promise<ChosenModel> {
+  const chosen = await chooseEngine(config, log);
+  const onReached = (model: string): void =>
+    log.warn({ model }, "an answer reached a limit of this server, and ends there as incomplete");
+  return { ...chosen, engine: limitAnswers(chosen.engine, answerLimits(config), onReached) };
+}
+
+function answerLimits(config: Config): AnswerLimits {
+  return {
+    textCharactersMax: config.answerTextCharactersMax,
+    reasoningCharactersMax: config.answerReasoningCharactersMax,
+    argumentsCharactersMax: config.answerArgumentsCharactersMax,
+    callsMax: config.answerCallsMax,
+    itemsMax: config.answerItemsMax,
+    annotationsMax: config.answerAnnotationsMax,
+    logprobsMax: config.answerLogprobsMax,
+  };
+}
+
+async function chooseEngine(config: Config, log: Logger): Promise<ChosenModel> {
+  if (config.scenarioFile !== null) {
+    const scenario = await loadScenario(config.scenarioFile);
+    return {
+      engine: createBuiltInEngine({ scenario, contextWindow: config.modelContextWindow }),
+      kind: "built-in",
+      baseUrl: null,
+      description: `the built-in engine, playing ${config.scenarioFile}${config.modelBaseUrl === null ? "" : ". MODEL_BASE_URL is not used: SCENARIO_FILE wins over it"}`,
+    };
+  }
+  if (config.modelBaseUrl !== null)
+    return modelServer(config, log, {
+      baseUrl: config.modelBaseUrl,
+      description: `the model server at ${new URL(config.modelBaseUrl).origin}`,
+    });
+  const daemon = config.findLocalDaemon ? await findLocalDaemon() : null;
+  if (daemon !== null)
+    return modelServer(config, log, {
+      baseUrl: daemon.baseUrl,
+      description: `${daemon.name} ${daemon.version}, found on this machine`,
+    });
+  return {
+    engine: createBuiltInEngine({ contextWindow: config.modelContextWindow }),
+    kind: "built-in",
+    baseUrl: null,
+    description: "the built-in engine: deterministic, no weights, not a language model. Set MODEL_BASE_URL to use one",
+  };
+}
+
+function modelServer(
+  config: Config,
+  log: Logger,
+  { baseUrl, description }: { readonly baseUrl: string; readonly description: string },
+): ChosenModel {
+  const engine = createChatCompletionsEngine({
+    baseUrl,
+    apiKey: config.modelApiKey?.reveal() ?? null,
+    timeouts: {
+      connectMs: config.modelConnectTimeoutMs,
+      idleMs: config.modelIdleTimeoutMs,
+      totalMs: config.modelTotalTimeoutMs,
+    },
+    connectionsMax: config.modelConnectionsMax,
+    contextWindow: config.modelContextWindow,
+    onOddity: (oddity, model) => log.warn({ model }, oddity),
+    profile: {
+      ...(config.modelProfile === "auto" ? {} : PROFILES[config.modelProfile]),
+      ...knownAbilities(config.modelInput),
+    },
+  });
+  return { engine, kind: "chat-completions", baseUrl, description };
+}
+
+/** What the operator says of the models, put over what the profile says. */
+function knownAbilities(input: Config["modelInput"]): { readonly abilities?: ModelAbilities } {
+  if (input.includes("auto")) return {};
+  return {
+    abilities: {
+      images: input.includes("image") || input.includes("image_url"),
+      imageUrls: input.includes("image_url"),
+      files: input.includes("file"),
+      audioFormats: input.includes("audio") ? ["mp3", "wav"] : [],
+    },
+  };
+}

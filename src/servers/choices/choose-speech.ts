@@ -1,0 +1,73 @@
+import { availableParallelism } from "node:os";
+import { join, resolve } from "node:path";
+import { createRecordingDecoder } from "../../audio-formats/recording-decoder.ts";
+import type { Logger } from "../../base/logger.ts";
+import { ConfigError } from "../../config/config-error.ts";
+import type { Config } from "../../config/load-config.ts";
+import { createNoSpeech } from "../../speech/no-speech.ts";
+import { RecordingTranscriber } from "../../speech/recording-transcriber.ts";
+import type { SpeechEngine } from "../../speech/speech-engine.ts";
+import { ANY_LANGUAGE, isKnownLanguage } from "../../speech/whisper/languages.ts";
+import { SPOKEN_WORDS } from "../../speech/whisper/model/spoken-words.ts";
+import { packageModelsFolder } from "../../speech/whisper/process/build-server.ts";
+import { threadCount } from "../../speech/whisper/process/thread-count.ts";
+import { WhisperEngine, type WhisperOptions } from "../../speech/whisper/whisper-engine.ts";
+import type { Hearing } from "../handlers/local-stt-handlers.ts";
+
+const DOWNLOAD_URL = "https://huggingface.co/ggerganov/whisper.cpp/resolve/main";
+export interface Speech extends Hearing {
+  /** Resolves once nothing of it runs any more. */
+  close(): Promise<void>;
+}
+
+/** The engine that transcribes on this machine, for both interfaces. It begins to get ready at once. */
+export function openSpeech(config: Config, log: Logger): Speech {
+  if (config.speechEngine === "none")
+    return {
+      ...hearingWith(createNoSpeech("Speech is switched off by SPEECH_ENGINE"), config),
+      close: () => Promise.resolve(),
+    };
+  const engine = new WhisperEngine(whisperOptions(config, log));
+  engine.start();
+  return { ...hearingWith(engine, config), close: () => engine.close() };
+}
+
+/** An engine, and what transcribes whole recordings with it. */
+export function hearingWith(engine: SpeechEngine, config: Config): Hearing {
+  const ffmpeg = config.ffmpegPath ?? "ffmpeg";
+  const decoder = createRecordingDecoder({ ffmpeg, durationMsMax: config.sttRecordingMsMax });
+  return { engine, recordings: new RecordingTranscriber({ engine, decoder }) };
+}
+
+function whisperOptions(config: Config, log: Logger): WhisperOptions {
+  const modelPath = config.whisperModelPath;
+  const language = config.speechLanguage === ANY_LANGUAGE ? null : config.speechLanguage;
+  if (language !== null && !isKnownLanguage(language, true))
+    throw new ConfigError([`SPEECH_LANGUAGE is '${language}', a language that no speech model knows.`]);
+  return {
+    program: config.whisperServerPath === null ? null : resolve(config.whisperServerPath),
+    buildFolder: engineFolder(config),
+    model: {
+      path: modelPath === null ? null : resolve(modelPath),
+      name: config.whisperModel,
+      folder: resolve(config.whisperModelsDir),
+      otherFolders: [packageModelsFolder()],
+      mayDownload: config.whisperDownload,
+      downloadUrl: config.whisperDownloadUrl ?? DOWNLOAD_URL,
+      sha256: config.whisperModelSha256,
+    },
+    ...(config.whisperFallback
+      ? { standIn: { model: SPOKEN_WORDS, folder: resolve(join(config.whisperCacheDir, "fixture-models")) } }
+      : {}),
+    threads: config.whisperThreads ?? threadCount(availableParallelism()),
+    window: config.whisperWindow,
+    language,
+    jobsMax: config.whisperQueueMax,
+    log,
+  };
+}
+
+/** Where the built speech engine is kept. */
+export function engineFolder({ whisperCacheDir }: Config): string {
+  return resolve(join(whisperCacheDir, "engines"));
+}

@@ -1,0 +1,81 @@
+import type { Logger } from "../../base/logger.ts";
+import { ConfigError } from "../../config/config-error.ts";
+import type { Config } from "../../config/load-config.ts";
+import type { RunHost } from "../../runs/index.ts";
+import type { RunObserver } from "../../runs/ports.ts";
+import { Meters } from "../../telemetry/meters.ts";
+import { METRICS } from "../../telemetry/metric-table.ts";
+import { modelServerOf } from "../../telemetry/model-server.ts";
+import { measureProcess } from "../../telemetry/process-metrics.ts";
+import { observeRequests } from "../../telemetry/request-watch.ts";
+import { RunMetrics } from "../../telemetry/run-metrics.ts";
+import { observeRuns } from "../../telemetry/run-watch.ts";
+import { type Commit, measureCommits } from "../../telemetry/store-metrics.ts";
+import type { Tracing } from "../../telemetry/tracing.ts";
+import type { RequestObserver } from "../../transport/request-observer.ts";
+import { programVersion } from "../../version/program-version.ts";
+import type { ChosenModel } from "./choose-model.ts";
+
+/** Everything by which one server is watched. */
+export interface Telemetry {
+  readonly runs: RunObserver;
+  readonly requests: RequestObserver;
+  readonly onCommit: (commit: Commit) => void;
+  /** The same model, traced if traces are made. */
+  watchModel(model: ChosenModel): ChosenModel;
+  watchHost(host: RunHost): void;
+  metricsText(): Promise<string>;
+  /** Sends the traces that wait. */
+  close(): Promise<void>;
+}
+
+/** What is measured, and, where a collector is set, traced. Tracing is loaded only then. */
+export async function chooseTelemetry(config: Config, log: Logger): Promise<Telemetry> {
+  const meters = new Meters();
+  const tracing = await chooseTracing(config, log);
+  const stopMeasuring = measureProcess(meters);
+  return {
+    runs: observeRuns({ metrics: new RunMetrics(meters), tracing, log }),
+    requests: observeRequests(meters, tracing),
+    onCommit: measureCommits(meters),
+    watchModel: (model) => {
+      if (tracing === null) return model;
+      return { ...model, engine: tracing.watchEngine(model.engine, modelServerOf(model.baseUrl)) };
+    },
+    watchHost: (host) => {
+      meters.watch(METRICS.runsQueued, () => host.load.queued);
+      meters.watch(METRICS.runsRunning, () => [
+        { value: host.load.foreground, labels: { mode: "foreground" } },
+        { value: host.load.background, labels: { mode: "background" } },
+      ]);
+    },
+    metricsText: () => meters.text(),
+    close: async () => {
+      stopMeasuring();
+      await tracing?.close();
+    },
+  };
+}
+
+async function chooseTracing(config: Config, log: Logger): Promise<Tracing | null> {
+  const url = tracesUrl(config);
+  if (url === null) return null;
+  const ratio = Number(config.tracesSamplerArg);
+  if (!(ratio >= 0 && ratio <= 1)) throw new ConfigError(["OTEL_TRACES_SAMPLER_ARG is no number from 0 to 1."]);
+  const { openTracing } = await import("../../telemetry/open-tracing.ts");
+  return openTracing({
+    url,
+    headers: config.otlpHeaders?.reveal() ?? "",
+    serviceName: config.otelServiceName,
+    serviceVersion: programVersion(),
+    resourceAttributes: config.otelResourceAttributes ?? "",
+    sampler: config.tracesSampler,
+    ratio,
+    log,
+  });
+}
+
+function tracesUrl({ otlpEndpoint, otlpTracesEndpoint }: Config): string | null {
+  if (otlpTracesEndpoint !== null) return otlpTracesEndpoint;
+  return otlpEndpoint === null ? null : `${otlpEndpoint.replace(/\/+$/, "")}/v1/traces`;
+}

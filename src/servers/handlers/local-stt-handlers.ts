@@ -1,0 +1,70 @@
+import type { LocalSttHandlers } from "../../../generated/local-stt/operations.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Config } from "../../config/load-config.ts";
+import { createTextFormatter } from "../../formatting/text-formatter.ts";
+import type { SttContext } from "../../local-stt/context.ts";
+import { demoChat } from "../../local-stt/operations/demo-chat.ts";
+import { format } from "../../local-stt/operations/format.ts";
+import { getHealth } from "../../local-stt/operations/get-health.ts";
+import { getMetrics } from "../../local-stt/operations/get-metrics.ts";
+import { getVersion } from "../../local-stt/operations/get-version.ts";
+import { streamTranscription } from "../../local-stt/operations/stream-transcription.ts";
+import { transcribe } from "../../local-stt/operations/transcribe.ts";
+import { transcribeAndFormat } from "../../local-stt/operations/transcribe-and-format.ts";
+import type { SessionParts } from "../../local-stt/run-session.ts";
+import { StreamPlaces } from "../../local-stt/stream-places.ts";
+import { type TranscribeUpload, transcribeUploads } from "../../local-stt/transcribe-recording.ts";
+import type { RecordingTranscriber } from "../../speech/recording-transcriber.ts";
+import type { SpeechEngine } from "../../speech/speech-engine.ts";
+import { Meters } from "../../telemetry/meters.ts";
+import { observeRequests } from "../../telemetry/request-watch.ts";
+import { measureSpeech } from "../../telemetry/speech-metrics.ts";
+import type { RequestObserver } from "../../transport/request-observer.ts";
+import { programVersion } from "../../version/program-version.ts";
+import { sourceCommit } from "../../version/source-commit.ts";
+import { chooseFormatter, type Formatting } from "../choices/choose-formatter.ts";
+
+/** What Interface B is made of. */
+export interface LocalSttParts {
+  readonly speech: SpeechEngine;
+  readonly sessions: SessionParts;
+  readonly transcribeUpload: TranscribeUpload;
+  readonly formatting: Formatting;
+  readonly requests: RequestObserver;
+  readonly metricsText: () => Promise<string>;
+}
+
+/** What hears on this machine: streams and, with the same engine, whole recordings. */
+export interface Hearing {
+  readonly engine: SpeechEngine;
+  readonly recordings: RecordingTranscriber;
+}
+
+export function localSttParts(config: Config, log: Logger, { engine: speech, recordings }: Hearing): LocalSttParts {
+  const meters = new Meters();
+  const observer = measureSpeech(meters, () => speech.restarts());
+  const places = new StreamPlaces(config.sttStreamsMax, speech);
+  return {
+    speech,
+    sessions: { speech, places, observer, idleMs: config.sttIdleTimeoutMs },
+    transcribeUpload: transcribeUploads({ speech, recordings, observer }),
+    formatting: chooseFormatter(config, log),
+    requests: observeRequests(meters, null),
+    metricsText: () => meters.text(),
+  };
+}
+
+export function localSttHandlers(parts: LocalSttParts, config: Pick<Config, "metrics">): LocalSttHandlers<SttContext> {
+  const { speech, sessions, transcribeUpload, formatting, metricsText } = parts;
+  const formatter = createTextFormatter(formatting.find);
+  return {
+    demoChat: demoChat(formatting.find),
+    format: format(formatter),
+    getHealth: getHealth(speech, () => formatting.tier()),
+    getMetrics: getMetrics(config.metrics === "off" ? null : metricsText),
+    getVersion: getVersion({ version: programVersion(), commit: sourceCommit() }, speech, () => formatting.tier()),
+    streamTranscription: streamTranscription(sessions),
+    transcribe: transcribe(transcribeUpload),
+    transcribeAndFormat: transcribeAndFormat(transcribeUpload, formatter),
+  };
+}

@@ -1,0 +1,70 @@
+import { mkdtemp, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { withFileLock } from "./file-lock.ts";
+
+const never = new AbortController().signal;
+
+async function lockPath(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "antiphon-lock-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return join(folder, "work.lock");
+}
+
+test("one works at a time, and each gets what its work gives", async () => {
+  const path = await lockPath();
+  let working = 0;
+  const most: number[] = [];
+  const work = async (result: number): Promise<number> => {
+    most.push((working += 1));
+    await sleep(20);
+    working -= 1;
+    return result;
+  };
+  expect(await Promise.all([1, 2, 3].map((result) => withFileLock(path, never, () => work(result))))).toEqual([
+    1, 2, 3,
+  ]);
+  expect(most).toEqual([1, 1, 1]);
+});
+
+test("work that fails lets go", async () => {
+  const path = await lockPath();
+  await expect(withFileLock(path, never, () => Promise.reject(new Error("failed")))).rejects.toThrow("failed");
+  expect(await withFileLock(path, never, () => Promise.resolve("done"))).toBe("done");
+  expect(await readdir(join(path, "../.."))).toEqual([]);
+});
+
+test("a lock that was left by somebody who is gone is taken over, by one of those who wait", async () => {
+  const path = await lockPath();
+  await writeFile(path, "somebody else");
+  const longAgo = new Date(Date.now() - 60_000);
+  await utimes(path, longAgo, longAgo);
+  let working = 0;
+  const work = async (): Promise<number> => {
+    const together = (working += 1);
+    await sleep(50);
+    working -= 1;
+    return together;
+  };
+  expect(await Promise.all([1, 2, 3].map(() => withFileLock(path, never, work)))).toEqual([1, 1, 1]);
+});
+
+test("a lock that is held is kept fresh", async () => {
+  const path = await lockPath();
+  await withFileLock(path, never, async () => {
+    const { mtimeMs } = await stat(path);
+    await sleep(2500);
+    expect((await stat(path)).mtimeMs).toBeGreaterThan(mtimeMs);
+  });
+});
+
+test("waiting ends when nobody wants it any more", async () => {
+  const path = await lockPath();
+  await writeFile(path, "somebody else");
+  const leaving = new AbortController();
+  const waiting = withFileLock(path, leaving.signal, () => Promise.resolve("never"));
+  leaving.abort();
+  await expect(waiting).rejects.toMatchObject({ name: "AbortError" });
+});

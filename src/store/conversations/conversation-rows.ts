@@ -1,0 +1,267 @@
+import { type Kysely, sql } from "kysely";
+import { assertNever } from "../../base/assert.ts";
+import type { Owner } from "../../runs/ports.ts";
+import type { RowInserter } from "../database/row-inserter.ts";
+import type { Database } from "../database/schema.ts";
+import type { ItemText } from "../responses/item-text.ts";
+import { callIdOf, storedItem } from "../responses/stored-item.ts";
+import type { CommitPlan } from "../runs/commit-plan.ts";
+import { LIVE_STATUSES } from "../runs/run-rows.ts";
+import type { ConversationChange, ConversationOutcome, PlannedChange } from "./conversation-changes.ts";
+
+/** A transaction and who writes in it. */
+export interface ConversationWriter {
+  readonly db: Kysely<Database>;
+  readonly inserter: RowInserter;
+  readonly worker: number;
+}
+
+/** Makes the changes in their order, each seeing those before it. Gives back what each came to, by job. */
+export async function changeConversations(
+  writer: ConversationWriter,
+  changes: readonly PlannedChange[],
+): Promise<ReadonlyMap<number, ConversationOutcome>> {
+  const outcomes = new Map<number, ConversationOutcome>();
+  for (const change of changes) outcomes.set(change.job, await makeChange(writer, change));
+  return outcomes;
+}
+
+/** Notes of new responses what they see of their conversations, which they hold. */
+export async function noteConversations(db: Kysely<Database>, responses: CommitPlan["inConversations"]): Promise<void> {
+  for (const { responseId, conversationId } of responses) {
+    await db
+      .updateTable("responses")
+      .set((expression) => ({
+        conversation_id: conversationId,
+        conversation_seen: expression
+          .selectFrom("conversation_items")
+          .select(sql<number>`coalesce(max(sequence), 0)`.as("seen"))
+          .where("conversation_id", "=", conversationId),
+      }))
+      .where("id", "=", responseId)
+      .execute();
+  }
+}
+
+async function makeChange(writer: ConversationWriter, change: ConversationChange): Promise<ConversationOutcome> {
+  const { db } = writer;
+  const { conversationId, step } = change;
+  switch (step.type) {
+    case "create":
+      return createConversation(writer, change, step);
+    case "replace_metadata":
+      return replaceMetadata(db, change, step.metadata);
+    case "add_items":
+      return addItems(writer, change, step.items);
+    case "delete_item":
+      return deleteItem(db, change, step.itemId);
+    case "delete":
+      return deleteConversation(db, change);
+    case "lock":
+      return lock(writer, change, step.responseId);
+    case "unlock":
+      await unlock(db, conversationId, step.responseId);
+      return "written";
+    case "add_response":
+      await addResponse(db, change, step.responseId);
+      await unlock(db, conversationId, step.responseId);
+      return "written";
+    default:
+      return assertNever(step);
+  }
+}
+
+async function createConversation(
+  { db, inserter }: ConversationWriter,
+  { owner, conversationId }: ConversationChange,
+  step: { readonly createdAt: number; readonly metadata: string; readonly items: readonly ItemText[] },
+): Promise<ConversationOutcome> {
+  await db
+    .insertInto("conversations")
+    .values({
+      id: conversationId,
+      organization: owner.organization,
+      project: owner.project,
+      created_at: step.createdAt,
+      metadata: step.metadata,
+    })
+    .execute();
+  await insertItems({ db, inserter }, owner, conversationId, step.items);
+  return "written";
+}
+
+async function replaceMetadata(
+  db: Kysely<Database>,
+  { owner, conversationId }: ConversationChange,
+  metadata: string,
+): Promise<ConversationOutcome> {
+  const { numUpdatedRows } = await db
+    .updateTable("conversations")
+    .set({ metadata })
+    .where("id", "=", conversationId)
+    .where("organization", "=", owner.organization)
+    .where("project", "=", owner.project)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 0n ? { reason: "unknown" } : "written";
+}
+
+async function addItems(
+  { db, inserter }: ConversationWriter,
+  { owner, conversationId }: ConversationChange,
+  items: readonly ItemText[],
+): Promise<ConversationOutcome> {
+  const refusal = await findRefusal(db, owner, conversationId);
+  if (refusal !== null) return refusal;
+  const duplicate = await db
+    .selectFrom("conversation_items")
+    .select("id")
+    .where("conversation_id", "=", conversationId)
+    .where(
+      "id",
+      "in",
+      items.map(({ id }) => id),
+    )
+    .executeTakeFirst();
+  if (duplicate !== undefined) return { reason: "duplicate_item", itemId: duplicate.id };
+  await insertItems({ db, inserter }, owner, conversationId, items);
+  return "written";
+}
+
+async function deleteItem(
+  db: Kysely<Database>,
+  { owner, conversationId }: ConversationChange,
+  itemId: string,
+): Promise<ConversationOutcome> {
+  const refusal = await findRefusal(db, owner, conversationId);
+  if (refusal?.reason === "unknown") return refusal;
+  const item = db
+    .selectFrom("conversation_items")
+    .select(["sequence", "body"])
+    .where("conversation_id", "=", conversationId)
+    .where("id", "=", itemId);
+  const found = await item.executeTakeFirst();
+  if (found === undefined) return { reason: "unknown_item" };
+  if (refusal !== null) return refusal;
+  await db.deleteFrom("conversation_items").where("sequence", "=", found.sequence).execute();
+  await noteSplitCall(db, conversationId, found.body);
+  return "written";
+}
+
+/** Remembers a call of which one half is gone, so that the other is not taken for one that waits for its output. */
+async function noteSplitCall(db: Kysely<Database>, conversationId: string, body: string): Promise<void> {
+  const callId = callIdOf(storedItem(body));
+  if (callId === null) return;
+  await db
+    .insertInto("split_calls")
+    .values({ conversation_id: conversationId, call_id: callId })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+async function deleteConversation(
+  db: Kysely<Database>,
+  { owner, conversationId }: ConversationChange,
+): Promise<ConversationOutcome> {
+  const refusal = await findRefusal(db, owner, conversationId);
+  if (refusal !== null) return refusal;
+  await db.deleteFrom("conversations").where("id", "=", conversationId).execute();
+  await db.insertInto("deleted_conversations").values({ id: conversationId }).execute();
+  await db.deleteFrom("conversation_locks").where("conversation_id", "=", conversationId).execute();
+  return "written";
+}
+
+async function lock(
+  { db, worker }: ConversationWriter,
+  { owner, conversationId }: ConversationChange,
+  responseId: string,
+): Promise<ConversationOutcome> {
+  const refusal = await findRefusal(db, owner, conversationId);
+  if (refusal !== null) return refusal;
+  await db
+    .replaceInto("conversation_locks")
+    .values({ conversation_id: conversationId, response_id: responseId, worker })
+    .execute();
+  return "written";
+}
+
+async function unlock(db: Kysely<Database>, conversationId: string, responseId: string): Promise<void> {
+  await db
+    .deleteFrom("conversation_locks")
+    .where("conversation_id", "=", conversationId)
+    .where("response_id", "=", responseId)
+    .execute();
+}
+
+/** Copies the items that were stored with the response, input first. */
+async function addResponse(
+  db: Kysely<Database>,
+  { owner, conversationId }: ConversationChange,
+  responseId: string,
+): Promise<void> {
+  await db
+    .insertInto("conversation_items")
+    .columns(["conversation_id", "id", "organization", "project", "body"])
+    .expression((query) =>
+      query
+        .selectFrom("items")
+        .innerJoin("conversations", (join) => join.on("conversations.id", "=", conversationId))
+        .select([
+          "conversations.id as conversation_id",
+          "items.id",
+          "items.organization",
+          "items.project",
+          "items.body",
+        ])
+        .where("items.response_id", "=", responseId)
+        .where("conversations.organization", "=", owner.organization)
+        .where("conversations.project", "=", owner.project)
+        .orderBy("items.direction") // `input` comes before `output`.
+        .orderBy("items.position"),
+    )
+    // Its input was compared with the history it follows; this keeps one run's mistake from failing a commit of many.
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Why the items of a conversation may not change now. */
+async function findRefusal(db: Kysely<Database>, owner: Owner, conversationId: string) {
+  const found = await db
+    .selectFrom("conversations")
+    .leftJoin("conversation_locks", "conversation_locks.conversation_id", "conversations.id")
+    .select(["conversation_locks.response_id as holder", "conversation_locks.worker"])
+    .where("conversations.id", "=", conversationId)
+    .where("conversations.organization", "=", owner.organization)
+    .where("conversations.project", "=", owner.project)
+    .executeTakeFirst();
+  if (found === undefined) return { reason: "unknown" } as const;
+  const { holder, worker } = found;
+  if (holder === null || worker === null) return null;
+  return (await isHeld(db, holder, worker)) ? ({ reason: "locked" } as const) : null;
+}
+
+/**
+ * A response that is not stored yet holds its conversation for as long as its worker lives; one that is, until it ends,
+ * whoever makes it.
+ */
+async function isHeld(db: Kysely<Database>, responseId: string, worker: number): Promise<boolean> {
+  const response = await db.selectFrom("responses").select("status").where("id", "=", responseId).executeTakeFirst();
+  if (response !== undefined) return LIVE_STATUSES.includes(response.status);
+  const living = await db.selectFrom("workers").select("id").where("id", "=", worker).executeTakeFirst();
+  return living !== undefined;
+}
+
+async function insertItems(
+  { db, inserter }: Pick<ConversationWriter, "db" | "inserter">,
+  owner: Owner,
+  conversationId: string,
+  items: readonly ItemText[],
+): Promise<void> {
+  const rows = items.map(({ id, body }) => ({
+    conversation_id: conversationId,
+    id,
+    organization: owner.organization,
+    project: owner.project,
+    body,
+  }));
+  await inserter.insert(db, "conversation_items", rows);
+}

@@ -1,0 +1,319 @@
+import { DatabaseSync } from "node:sqlite";
+import { expect, test } from "vitest";
+import type { Conversation } from "../../../generated/responses-api/types.ts";
+import { cpuMsOf } from "../../../tests/cpu-time.ts";
+import { jsonOf } from "../../base/json/json-text.ts";
+import { ContextTooLong, type ItemPage, type PageRequest } from "../../responses-api/ports.ts";
+import { type Owner, RunLost } from "../../runs/ports.ts";
+import type { Store } from "../open-store.ts";
+import { numbersFrom, openTestStore, storeRun, temporaryFile } from "../store.fixture.ts";
+import { anItem, aResponse, OTHERS, OURS } from "../stored-shapes.fixture.ts";
+
+const NEWEST: PageRequest = { limit: 100, order: "desc", after: null };
+const OLDEST: PageRequest = { limit: 100, order: "asc", after: null };
+
+function aConversation(id: string, metadata: Conversation["metadata"] = {}): Conversation {
+  return { id, object: "conversation", created_at: 1_760_000_000, metadata };
+}
+
+async function begin({ conversations }: Store, id: string, items: readonly string[] = [], owner = OURS) {
+  const stored = items.map((item) => anItem(item, `in ${id}`));
+  await conversations.createConversation(owner, aConversation(id), stored);
+}
+
+async function idsIn({ conversations }: Store, id: string, owner: Owner = OURS): Promise<readonly string[]> {
+  return (await conversations.loadItems(owner, id))?.items.map((item) => item.id) ?? ["unknown"];
+}
+
+/** A response that is made in a conversation, as far as its beginning. */
+async function open({ events }: Store, responseId: string, conversation: string, input: readonly string[] = []) {
+  const response = aResponse(responseId, { conversation: { id: conversation } });
+  const inputItems = input.map((item) => anItem(item));
+  await events.open({ owner: OURS, response, inputItems, task: null, streamed: false }, []);
+}
+
+async function close(
+  { events }: Store,
+  responseId: string,
+  conversation: string,
+  end: { readonly status: string; readonly output?: readonly string[] },
+) {
+  const response = aResponse(responseId, { conversation: { id: conversation }, status: end.status });
+  await events.close(responseId, [], { response, outputItems: (end.output ?? []).map((item) => anItem(item)) });
+}
+
+function letLeasesRunOut(file: string): void {
+  const database = new DatabaseSync(file);
+  database.exec("update workers set expires_at = 0 where id = 1");
+  database.close();
+}
+
+test("a conversation is found as it was stored, and its metadata as they were replaced", async () => {
+  const { conversations } = await openTestStore();
+  await conversations.createConversation(OURS, aConversation("conv_1", { a: "1" }), []);
+  expect(await conversations.findConversation(OURS, "conv_1")).toEqual(aConversation("conv_1", { a: "1" }));
+  expect(await conversations.replaceMetadata(OURS, "conv_1", { b: "2" })).toBeNull();
+  expect(await conversations.findConversation(OURS, "conv_1")).toEqual(aConversation("conv_1", { b: "2" }));
+});
+
+test("items keep the order in which they were stored, and their JSON", async () => {
+  const store = await openTestStore();
+  const { conversations } = store;
+  await begin(store, "conv_1", ["msg_9", "msg_1"]);
+  await begin(store, "conv_2", ["msg_9"]);
+  expect(await conversations.addItems(OURS, "conv_1", [anItem("msg_5"), anItem("msg_0")])).toBeNull();
+  expect(await idsIn(store, "conv_1")).toEqual(["msg_9", "msg_1", "msg_5", "msg_0"]);
+  const found = await conversations.findItem(OURS, "conv_1", "msg_5");
+  expect(jsonOf(found ?? {})).toBe(JSON.stringify(anItem("msg_5")));
+  expect(await conversations.findItem(OURS, "conv_2", "msg_5")).toBeNull();
+});
+
+test("what belongs to another owner is unknown to every method", async () => {
+  const store = await openTestStore();
+  const { conversations, responses } = store;
+  await begin(store, "conv_1", ["msg_1"]);
+  const unknown = { reason: "unknown" };
+  for (const other of OTHERS) {
+    expect(await conversations.findConversation(other, "conv_1")).toBeNull();
+    expect(await conversations.replaceMetadata(other, "conv_1", { a: "1" })).toEqual(unknown);
+    expect(await conversations.deleteConversation(other, "conv_1")).toEqual(unknown);
+    expect(await conversations.addItems(other, "conv_1", [anItem("msg_2")])).toEqual(unknown);
+    expect(await conversations.deleteItem(other, "conv_1", "msg_1")).toEqual(unknown);
+    expect(await conversations.findItem(other, "conv_1", "msg_1")).toBeNull();
+    expect(await conversations.listItems(other, "conv_1", NEWEST)).toBeNull();
+    expect(await conversations.loadItems(other, "conv_1")).toBeNull();
+    expect(await conversations.lock(other, "conv_1", "resp_1")).toEqual(unknown);
+    expect((await responses.findItems(other, ["msg_1"])).size).toBe(0);
+  }
+  expect(await conversations.findConversation(OURS, "conv_1")).toEqual(aConversation("conv_1"));
+  expect(await idsIn(store, "conv_1")).toEqual(["msg_1"]);
+});
+
+test("items are added all or none: an id that is there already refuses them all", async () => {
+  const store = await openTestStore();
+  await begin(store, "conv_1", ["msg_1"]);
+  const refused = await store.conversations.addItems(OURS, "conv_1", [anItem("msg_2"), anItem("msg_1")]);
+  expect(refused).toEqual({ reason: "duplicate_item", itemId: "msg_1" });
+  expect(await idsIn(store, "conv_1")).toEqual(["msg_1"]);
+});
+
+test("an item that is deleted is gone, and can be added again", async () => {
+  const store = await openTestStore();
+  const { conversations } = store;
+  await begin(store, "conv_1", ["msg_1", "msg_2"]);
+  expect(await conversations.deleteItem(OURS, "conv_1", "msg_1")).toBeNull();
+  expect(await conversations.deleteItem(OURS, "conv_1", "msg_1")).toEqual({ reason: "unknown_item" });
+  expect(await idsIn(store, "conv_1")).toEqual(["msg_2"]);
+  expect(await conversations.addItems(OURS, "conv_1", [anItem("msg_1")])).toBeNull();
+  expect(await idsIn(store, "conv_1")).toEqual(["msg_2", "msg_1"]);
+});
+
+test("a deleted conversation is unknown, and its items are still referred to by their ids", async () => {
+  const store = await openTestStore();
+  const { conversations, responses } = store;
+  await begin(store, "conv_1", ["msg_1"]);
+  expect(await conversations.deleteConversation(OURS, "conv_1")).toBeNull();
+  expect(await conversations.deleteConversation(OURS, "conv_1")).toEqual({ reason: "unknown" });
+  expect(await conversations.findConversation(OURS, "conv_1")).toBeNull();
+  expect(await conversations.loadItems(OURS, "conv_1")).toBeNull();
+  expect(await conversations.listItems(OURS, "conv_1", NEWEST)).toBeNull();
+  expect(await conversations.findItem(OURS, "conv_1", "msg_1")).toBeNull();
+  expect([...(await responses.findItems(OURS, ["msg_1"])).keys()]).toEqual(["msg_1"]);
+});
+
+test("of a response's items and a conversation's the response's are found by a shared id, and the newest of two conversations'", async () => {
+  const store = await openTestStore();
+  await begin(store, "conv_1", ["msg_1", "msg_2"]);
+  await begin(store, "conv_2", ["msg_2"]);
+  await storeRun(store.events, "resp_1", { output: ["msg_1"] });
+  expect(Object.fromEntries(await store.responses.findItems(OURS, ["msg_1", "msg_2"]))).toEqual({
+    msg_1: anItem("msg_1", "out resp_1"),
+    msg_2: anItem("msg_2", "in conv_2"),
+  });
+});
+
+test.each([
+  { order: "asc", ids: ["msg_1", "msg_2", "msg_3", "msg_4", "msg_5"] },
+  { order: "desc", ids: ["msg_5", "msg_4", "msg_3", "msg_2", "msg_1"] },
+] as const)("pages in order $order give each item once, also while others are added", async ({ order, ids }) => {
+  const store = await openTestStore();
+  const { conversations } = store;
+  await begin(store, "conv_1", ["msg_1", "msg_2", "msg_3", "msg_4", "msg_5"]);
+  const seen: string[] = [];
+  let page: ItemPage | null = { items: [], hasMore: true };
+  while (page !== null && page.hasMore) {
+    page = await conversations.listItems(OURS, "conv_1", { limit: 2, order, after: seen.at(-1) ?? null });
+    seen.push(...(page?.items ?? []).map(({ id }) => id));
+    if (seen.length < 4) await conversations.addItems(OURS, "conv_1", [anItem(`msg_new_${seen.length}`)]);
+  }
+  expect(seen.filter((id) => !id.startsWith("msg_new"))).toEqual(ids);
+  expect(new Set(seen).size).toBe(seen.length);
+  expect(await conversations.listItems(OURS, "conv_1", { ...NEWEST, after: "msg_of_nobody" })).toBeNull();
+});
+
+test.each(["completed", "incomplete"])(
+  "a %s response adds its input and its output when it ends, not before",
+  async (status) => {
+    const store = await openTestStore();
+    await begin(store, "conv_1", ["msg_0"]);
+    expect(await store.conversations.lock(OURS, "conv_1", "resp_1")).toBeNull();
+    await open(store, "resp_1", "conv_1", ["msg_2", "msg_1"]);
+    expect(await idsIn(store, "conv_1")).toEqual(["msg_0"]);
+    await close(store, "resp_1", "conv_1", { status, output: ["msg_4", "msg_3"] });
+    expect(await idsIn(store, "conv_1")).toEqual(["msg_0", "msg_2", "msg_1", "msg_4", "msg_3"]);
+    expect(await store.responses.deleteResponse(OURS, "resp_1")).toBe(true);
+    expect(await idsIn(store, "conv_1")).toEqual(["msg_0", "msg_2", "msg_1", "msg_4", "msg_3"]);
+  },
+);
+
+test.each(["failed", "cancelled"])("a %s response adds nothing and frees the conversation", async (status) => {
+  const store = await openTestStore();
+  await begin(store, "conv_1", ["msg_0"]);
+  await store.conversations.lock(OURS, "conv_1", "resp_1");
+  await open(store, "resp_1", "conv_1", ["msg_1"]);
+  await close(store, "resp_1", "conv_1", { status, output: ["msg_2"] });
+  expect(await idsIn(store, "conv_1")).toEqual(["msg_0"]);
+  expect(await store.conversations.lock(OURS, "conv_1", "resp_2")).toBeNull();
+});
+
+test("while one response holds a conversation nobody else changes its items, and its metadata can be changed", async () => {
+  const store = await openTestStore();
+  const { conversations } = store;
+  await begin(store, "conv_1", ["msg_0"]);
+  const locked = { reason: "locked" };
+  expect(await conversations.lock(OURS, "conv_1", "resp_1")).toBeNull();
+  for (const isStored of [false, true]) {
+    if (isStored) await open(store, "resp_1", "conv_1", ["msg_1"]);
+    expect(await conversations.lock(OURS, "conv_1", "resp_2")).toEqual(locked);
+    expect(await conversations.addItems(OURS, "conv_1", [anItem("msg_9")])).toEqual(locked);
+    expect(await conversations.deleteItem(OURS, "conv_1", "msg_0")).toEqual(locked);
+    expect(await conversations.deleteItem(OURS, "conv_1", "msg_none")).toEqual({ reason: "unknown_item" });
+    expect(await conversations.deleteConversation(OURS, "conv_1")).toEqual(locked);
+    expect(await conversations.replaceMetadata(OURS, "conv_1", {})).toBeNull();
+  }
+  await close(store, "resp_1", "conv_1", { status: "completed" });
+  expect(await conversations.addItems(OURS, "conv_1", [anItem("msg_9")])).toBeNull();
+  expect(await idsIn(store, "conv_1")).toEqual(["msg_0", "msg_1", "msg_9"]);
+});
+
+test("a hold is given up by its response alone", async () => {
+  const store = await openTestStore();
+  const { conversations } = store;
+  await begin(store, "conv_1");
+  await conversations.lock(OURS, "conv_1", "resp_1");
+  await conversations.unlock(OURS, "conv_1", "resp_2");
+  expect(await conversations.lock(OURS, "conv_1", "resp_2")).toEqual({ reason: "locked" });
+  await conversations.unlock(OURS, "conv_1", "resp_1");
+  expect(await conversations.lock(OURS, "conv_1", "resp_2")).toBeNull();
+});
+
+test("of many who want a conversation at once one gets it", async () => {
+  const store = await openTestStore();
+  await begin(store, "conv_1");
+  const wanted = numbersFrom(1, 50).map((number) => store.conversations.lock(OURS, "conv_1", `resp_${number}`));
+  expect((await Promise.all(wanted)).filter((refusal) => refusal === null)).toHaveLength(1);
+});
+
+test("deleting a response that is being made frees its conversation, and does not free it for another owner", async () => {
+  const store = await openTestStore();
+  await begin(store, "conv_1");
+  await store.conversations.lock(OURS, "conv_1", "resp_1");
+  await open(store, "resp_1", "conv_1", ["msg_1"]);
+  for (const other of OTHERS) expect(await store.responses.deleteResponse(other, "resp_1")).toBe(false);
+  expect(await store.conversations.lock(OURS, "conv_1", "resp_2")).toEqual({ reason: "locked" });
+  expect(await store.responses.deleteResponse(OURS, "resp_1")).toBe(true);
+  await expect(close(store, "resp_1", "conv_1", { status: "completed", output: ["msg_2"] })).rejects.toThrow(RunLost);
+  expect(await idsIn(store, "conv_1")).toEqual([]);
+  expect(await store.conversations.lock(OURS, "conv_1", "resp_2")).toBeNull();
+});
+
+test("an end that comes second adds nothing", async () => {
+  const store = await openTestStore();
+  await begin(store, "conv_1");
+  await open(store, "resp_1", "conv_1", ["msg_1"]);
+  const ends = [
+    close(store, "resp_1", "conv_1", { status: "completed", output: ["msg_2"] }),
+    close(store, "resp_1", "conv_1", { status: "completed", output: ["msg_2"] }),
+  ];
+  expect((await Promise.allSettled(ends)).map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+  expect(await idsIn(store, "conv_1")).toEqual(["msg_1", "msg_2"]);
+});
+
+test("an item that stands in the conversation already is not doubled by a response, whose commit succeeds for all", async () => {
+  const store = await openTestStore();
+  await begin(store, "conv_1", ["msg_1"]);
+  await open(store, "resp_1", "conv_1", ["msg_1", "msg_2"]);
+  const closed = close(store, "resp_1", "conv_1", { status: "completed" });
+  const created = begin(store, "conv_2");
+  await Promise.all([closed, created]);
+  expect(await idsIn(store, "conv_1")).toEqual(["msg_1", "msg_2"]);
+});
+
+test("200 writers at once lose nothing, double nothing and do not mix their items", async () => {
+  const store = await openTestStore();
+  await begin(store, "conv_1");
+  const added = numbersFrom(1, 200).map((writer) =>
+    store.conversations.addItems(
+      OURS,
+      "conv_1",
+      numbersFrom(1, 3).map((item) => anItem(`msg_${writer}_${item}`)),
+    ),
+  );
+  expect(new Set(await Promise.all(added))).toEqual(new Set([null]));
+  const ids = await idsIn(store, "conv_1");
+  expect(ids).toEqual(
+    numbersFrom(1, 200).flatMap((writer) => numbersFrom(1, 3).map((item) => `msg_${writer}_${item}`)),
+  );
+});
+
+test("what a killed worker held before its response was stored is free again, and what a stored response holds is not", async () => {
+  const file = temporaryFile();
+  const killed = await openTestStore({ file });
+  await begin(killed, "conv_1");
+  await begin(killed, "conv_2");
+  await killed.conversations.lock(OURS, "conv_1", "resp_1");
+  await killed.conversations.lock(OURS, "conv_2", "resp_2");
+  await open(killed, "resp_2", "conv_2", ["msg_1"]);
+
+  const store = await openTestStore({ file });
+  expect(await store.conversations.lock(OURS, "conv_1", "resp_3")).toEqual({ reason: "locked" });
+  letLeasesRunOut(file);
+  const claimed = await store.ledger.claimAbandoned(10);
+  expect(claimed.map(({ response }) => response.id)).toEqual(["resp_2"]);
+  expect(await store.conversations.lock(OURS, "conv_1", "resp_3")).toBeNull();
+  expect(await store.conversations.lock(OURS, "conv_2", "resp_3")).toEqual({ reason: "locked" });
+  await close(store, "resp_2", "conv_2", { status: "failed" });
+  expect(await store.conversations.lock(OURS, "conv_2", "resp_4")).toBeNull();
+  expect(await idsIn(store, "conv_2")).toEqual([]);
+});
+
+test("a conversation of more text than may be brought into memory at once is refused as a whole, and still paged", async () => {
+  const store = await openTestStore({ contextBytesMax: 1_000 });
+  await begin(store, "conv_1", ["msg_1"]);
+  await store.conversations.addItems(OURS, "conv_1", [anItem("msg_2", "x".repeat(1_000))]);
+  await expect(store.conversations.loadItems(OURS, "conv_1")).rejects.toThrow(ContextTooLong);
+  expect((await store.conversations.listItems(OURS, "conv_1", NEWEST))?.items).toHaveLength(2);
+  await store.conversations.deleteItem(OURS, "conv_1", "msg_2");
+  expect(await idsIn(store, "conv_1")).toEqual(["msg_1"]);
+});
+
+test("a conversation of 5,000 items is read at once and paged in no time", async () => {
+  const store = await openTestStore();
+  await begin(store, "conv_1");
+  for (const batch of numbersFrom(0, 49)) {
+    const items = numbersFrom(1, 100).map((number) => anItem(`msg_${batch * 100 + number}`, "x".repeat(200)));
+    await store.conversations.addItems(OURS, "conv_1", items);
+    await begin(
+      store,
+      `conv_other_${batch}`,
+      numbersFrom(1, 100).map((number) => `msg_${number}`),
+    );
+  }
+  const { ms, result } = await cpuMsOf(() => store.conversations.loadItems(OURS, "conv_1"));
+  expect(ms).toBeLessThan(200);
+  expect(result?.items.map(({ id }) => id)).toEqual(numbersFrom(1, 5_000).map((number) => `msg_${number}`));
+  const after = { ...OLDEST, after: "msg_4800" };
+  const { ms: pagingMs, result: page } = await cpuMsOf(() => store.conversations.listItems(OURS, "conv_1", after));
+  expect(pagingMs).toBeLessThan(20);
+  expect(page?.items.map(({ id }) => id)).toEqual(numbersFrom(4_801, 4_900).map((number) => `msg_${number}`));
+});

@@ -1,0 +1,39 @@
+import type { Kysely } from "kysely";
+import { type Migration, Migrator } from "kysely/migration";
+import { StoreBusy, StoreSpoilt } from "../../responses-api/ports.ts";
+import { firstTables } from "./migrations/0001-first-tables.ts";
+import { workers } from "./migrations/0002-workers.ts";
+import { conversations } from "./migrations/0003-conversations.ts";
+import { files } from "./migrations/0004-files.ts";
+import { keysAndExpiry } from "./migrations/0005-keys-and-expiry.ts";
+import { runRestarts } from "./migrations/0006-run-restarts.ts";
+import { keyEnds } from "./migrations/0007-key-ends.ts";
+import { whatIsReferredTo } from "./migrations/0008-what-is-referred-to.ts";
+import { ownerUsage } from "./migrations/0009-owner-usage.ts";
+import type { Database } from "./schema.ts";
+
+/** Every migration there ever was, by name; they run in the order of their names and are never edited once released. */
+const MIGRATIONS: Readonly<Record<string, Migration>> = {
+  "0001-first-tables": firstTables,
+  "0002-workers": workers,
+  "0003-conversations": conversations,
+  "0004-files": files,
+  "0005-keys-and-expiry": keysAndExpiry,
+  "0006-run-restarts": runRestarts,
+  "0007-key-ends": keyEnds,
+  "0008-what-is-referred-to": whatIsReferredTo,
+  "0009-owner-usage": ownerUsage,
+};
+
+/** Brings the tables up to date, all of it or nothing. Throws if the database is newer than this program. */
+export async function migrate(db: Kysely<Database>): Promise<void> {
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: async () => MIGRATIONS },
+    migrationTableName: "migrations",
+    migrationLockTableName: "migrations_lock",
+  });
+  const { error } = await migrator.migrateToLatest();
+  if (error instanceof StoreSpoilt || error instanceof StoreBusy) throw error;
+  if (error !== undefined) throw new Error("The database could not be migrated.", { cause: error });
+}

@@ -1,0 +1,161 @@
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import {
+  type DialectAdapter,
+  type Driver,
+  SqliteAdapter,
+  type SqliteDatabase,
+  SqliteDialect,
+  type SqliteStatement,
+} from "kysely";
+import { assert } from "../../base/assert.ts";
+import { StoreBusy, StoreSpoilt } from "../../responses-api/ports.ts";
+import { SharedFileDriver } from "./shared-file-driver.ts";
+import { isBusy, isSpoilt } from "./sqlite-faults.ts";
+
+/** SQLite's own bound on the variables of one statement. */
+export const STATEMENT_VARIABLES_MAX = 32_766;
+
+const OPEN_RETRY_MS = 5;
+const PAGE_CACHE_KIB = 16 * 1024;
+const LOG_FILE_BYTES_MAX = 64 * 1024 * 1024;
+const CACHED_STATEMENTS_MAX = 200;
+/** Longer statements insert very many rows: they are rare, seldom alike, and their programs are large. */
+const CACHED_STATEMENT_LENGTH_MAX = 8_192;
+
+export interface SqliteOptions {
+  /** How long a statement waits for a lock that another process holds. */
+  readonly lockWaitMs: number;
+  /** `full`: every commit is on the disk before it counts as done. `normal`: a power cut can take the last of them. */
+  readonly sync: "normal" | "full";
+  /** Told each time that the database turns out to be damaged. */
+  readonly onSpoilt: () => void;
+}
+
+/**
+ * A dialect over one connection to `file`, made together with its folder for this user's eyes only. Nothing else here
+ * knows that the database is SQLite.
+ */
+export function sqliteDialect(file: string, options: SqliteOptions): SqliteDialect {
+  const { lockWaitMs, sync } = options;
+  if (file !== ":memory:") makePrivateFile(file);
+  const database = new DatabaseSync(file, { timeout: 0 }); // The driver waits instead, and lets the process go on.
+  enterWriteAheadMode(database, lockWaitMs);
+  database.exec(`
+    pragma synchronous = ${sync};
+    pragma foreign_keys = on;
+    pragma cache_size = -${PAGE_CACHE_KIB};
+    pragma journal_size_limit = ${LOG_FILE_BYTES_MAX};
+  `);
+  return new SharedFileDialect(new NodeSqlite(database), options);
+}
+
+/**
+ * Of processes that open a new database together, those that are late are told at once that it is locked. Nothing is
+ * served yet, so this waits where it is.
+ */
+function enterWriteAheadMode(database: DatabaseSync, lockWaitMs: number): void {
+  const startedAt = performance.now();
+  for (;;) {
+    try {
+      return database.exec("pragma journal_mode = wal");
+    } catch (error) {
+      if (isSpoilt(error)) throw new StoreSpoilt(error);
+      if (!isBusy(error)) throw error;
+      if (performance.now() - startedAt >= lockWaitMs) throw new StoreBusy(lockWaitMs, error);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, OPEN_RETRY_MS);
+    }
+  }
+}
+
+function makePrivateFile(file: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  closeSync(openSync(file, "a", 0o600)); // SQLite gives its log files the mode of the database.
+}
+
+/** Kysely's dialect, for a file that other processes write to as well. */
+class SharedFileDialect extends SqliteDialect {
+  readonly #database: SqliteDatabase;
+  readonly #options: SqliteOptions;
+
+  constructor(database: SqliteDatabase, options: SqliteOptions) {
+    super({ database });
+    this.#database = database;
+    this.#options = options;
+  }
+
+  override createAdapter(): DialectAdapter {
+    return new SharedFileAdapter();
+  }
+
+  override createDriver(): Driver {
+    return new SharedFileDriver(this.#database, this.#options.lockWaitMs, this.#options.onSpoilt);
+  }
+}
+
+class SharedFileAdapter extends SqliteAdapter {
+  /**
+   * Kysely says that SQLite cannot undo changes of tables. It can, so a migration killed half way leaves nothing
+   * behind.
+   */
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+
+  /** There is one, and the driver itself lets callers take turns with it. */
+  override get supportsMultipleConnections(): boolean {
+    return true;
+  }
+}
+
+/** What Kysely expects of a driver, over `node:sqlite`. Keeps the statements used last prepared. */
+class NodeSqlite implements SqliteDatabase {
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, SqliteStatement>();
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#database.close();
+  }
+
+  prepare(sql: string): SqliteStatement {
+    const known = this.#statements.get(sql);
+    const statement = known ?? this.#prepare(sql);
+    if (known !== undefined) this.#statements.delete(sql);
+    // A map keeps the order of insertion: the first one was used least recently.
+    if (sql.length <= CACHED_STATEMENT_LENGTH_MAX) this.#statements.set(sql, statement);
+    if (this.#statements.size > CACHED_STATEMENTS_MAX) this.#forgetOldest();
+    return statement;
+  }
+
+  #prepare(sql: string): SqliteStatement {
+    const statement = this.#database.prepare(sql);
+    return {
+      reader: statement.columns().length > 0,
+      all: (parameters) => statement.all(...bindable(parameters)),
+      run: (parameters) => statement.run(...bindable(parameters)),
+      iterate: (parameters) => statement.iterate(...bindable(parameters)),
+    };
+  }
+
+  #forgetOldest(): void {
+    for (const sql of this.#statements.keys()) {
+      this.#statements.delete(sql);
+      return;
+    }
+  }
+}
+
+function bindable(parameters: readonly unknown[]): readonly SQLInputValue[] {
+  assert(parameters.every(isBindable), "every query parameter is text, a number or null");
+  return parameters;
+}
+
+function isBindable(value: unknown): value is SQLInputValue {
+  return typeof value === "string" || typeof value === "number" || value === null;
+}

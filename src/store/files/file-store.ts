@@ -1,0 +1,229 @@
+import type { Kysely, Selectable } from "kysely";
+import { assert } from "../../base/assert.ts";
+import { randomHex } from "../../base/ids.ts";
+import type {
+  FileContent,
+  FilePage,
+  FilePageRequest,
+  FileStore,
+  FileStream,
+  IncomingFile,
+  StorageQuota,
+  StoredFile,
+} from "../../responses-api/ports.ts";
+import type { Owner } from "../../runs/ports.ts";
+import type { Database, FilesTable } from "../database/schema.ts";
+import type { WorkerLease } from "../runs/worker-lease.ts";
+import type { FileFolder } from "./file-folder.ts";
+
+/** How long the content of a file may take to come in and reach the disk. */
+const WRITE_MS_MAX = 15 * 60_000;
+/** How many files are taken away at a time. */
+const REMOVED_TOGETHER_MAX = 100;
+
+/**
+ * Rows in the database, bytes in a folder. A file that is being written or taken away is held by its worker, and nobody
+ * sees it; whatever a worker that is gone still holds is removed by the next one.
+ */
+export class StoredFiles implements FileStore {
+  readonly #db: Kysely<Database>;
+  readonly #lease: WorkerLease;
+  readonly #folder: FileFolder;
+  readonly #quota: StorageQuota;
+
+  constructor(db: Kysely<Database>, lease: WorkerLease, folder: FileFolder, quota: StorageQuota) {
+    this.#db = db;
+    this.#lease = lease;
+    this.#folder = folder;
+    this.#quota = quota;
+  }
+
+  async createFile(owner: Owner, file: IncomingFile, signal?: AbortSignal): Promise<StoredFile> {
+    await this.#quota.requireRoom(owner);
+    const holder = await this.#lease.number();
+    const { content, expiresAfter } = file;
+    const row = rowOf(owner, file, { id: `file-${randomHex(48)}`, createdAt: now(), expiresAfter });
+    await this.#db
+      .insertInto("files")
+      .values({ ...row, holder })
+      .execute();
+    try {
+      const deadline = AbortSignal.timeout(WRITE_MS_MAX);
+      const either = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
+      const bytes = await this.#folder.write(row.id, content, either);
+      await this.#quota.requireRoom(owner, bytes);
+      await this.#show(row.id, bytes, holder);
+      return storedFile({ ...row, bytes });
+    } catch (error) {
+      await this.#remove([row.id], holder);
+      throw error;
+    }
+  }
+
+  async findFile(owner: Owner, fileId: string): Promise<StoredFile | null> {
+    const row = await this.#ofOwner(owner).selectAll().where("id", "=", fileId).executeTakeFirst();
+    return row === undefined ? null : storedFile(row);
+  }
+
+  async listFiles(owner: Owner, { purpose, order, after, limit }: FilePageRequest): Promise<FilePage | null> {
+    const cursor = after === null ? null : await this.#findSequence(owner, after);
+    if (after !== null && cursor === null) return null;
+    const rows = await this.#ofOwner(owner)
+      .selectAll()
+      .$if(purpose !== null, (query) => query.where((row) => row(row.cast("purpose", "text"), "=", purpose)))
+      .$if(cursor !== null, (query) => query.where("sequence", order === "asc" ? ">" : "<", cursor))
+      .orderBy("sequence", order)
+      .limit(limit + 1)
+      .execute();
+    return { files: rows.slice(0, limit).map(storedFile), hasMore: rows.length > limit };
+  }
+
+  async readFile(owner: Owner, fileId: string): Promise<FileContent | null> {
+    const file = await this.findFile(owner, fileId);
+    const bytes = file === null ? null : await this.#folder.read(fileId);
+    return file === null || bytes === null ? null : { filename: file.filename, mimeType: file.mimeType, bytes };
+  }
+
+  async streamFile(owner: Owner, fileId: string): Promise<FileStream | null> {
+    const file = await this.findFile(owner, fileId);
+    return file === null ? null : { file, content: this.#folder.stream(fileId) };
+  }
+
+  async deleteFile(owner: Owner, fileId: string): Promise<boolean> {
+    const holder = await this.#lease.number();
+    const { numUpdatedRows } = await this.#db
+      .updateTable("files")
+      .set({ holder })
+      .where("id", "=", fileId)
+      .where("organization", "=", owner.organization)
+      .where("project", "=", owner.project)
+      .where("holder", "is", null)
+      .where((row) => row.or([row("expires_at", "is", null), row("expires_at", ">", now())]))
+      .executeTakeFirstOrThrow();
+    if (numUpdatedRows === 0n) return false;
+    await this.#remove([fileId], holder);
+    return true;
+  }
+
+  async deleteExpired(by: number): Promise<number> {
+    await this.removeLeftovers();
+    const holder = await this.#lease.number();
+    let removed = 0;
+    for (;;) {
+      const ids = await this.#holdExpired(by, holder);
+      await this.#remove(ids, holder);
+      removed += ids.length;
+      if (ids.length < REMOVED_TOGETHER_MAX) return removed;
+    }
+  }
+
+  /** Removes what workers that are gone did not finish to write or to take away. */
+  async removeLeftovers(): Promise<void> {
+    if ((await this.#listHolders()).length === 0) return; // Usually; this process need not become a worker for that.
+    const own = await this.#lease.number();
+    const dead = await this.#lease.findDead(this.#db, own);
+    const workers = await this.#db.selectFrom("workers").select("id").execute();
+    const living = new Set(workers.map(({ id }) => id).filter((id) => !dead.includes(id)));
+    const gone = (await this.#listHolders()).filter((holder) => holder !== own && !living.has(holder));
+    for (const holder of gone) {
+      const rows = await this.#db.selectFrom("files").select("id").where("holder", "=", holder).execute();
+      await this.#remove(
+        rows.map(({ id }) => id),
+        holder,
+      );
+    }
+  }
+
+  /** The files that this owner sees. */
+  #ofOwner(owner: Owner) {
+    return this.#db
+      .selectFrom("files")
+      .where("organization", "=", owner.organization)
+      .where("project", "=", owner.project)
+      .where("holder", "is", null)
+      .where((row) => row.or([row("expires_at", "is", null), row("expires_at", ">", now())]));
+  }
+
+  async #findSequence(owner: Owner, fileId: string): Promise<number | null> {
+    const row = await this.#ofOwner(owner).select("sequence").where("id", "=", fileId).executeTakeFirst();
+    return row?.sequence ?? null;
+  }
+
+  async #show(id: string, bytes: number, holder: number): Promise<void> {
+    const { numUpdatedRows } = await this.#db
+      .updateTable("files")
+      .set({ bytes, holder: null })
+      .where("id", "=", id)
+      .where("holder", "=", holder)
+      .executeTakeFirstOrThrow();
+    assert(numUpdatedRows === 1n, "a worker that writes a file has not been taken for dead");
+  }
+
+  async #holdExpired(by: number, holder: number): Promise<readonly string[]> {
+    const expired = this.#db
+      .selectFrom("files")
+      .select("id")
+      .where("expires_at", "<=", by)
+      .where("holder", "is", null)
+      .limit(REMOVED_TOGETHER_MAX);
+    const rows = await this.#db
+      .updateTable("files")
+      .set({ holder })
+      .where("id", "in", expired)
+      .returning("id")
+      .execute();
+    return rows.map(({ id }) => id);
+  }
+
+  /** The bytes first: a row without bytes is found again, bytes without a row are not. */
+  async #remove(ids: readonly string[], holder: number): Promise<void> {
+    for (const id of ids) {
+      await this.#folder.remove(id);
+      await this.#db.deleteFrom("files").where("id", "=", id).where("holder", "=", holder).execute();
+    }
+  }
+
+  async #listHolders(): Promise<readonly number[]> {
+    const rows = await this.#db
+      .selectFrom("files")
+      .select("holder")
+      .distinct()
+      .where("holder", "is not", null)
+      .execute();
+    return rows.flatMap(({ holder }) => holder ?? []);
+  }
+}
+
+function rowOf(
+  owner: Owner,
+  { purpose, filename, mimeType }: IncomingFile,
+  { id, createdAt, expiresAfter }: { id: string; createdAt: number; expiresAfter: number | null },
+) {
+  return {
+    id,
+    organization: owner.organization,
+    project: owner.project,
+    purpose,
+    filename,
+    mime_type: mimeType,
+    bytes: 0,
+    created_at: createdAt,
+    expires_at: expiresAfter === null ? null : createdAt + expiresAfter,
+  };
+}
+
+function storedFile(row: Omit<Selectable<FilesTable>, "sequence" | "holder">): StoredFile {
+  return {
+    id: row.id,
+    purpose: row.purpose,
+    filename: row.filename,
+    mimeType: row.mime_type,
+    bytes: row.bytes,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+  };
+}
+
+function now(): number {
+  return Math.floor(Date.now() / 1000);
+}

@@ -1,0 +1,82 @@
+import { type Kysely, type SqlBool, sql } from "kysely";
+import type { Owner } from "../../runs/ports.ts";
+import type { Database } from "../database/schema.ts";
+
+/** In the words of the index of unused ancestors. */
+const IS_UNUSED = sql<SqlBool>`ancestors.is_unused = 1`;
+
+/**
+ * Keeps what chains need of a response that is about to be deleted, if any response continues it. Says whether one
+ * does.
+ */
+export async function keepAsAncestor(db: Kysely<Database>, owner: Owner, responseId: string): Promise<boolean> {
+  const { numInsertedOrUpdatedRows = 0n } = await db
+    .insertInto("ancestors")
+    .columns([
+      "id",
+      "organization",
+      "project",
+      "status",
+      "previous_response_id",
+      "conversation_id",
+      "conversation_seen",
+      "is_unused",
+    ])
+    .expression((query) =>
+      query
+        .selectFrom("responses")
+        .select([
+          "id",
+          "organization",
+          "project",
+          "status",
+          "previous_response_id",
+          "conversation_id",
+          "conversation_seen",
+          sql<number>`0`.as("is_unused"),
+        ])
+        .where("id", "=", responseId)
+        .where("organization", "=", owner.organization)
+        .where("project", "=", owner.project)
+        .where(isContinued("responses")),
+    )
+    .executeTakeFirstOrThrow();
+  return numInsertedOrUpdatedRows > 0n;
+}
+
+/**
+ * Erases the items of a response that is not there any more. What it continued may be of use to nobody then; that is
+ * erased later.
+ */
+export async function forgetItems(db: Kysely<Database>, responseId: string, previousId: string | null): Promise<void> {
+  await db.deleteFrom("items").where("response_id", "=", responseId).execute();
+  if (previousId === null) return;
+  await db
+    .updateTable("ancestors")
+    .set({ is_unused: 1 })
+    .where("id", "=", previousId)
+    .where((expression) => expression.not(isContinued("ancestors")))
+    .execute();
+}
+
+/** Erases some of the ancestors that nothing continues any more. Gives back how many. */
+export async function eraseAncestors(db: Kysely<Database>, limit: number): Promise<number> {
+  const unused = await db
+    .selectFrom("ancestors")
+    .select(["id", "previous_response_id as previousId"])
+    .where(IS_UNUSED)
+    .limit(limit)
+    .execute();
+  for (const { id, previousId } of unused) {
+    await db.deleteFrom("ancestors").where("id", "=", id).execute();
+    await forgetItems(db, id, previousId);
+  }
+  return unused.length;
+}
+
+/** Whether a row of this table is continued, by a response or by an ancestor of one. */
+export function isContinued(table: "responses" | "ancestors") {
+  const id = sql.ref(`${table}.id`);
+  return sql<SqlBool>`(exists (select 1 from responses as later where later.previous_response_id = ${id})
+    or exists (select 1 from ancestors as later where later.previous_response_id = ${id}))`;
+}

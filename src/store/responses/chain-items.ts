@@ -1,0 +1,115 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type Kysely, sql } from "kysely";
+import type { Response, StoredItem } from "../../../generated/responses-api/types.ts";
+import { freezeDeep } from "../../base/json/freeze-deep.ts";
+import { LruCache } from "../../base/limits/lru-cache.ts";
+import type { Owner } from "../../runs/ports.ts";
+import type { Database } from "../database/schema.ts";
+import { LIVE_STATUSES } from "../runs/run-rows.ts";
+import type { ContextBudget } from "./context-budget.ts";
+import { type ItemPlace, readItems } from "./item-places.ts";
+
+/** How much JSON of responses that have ended is kept read, so that a chain is not read anew for each of its turns. */
+const KEPT_BYTES_MAX = 4 * 1024 * 1024;
+/** The links whose items are looked for together. */
+const LINKS_AT_ONCE_MAX = 100;
+
+export interface Link {
+  readonly id: string;
+  readonly status: Response["status"];
+}
+
+/** Where an item of a chain is found. */
+export interface ChainPlace extends ItemPlace {
+  readonly id: string;
+  readonly responseId: string;
+}
+
+interface KeptItems {
+  readonly items: readonly StoredItem[];
+  readonly bytes: number;
+}
+
+/** The items of the links of chains, input first. */
+export class ChainItems {
+  readonly #db: Kysely<Database>;
+  /**
+   * Those of responses that have ended never change, and nobody can change these. Whether a response is there, and
+   * whose it is, only the database knows.
+   */
+  readonly #ended = new LruCache<KeptItems>(KEPT_BYTES_MAX);
+
+  constructor(db: Kysely<Database>) {
+    this.#db = db;
+  }
+
+  /** By response; `links` are this owner's, as the database has just told. */
+  async load(
+    owner: Owner,
+    links: readonly Link[],
+    budget: ContextBudget,
+  ): Promise<ReadonlyMap<string, readonly StoredItem[]>> {
+    const items = new Map<string, readonly StoredItem[]>();
+    const unread: Link[] = [];
+    for (const link of links) {
+      const known = this.#ended.find(link.id);
+      if (known === null) unread.push(link);
+      else items.set(link.id, takeKept(known, budget));
+    }
+    const places = Map.groupBy(await this.findPlaces(owner, unread, budget), (place) => place.responseId);
+    for (const place of [...places.values()].flat()) budget.takeBytes(place.bytes);
+    for (const link of unread) items.set(link.id, await this.#read(link, places.get(link.id) ?? []));
+    return items;
+  }
+
+  /** Where the items of these links are, link after link. Takes their number from the budget, and not their text. */
+  async findPlaces(owner: Owner, links: readonly Link[], budget: ContextBudget): Promise<readonly ChainPlace[]> {
+    const places: ChainPlace[] = [];
+    for (let start = 0; start < links.length; start += LINKS_AT_ONCE_MAX) {
+      if (start > 0) await nextTurn();
+      const ids = links.slice(start, start + LINKS_AT_ONCE_MAX).map(({ id }) => id);
+      budget.takeItems(await this.#count(ids));
+      const found = Map.groupBy(await this.#findPlaces(owner, ids), (place) => place.responseId);
+      places.push(...ids.flatMap((id) => found.get(id) ?? []));
+    }
+    return places;
+  }
+
+  async #read({ id, status }: Link, places: readonly ItemPlace[]): Promise<readonly StoredItem[]> {
+    const items = await readItems(this.#db, places);
+    if (LIVE_STATUSES.includes(status)) return items;
+    const bytes = places.reduce((sum, place) => sum + place.bytes, id.length);
+    if (bytes <= KEPT_BYTES_MAX) this.#ended.keep(id, { items: freezeDeep(items), bytes }, bytes);
+    return items;
+  }
+
+  async #count(responseIds: readonly string[]): Promise<number> {
+    const { count } = await this.#db
+      .selectFrom("items")
+      .select((expression) => expression.fn.countAll<number>().as("count"))
+      .where("response_id", "in", responseIds)
+      .executeTakeFirstOrThrow();
+    return count;
+  }
+
+  async #findPlaces(owner: Owner, responseIds: readonly string[]): Promise<readonly ChainPlace[]> {
+    const rows = await this.#db
+      .selectFrom("items")
+      // Which reads no body.
+      .select(["id", "response_id as responseId", "sequence", sql<number>`octet_length(body)`.as("bytes")])
+      .where("response_id", "in", responseIds)
+      .where("organization", "=", owner.organization)
+      .where("project", "=", owner.project)
+      .orderBy("response_id")
+      .orderBy("direction") // `input` comes before `output`.
+      .orderBy("position")
+      .execute();
+    return rows.map((row) => ({ ...row, table: "items" }));
+  }
+}
+
+function takeKept({ items, bytes }: KeptItems, budget: ContextBudget): readonly StoredItem[] {
+  budget.takeItems(items.length);
+  budget.takeBytes(bytes);
+  return items;
+}

@@ -1,0 +1,70 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type Kysely, sql } from "kysely";
+import type { StoredItem } from "../../../generated/responses-api/types.ts";
+import type { Database } from "../database/schema.ts";
+import { storedItem } from "./stored-item.ts";
+
+/** Which row holds an item, and how much text it is. */
+export interface ItemPlace {
+  readonly table: "items" | "conversation_items";
+  readonly sequence: number;
+  readonly bytes: number;
+}
+
+/** How much text, and how many items, are read before others get their turn. */
+const SLICE_BYTES_MAX = 1024 * 1024;
+const SLICE_ITEMS_MAX = 200;
+/** How much text a page of a list brings at the most, unless a single item is larger. */
+const PAGE_BYTES_MAX = 16 * 1024 * 1024;
+
+/** The items in the order of their places; one that was erased meanwhile is left out. */
+export async function readItems(db: Kysely<Database>, places: readonly ItemPlace[]): Promise<readonly StoredItem[]> {
+  const items: StoredItem[] = [];
+  for (let start = 0; start < places.length; ) {
+    if (start > 0) await nextTurn();
+    const slice = sliceFrom(places, start);
+    const bodies = await readBodies(db, slice);
+    for (const { sequence } of slice) {
+      const body = bodies.get(sequence);
+      if (body !== undefined) items.push(storedItem(body));
+    }
+    start += slice.length;
+  }
+  return items;
+}
+
+/** The first of the places that make one page: at most `limit`, and no more text than a page may bring. */
+export function firstPage<Place extends Pick<ItemPlace, "bytes">>(
+  places: readonly Place[],
+  limit: number,
+): readonly Place[] {
+  let bytes = 0;
+  const end = places.findIndex((place, index) => {
+    bytes += place.bytes;
+    return index >= limit || (index > 0 && bytes > PAGE_BYTES_MAX);
+  });
+  return end === -1 ? places : places.slice(0, end);
+}
+
+function sliceFrom(places: readonly ItemPlace[], start: number): readonly ItemPlace[] {
+  const table = places[start]?.table;
+  let bytes = 0;
+  let end = start;
+  while (end < places.length && end - start < SLICE_ITEMS_MAX && places[end]?.table === table) {
+    bytes += places[end]?.bytes ?? 0;
+    if (end > start && bytes > SLICE_BYTES_MAX) break;
+    end += 1;
+  }
+  return places.slice(start, end);
+}
+
+/** The sequences are one parameter: with one for each, building the query would take longer than reading the rows. */
+async function readBodies(db: Kysely<Database>, slice: readonly ItemPlace[]): Promise<ReadonlyMap<number, string>> {
+  const sequences = JSON.stringify(slice.map(({ sequence }) => sequence));
+  const rows = await db
+    .selectFrom(slice[0]?.table ?? "items")
+    .select(["sequence", "body"])
+    .where(sql<boolean>`sequence in (select value from json_each(${sequences}))`)
+    .execute();
+  return new Map(rows.map(({ sequence, body }) => [sequence, body]));
+}

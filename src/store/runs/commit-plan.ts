@@ -1,0 +1,279 @@
+import type { Insertable } from "kysely";
+import { assertNever } from "../../base/assert.ts";
+import type { Owner, RecordedEvent } from "../../runs/ports.ts";
+import {
+  type ConversationChange,
+  type ConversationEnd,
+  type ConversationOutcome,
+  endStep,
+  type PlannedChange,
+} from "../conversations/conversation-changes.ts";
+import type { EventChunksTable, ItemDirection, ItemsTable, ResponsesTable } from "../database/schema.ts";
+import type { ItemText } from "../responses/item-text.ts";
+import type { JournalEntry } from "./journal.ts";
+import { emptyTail, extendTail, type RunTail } from "./run-tail.ts";
+
+/** One change asked of the database. Rows are made by who asks, so that a job which cannot be written fails alone. */
+export type WriteJob =
+  | {
+      readonly type: "open";
+      readonly responseId: string;
+      readonly owner: Owner;
+      readonly snapshot: Snapshot;
+      readonly task: string | null;
+      readonly streamed: boolean;
+      /** The conversation it is made in, which it holds. */
+      readonly conversationId: string | null;
+      readonly items: readonly ItemText[];
+      readonly events: readonly RecordedEvent[];
+    }
+  | { readonly type: "append"; readonly responseId: string; readonly events: readonly RecordedEvent[] }
+  | {
+      readonly type: "advance";
+      readonly responseId: string;
+      readonly snapshot: Snapshot;
+      readonly events: readonly RecordedEvent[];
+    }
+  | {
+      readonly type: "close";
+      readonly responseId: string;
+      readonly snapshot: Snapshot;
+      readonly items: readonly ItemText[];
+      readonly events: readonly RecordedEvent[];
+      /** Null: it was made in no conversation. */
+      readonly conversation: ConversationEnd | null;
+    }
+  /** Leaves the run to whichever worker claims it. */
+  | { readonly type: "release"; readonly responseId: string }
+  | { readonly type: "delete"; readonly responseId: string; readonly owner: Owner }
+  | ({ readonly type: "conversation" } & ConversationChange);
+
+/** A response's columns, but for those that say which it is and whose. */
+export type Snapshot = Pick<
+  ResponsesTable,
+  "status" | "model" | "previous_response_id" | "created_at" | "completed_at" | "body"
+>;
+
+/**
+ * `unchanged`: the response is unknown, ended, deleted, or another worker's. `out_of_order`: the events do not follow
+ * the stored ones.
+ */
+export type WriteOutcome = "written" | "unchanged" | "out_of_order" | ConversationOutcome;
+
+/** A change of a live response that this worker holds. */
+export interface ResponseUpdate {
+  readonly responseId: string;
+  readonly columns: Partial<Snapshot> & { readonly worker?: null; readonly task?: null };
+}
+
+/** What is known of a run that has not ended. */
+export interface LiveRun {
+  readonly owner: Owner;
+  readonly tail: RunTail;
+}
+
+/** What one commit writes, and what is known when it is done. */
+export interface CommitPlan {
+  readonly responses: readonly Insertable<ResponsesTable>[];
+  /** Those among them that are made in a conversation. */
+  readonly inConversations: readonly { readonly responseId: string; readonly conversationId: string }[];
+  /** New snapshots, in order; the last one of a run that ends ends it. */
+  readonly updates: readonly ResponseUpdate[];
+  readonly items: readonly Insertable<ItemsTable>[];
+  readonly chunks: readonly Insertable<EventChunksTable>[];
+  readonly journal: readonly JournalEntry[];
+  readonly deletions: readonly { readonly job: number; readonly responseId: string; readonly owner: Owner }[];
+  /** In order, to be made once the responses and items are stored. */
+  readonly conversations: readonly PlannedChange[];
+  readonly outcomes: readonly WriteOutcome[];
+  /** The runs that changed; null for those that ended. */
+  readonly runs: ReadonlyMap<string, LiveRun | null>;
+}
+
+/** What decides a plan besides its jobs. */
+export interface CommitContext {
+  readonly worker: number;
+  readonly runs: ReadonlyMap<string, LiveRun>;
+  /** Runs whose tail must become a chunk now, so that the journal can be cut. */
+  readonly overdue: ReadonlySet<string>;
+  /** Runs that turned out to have been ended by someone else. */
+  readonly lost: ReadonlySet<string>;
+}
+
+/** Turns the jobs of one commit into rows. Pure. */
+export function planCommit(jobs: readonly WriteJob[], context: CommitContext): CommitPlan {
+  const draft = new CommitDraft(context);
+  const outcomes = jobs.map((job, index) => draft.add(job, index));
+  for (const responseId of context.overdue) draft.find(responseId);
+  return { ...draft.rows(), outcomes };
+}
+
+interface RunDraft {
+  readonly before: LiveRun;
+  /**
+   * Its first events become a chunk at once: they hold the whole request's echo, and would lie in memory until the run
+   * has said more.
+   */
+  readonly isNew: boolean;
+  readonly events: RecordedEvent[];
+  nextNumber: number;
+  /** A deleted run leaves nothing to be written; a released one is another worker's. */
+  state: "live" | "ended" | "deleted" | "released";
+}
+
+class CommitDraft {
+  readonly #context: CommitContext;
+  readonly #runs = new Map<string, RunDraft>();
+  readonly #responses: CommitPlan["responses"][number][] = [];
+  readonly #inConversations: CommitPlan["inConversations"][number][] = [];
+  readonly #updates: ResponseUpdate[] = [];
+  readonly #items: CommitPlan["items"][number][] = [];
+  readonly #deletions: CommitPlan["deletions"][number][] = [];
+  readonly #conversations: PlannedChange[] = [];
+
+  constructor(context: CommitContext) {
+    this.#context = context;
+  }
+
+  add(job: WriteJob, index: number): WriteOutcome {
+    switch (job.type) {
+      case "open":
+        this.#responses.push({
+          id: job.responseId,
+          organization: job.owner.organization,
+          project: job.owner.project,
+          ...job.snapshot,
+          version: 1,
+          worker: this.#context.worker,
+          task: job.task,
+          streamed: job.streamed ? 1 : 0,
+          stop_asked: 0,
+        });
+        if (job.conversationId !== null)
+          this.#inConversations.push({ responseId: job.responseId, conversationId: job.conversationId });
+        this.#addItems(job.responseId, job.owner, "input", job.items);
+        return addEvents(this.#begin(job.responseId, { owner: job.owner, tail: emptyTail(0) }, true), job.events);
+      case "append":
+        return addEvents(this.find(job.responseId), job.events);
+      case "advance":
+        return this.#advance(job);
+      case "close":
+        return this.#close(job, index);
+      case "release":
+        return this.#release(job.responseId);
+      case "delete":
+        return this.#delete(job, index);
+      case "conversation":
+        this.#conversations.push({ job: index, ...job });
+        return "unchanged"; // Until the database has said what it came to.
+      default:
+        return assertNever(job);
+    }
+  }
+
+  /** The run as it is after the jobs so far; null unless it is live or ended in this very commit. */
+  find(responseId: string): RunDraft | null {
+    const run = this.#runs.get(responseId);
+    if (run !== undefined) return run;
+    const known = this.#context.runs.get(responseId);
+    return known === undefined || this.#context.lost.has(responseId) ? null : this.#begin(responseId, known, false);
+  }
+
+  rows(): Omit<CommitPlan, "outcomes"> {
+    const chunks: CommitPlan["chunks"][number][] = [];
+    const journal: JournalEntry[] = [];
+    const runs = new Map<string, LiveRun | null>();
+    for (const [responseId, { before, isNew, events, state }] of this.#runs) {
+      if (state !== "live") runs.set(responseId, null);
+      if (state === "deleted") continue;
+      const endsTail = isNew || state !== "live" || this.#context.overdue.has(responseId);
+      const step = extendTail(before.tail, events, endsTail);
+      for (const { firstNumber, lastNumber, body } of step.chunks) {
+        chunks.push({ response_id: responseId, first_number: firstNumber, last_number: lastNumber, body });
+      }
+      if (step.journaled !== null) journal.push({ responseId, ...step.journaled });
+      if (state === "live") runs.set(responseId, { owner: before.owner, tail: step.tail });
+    }
+    return {
+      responses: this.#responses,
+      inConversations: this.#inConversations,
+      updates: this.#updates,
+      items: this.#items,
+      deletions: this.#deletions,
+      conversations: this.#conversations,
+      chunks,
+      journal,
+      runs,
+    };
+  }
+
+  #close(job: Extract<WriteJob, { type: "close" }>, index: number): WriteOutcome {
+    const run = this.find(job.responseId);
+    const outcome = addEvents(run, job.events);
+    if (run === null || outcome !== "written") return outcome;
+    run.state = "ended";
+    this.#updates.push({ responseId: job.responseId, columns: { ...job.snapshot, worker: null, task: null } });
+    this.#addItems(job.responseId, run.before.owner, "output", job.items);
+    if (job.conversation !== null) this.#endInConversation(job.conversation, job.responseId, run.before.owner, index);
+    return outcome;
+  }
+
+  #advance(job: Extract<WriteJob, { type: "advance" }>): WriteOutcome {
+    const outcome = addEvents(this.find(job.responseId), job.events);
+    if (outcome === "written") this.#updates.push({ responseId: job.responseId, columns: job.snapshot });
+    return outcome;
+  }
+
+  #release(responseId: string): WriteOutcome {
+    const run = this.find(responseId);
+    if (run === null || run.state !== "live") return "unchanged";
+    run.state = "released";
+    this.#updates.push({ responseId, columns: { worker: null } });
+    return "written";
+  }
+
+  #delete(job: Extract<WriteJob, { type: "delete" }>, index: number): WriteOutcome {
+    this.#deletions.push({ job: index, responseId: job.responseId, owner: job.owner });
+    const run = this.find(job.responseId);
+    if (run !== null && isSameOwner(run.before.owner, job.owner)) run.state = "deleted";
+    return "unchanged"; // Until the database has said that there was something to delete.
+  }
+
+  #endInConversation(end: ConversationEnd, responseId: string, owner: Owner, job: number): void {
+    this.#conversations.push({ job, owner, conversationId: end.conversationId, step: endStep(end, responseId) });
+  }
+
+  #begin(responseId: string, before: LiveRun, isNew: boolean): RunDraft {
+    const run: RunDraft = { before, isNew, events: [], nextNumber: before.tail.nextNumber, state: "live" };
+    this.#runs.set(responseId, run);
+    return run;
+  }
+
+  #addItems(responseId: string, owner: Owner, direction: ItemDirection, items: readonly ItemText[]): void {
+    for (const [position, { id, body }] of items.entries()) {
+      this.#items.push({
+        id,
+        response_id: responseId,
+        organization: owner.organization,
+        project: owner.project,
+        direction,
+        position,
+        body,
+      });
+    }
+  }
+}
+
+/** Takes all of these events or none. */
+function addEvents(run: RunDraft | null, events: readonly RecordedEvent[]): WriteOutcome {
+  if (run === null || run.state !== "live") return "unchanged";
+  const { nextNumber } = run;
+  if (events.some((event, index) => event.number !== nextNumber + index)) return "out_of_order";
+  for (const event of events) run.events.push(event);
+  run.nextNumber += events.length;
+  return "written";
+}
+
+function isSameOwner(one: Owner, other: Owner): boolean {
+  return one.organization === other.organization && one.project === other.project;
+}

@@ -1,0 +1,135 @@
+import { BrokenPromise } from "../../base/assert.ts";
+
+export interface CommitQueueOptions<Job, Outcome> {
+  /** Stores all jobs or none, in their order. The outcomes answer the jobs one by one. */
+  readonly commit: (jobs: readonly Job[]) => Promise<readonly Outcome[]>;
+  readonly sizeOf: (job: Job) => number;
+  /** The least time from one commit to the next, unless a job is urgent. */
+  readonly intervalMs: number;
+  /** The size at which a commit takes no further job. What is left waits for the next, and its callers with it. */
+  readonly commitSizeMax: number;
+  readonly onCommit?: ((commit: CommitReport) => void) | undefined;
+}
+
+/** What one commit did, for metrics and tests. */
+export interface CommitReport {
+  readonly jobs: number;
+  readonly durationMs: number;
+  readonly failed: boolean;
+}
+
+/** `urgent`: at the end of this tick. `shared`: with the next commit, so that many runs pay for one. */
+export type Urgency = "urgent" | "shared";
+
+interface Waiting<Job, Outcome> {
+  readonly job: Job;
+  readonly size: number;
+  readonly resolve: (outcome: Outcome) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/**
+ * Gathers the jobs of all runs into few commits, one at a time and in order. Each caller holds what it waits for, so
+ * the queue is as long as callers let it be.
+ */
+export class CommitQueue<Job, Outcome> {
+  readonly #options: CommitQueueOptions<Job, Outcome>;
+  #waiting: Waiting<Job, Outcome>[] = [];
+  #waitingSize = 0;
+  #urgent = false;
+  #committing: Promise<void> | null = null;
+  #lastCommitAt = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | null = null;
+  #immediate: NodeJS.Immediate | null = null;
+  #closed = false;
+
+  constructor(options: CommitQueueOptions<Job, Outcome>) {
+    this.#options = options;
+  }
+
+  /** Resolves once the job is committed; rejects, with all jobs of that commit, if the commit fails. */
+  add(job: Job, urgency: Urgency): Promise<Outcome> {
+    if (this.#closed) return Promise.reject(new Error("The store is closed."));
+    const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+    const size = this.#options.sizeOf(job);
+    this.#waiting.push({ job, size, resolve, reject });
+    this.#waitingSize += size;
+    this.#urgent ||= urgency === "urgent" || this.#waitingSize >= this.#options.commitSizeMax;
+    this.#schedule();
+    return promise;
+  }
+
+  /** Commits what waits and takes nothing more. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#unschedule();
+    await this.#committing;
+    while (this.#waiting.length > 0) await this.#commitNext();
+  }
+
+  #schedule(): void {
+    if (this.#closed || this.#waiting.length === 0 || this.#committing !== null || this.#immediate !== null) return;
+    const waitMs = this.#lastCommitAt + this.#options.intervalMs - performance.now();
+    if (this.#urgent || waitMs <= 0) {
+      this.#unschedule();
+      this.#immediate = setImmediate(() => this.#start());
+    } else {
+      this.#timer ??= setTimeout(() => this.#start(), waitMs);
+    }
+  }
+
+  #unschedule(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#immediate !== null) clearImmediate(this.#immediate);
+    this.#timer = null;
+    this.#immediate = null;
+  }
+
+  #start(): void {
+    this.#unschedule();
+    this.#committing = this.#commitNext().then(() => {
+      this.#committing = null;
+      this.#schedule();
+    });
+  }
+
+  /** Never rejects: a failure belongs to the callers of this batch, and the next batch is tried afresh. */
+  async #commitNext(): Promise<void> {
+    const batch = this.#takeBatch();
+    const startedAt = performance.now();
+    let outcomes: readonly Outcome[];
+    try {
+      outcomes = await this.#options.commit(batch.map((waiting) => waiting.job));
+    } catch (error) {
+      this.#finishCommit(batch.length, startedAt, true);
+      for (const waiting of batch) waiting.reject(error);
+      return;
+    }
+    this.#finishCommit(batch.length, startedAt, false);
+    for (const [index, waiting] of batch.entries()) settle(waiting, outcomes[index]);
+  }
+
+  #finishCommit(jobs: number, startedAt: number, failed: boolean): void {
+    this.#lastCommitAt = performance.now();
+    this.#options.onCommit?.({ jobs, durationMs: this.#lastCommitAt - startedAt, failed });
+  }
+
+  #takeBatch(): readonly Waiting<Job, Outcome>[] {
+    let size = 0;
+    const end = this.#waiting.findIndex((waiting) => {
+      const full = size >= this.#options.commitSizeMax;
+      size += waiting.size;
+      return full;
+    });
+    const batch = end === -1 ? this.#waiting : this.#waiting.slice(0, end);
+    this.#waiting = end === -1 ? [] : this.#waiting.slice(end);
+    for (const waiting of batch) this.#waitingSize -= waiting.size;
+    this.#urgent = this.#waiting.length > 0; // What did not fit has waited long enough.
+    return batch;
+  }
+}
+
+function settle<Job, Outcome>(waiting: Waiting<Job, Outcome>, outcome: Outcome | undefined): void {
+  if (outcome === undefined) waiting.reject(new BrokenPromise("a commit answers each of its jobs"));
+  else waiting.resolve(outcome);
+}

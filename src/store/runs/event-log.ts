@@ -1,0 +1,118 @@
+import type { Kysely } from "kysely";
+import type { Response } from "../../../generated/responses-api/types.ts";
+import { assert, assertNever } from "../../base/assert.ts";
+import { jsonOf } from "../../base/json/json-text.ts";
+import { type ClosedRun, type EventLog, type OpenedRun, type RecordedEvent, RunLost } from "../../runs/ports.ts";
+import { type ConversationEnd, sizeOfStep } from "../conversations/conversation-changes.ts";
+import type { Database } from "../database/schema.ts";
+import { lengthOfItems, textOf } from "../responses/item-text.ts";
+import type { Snapshot, WriteJob, WriteOutcome } from "./commit-plan.ts";
+import type { CommitQueue } from "./commit-queue.ts";
+import { findForeignTail } from "./foreign-tail.ts";
+import { readEvents } from "./read-events.ts";
+import type { RunWriter } from "./run-writer.ts";
+
+/**
+ * The log in the database. Nothing more can be stored of a run that was deleted, has ended, or is another worker's:
+ * that is a `RunLost`.
+ */
+export class StoredEventLog implements EventLog {
+  readonly #db: Kysely<Database>;
+  readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
+  readonly #writer: RunWriter;
+
+  constructor(db: Kysely<Database>, queue: CommitQueue<WriteJob, WriteOutcome>, writer: RunWriter) {
+    this.#db = db;
+    this.#queue = queue;
+    this.#writer = writer;
+  }
+
+  async open(run: OpenedRun, events: readonly RecordedEvent[]): Promise<void> {
+    const { owner, response, inputItems } = run;
+    const job: WriteJob = {
+      type: "open",
+      responseId: response.id,
+      owner,
+      snapshot: snapshotOf(response),
+      task: run.task ?? null,
+      streamed: run.streamed ?? false,
+      conversationId: response.conversation?.id ?? null,
+      items: inputItems.map(textOf),
+      events,
+    };
+    requireWritten(await this.#queue.add(job, "urgent"));
+  }
+
+  async append(responseId: string, events: readonly RecordedEvent[]): Promise<void> {
+    requireWritten(await this.#queue.add({ type: "append", responseId, events }, "shared"));
+  }
+
+  async advance(responseId: string, events: readonly RecordedEvent[], response: Response): Promise<void> {
+    const job: WriteJob = { type: "advance", responseId, snapshot: snapshotOf(response), events };
+    requireWritten(await this.#queue.add(job, "urgent"));
+  }
+
+  async close(responseId: string, events: readonly RecordedEvent[], end: ClosedRun): Promise<void> {
+    const job: WriteJob = {
+      type: "close",
+      responseId,
+      snapshot: snapshotOf(end.response),
+      items: end.outputItems.map(textOf),
+      events,
+      conversation: endInConversation(end.response),
+    };
+    requireWritten(await this.#queue.add(job, "urgent"));
+  }
+
+  async *read(responseId: string, after: number): AsyncGenerator<readonly RecordedEvent[], void> {
+    await this.#writer.recover();
+    const tail = this.#writer.findTail(responseId) ?? (await findForeignTail(this.#db, responseId));
+    yield* readEvents(this.#db, responseId, after, tail);
+  }
+}
+
+function snapshotOf(response: Response): Snapshot {
+  return {
+    status: response.status,
+    model: response.model,
+    previous_response_id: response.previous_response_id,
+    created_at: response.created_at,
+    completed_at: response.completed_at,
+    body: jsonOf(response),
+  };
+}
+
+/** Only an answer that came to its end joins the conversation, and with it what it answers. */
+function endInConversation({ conversation, status }: Response): ConversationEnd | null {
+  if (conversation === undefined) return null;
+  return { conversationId: conversation.id, addsItems: status === "completed" || status === "incomplete" };
+}
+
+function requireWritten(outcome: WriteOutcome): void {
+  assert(outcome !== "out_of_order", "the events of a run are stored in order and without gaps");
+  if (outcome === "unchanged") throw new RunLost("nothing more can be stored of this run");
+}
+
+/** Roughly the text a job writes, to bound one commit. */
+export function sizeOfJob(job: WriteJob): number {
+  switch (job.type) {
+    case "open":
+    case "close":
+      return lengthOf(job.events) + lengthOfItems(job.items) + job.snapshot.body.length;
+    case "append":
+      return lengthOf(job.events);
+    case "advance":
+      return lengthOf(job.events) + job.snapshot.body.length;
+    case "release":
+    case "delete":
+      return 0;
+    case "conversation":
+      return sizeOfStep(job.step);
+    default:
+      return assertNever(job);
+  }
+}
+
+function lengthOf(events: readonly RecordedEvent[]): number {
+  return events.reduce((length, event) => length + event.json.length, 0);
+}

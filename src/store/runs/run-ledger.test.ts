@@ -1,0 +1,155 @@
+import { DatabaseSync } from "node:sqlite";
+import { expect, test } from "vitest";
+import { RunLost } from "../../runs/ports.ts";
+import { numbersFrom, openTestStore, readNumbers, temporaryFile } from "../store.fixture.ts";
+import { aResponse, OURS } from "../stored-shapes.fixture.ts";
+import { textEvents } from "./text-events.fixture.ts";
+
+const RUN = "resp_1";
+const failed = { response: aResponse(RUN, { status: "failed" }), outputItems: [] };
+
+function change(file: string, sql: string): void {
+  const database = new DatabaseSync(file);
+  database.exec(sql);
+  database.close();
+}
+
+/** Two workers on one database; the first has begun a run. */
+async function twoWorkers() {
+  const file = temporaryFile();
+  const [one, other] = [await openTestStore({ file }), await openTestStore({ file })];
+  await one.events.open({ owner: OURS, response: aResponse(RUN), inputItems: [], task: "{}" }, textEvents(0, 3));
+  return { file, one, other };
+}
+
+test("a run that a living worker holds is nobody else's", async () => {
+  const { one, other } = await twoWorkers();
+  expect(await other.ledger.claimAbandoned(10)).toEqual([]);
+  await expect(other.events.append(RUN, textEvents(3, 1))).rejects.toThrow(RunLost);
+  await one.events.append(RUN, textEvents(3, 1));
+  expect(await readNumbers(other.events, RUN)).toEqual(numbersFrom(0, 3));
+});
+
+test("what a worker has journaled is read by others while the run goes on", async () => {
+  const { one, other } = await twoWorkers();
+  for (let number = 3; number < 300; number += 3) await one.events.append(RUN, textEvents(number, 3));
+  expect(await readNumbers(other.events, RUN)).toEqual(numbersFrom(0, 299));
+  expect(await readNumbers(other.events, RUN, 200)).toEqual(numbersFrom(201, 299));
+});
+
+test("a worker whose lease ran out loses its runs, and whatever it still writes changes nothing", async () => {
+  const { file, one, other } = await twoWorkers();
+  await one.events.append(RUN, textEvents(3, 2));
+  change(file, "update workers set expires_at = 0 where id = 1");
+  const [claimed] = await other.ledger.claimAbandoned(10);
+  expect(claimed).toMatchObject({ owner: OURS, task: "{}", response: { id: RUN, status: "in_progress" } });
+  await expect(one.events.append(RUN, textEvents(5, 1))).rejects.toThrow(RunLost);
+  await expect(one.events.close(RUN, textEvents(5, 1), failed)).rejects.toThrow(RunLost);
+  await other.events.append(RUN, textEvents(5, 1));
+  await other.events.close(RUN, textEvents(6, 1), failed);
+  expect(await readNumbers(one.events, RUN)).toEqual(numbersFrom(0, 6));
+  expect((await one.responses.findResponse(OURS, RUN))?.status).toBe("failed");
+});
+
+test("a worker that was taken for dead goes on under a new number", async () => {
+  const { file, one, other } = await twoWorkers();
+  change(file, "update workers set expires_at = 0 where id = 1");
+  await other.ledger.claimAbandoned(10);
+  expect(await one.ledger.renewLease()).toBe(false);
+  await one.events.open({ owner: OURS, response: aResponse("resp_2"), inputItems: [] }, textEvents(0, 1));
+  await one.events.append("resp_2", textEvents(1, 1));
+  await expect(one.events.append(RUN, textEvents(3, 1))).rejects.toThrow(RunLost);
+  expect(await readNumbers(other.events, "resp_2")).toEqual([0, 1]);
+  expect(await one.ledger.renewLease()).toBe(true);
+});
+
+test("a released run is whoever's claims it first", async () => {
+  const { one, other } = await twoWorkers();
+  await one.events.append(RUN, textEvents(3, 1));
+  await one.ledger.release(RUN);
+  await expect(one.events.append(RUN, textEvents(4, 1))).rejects.toThrow(RunLost);
+  expect((await other.ledger.claimAbandoned(10)).map(({ response }) => response.id)).toEqual([RUN]);
+  expect(await one.ledger.claimAbandoned(10)).toEqual([]);
+  await other.events.append(RUN, textEvents(4, 1));
+  expect(await readNumbers(one.events, RUN)).toEqual(numbersFrom(0, 4));
+});
+
+test("a worker that leaves orderly leaves its runs with all of their events", async () => {
+  const { one, other } = await twoWorkers();
+  await one.events.append(RUN, textEvents(3, 20));
+  await one.close();
+  expect(await other.ledger.claimAbandoned(10)).toHaveLength(1);
+  expect(await readNumbers(other.events, RUN)).toEqual(numbersFrom(0, 22));
+});
+
+test("claims are limited, oldest first, and an ended run is never claimed", async () => {
+  const { file, one, other } = await twoWorkers();
+  for (const [index, id] of ["resp_b", "resp_c", "resp_d"].entries()) {
+    await one.events.open({ owner: OURS, response: aResponse(id, { created_at: 100 + index }), inputItems: [] }, []);
+  }
+  await one.events.close(RUN, textEvents(3, 1), failed);
+  change(file, "update workers set expires_at = 0 where id = 1");
+  const ids = async (limit: number) => (await other.ledger.claimAbandoned(limit)).map(({ response }) => response.id);
+  expect(await ids(2)).toEqual(["resp_b", "resp_c"]);
+  expect(await ids(2)).toEqual(["resp_d"]);
+  expect(await ids(2)).toEqual([]);
+});
+
+test("a stop asked for by one worker is seen by the one that holds the run, until it has ended", async () => {
+  const { one, other } = await twoWorkers();
+  await other.ledger.askToStop(RUN);
+  expect(await other.ledger.listStopsAsked()).toEqual([]);
+  expect(await one.ledger.listStopsAsked()).toEqual([RUN]);
+  await one.events.close(RUN, textEvents(3, 1), failed);
+  expect(await one.ledger.listStopsAsked()).toEqual([]);
+});
+
+test("a worker claims those of its own runs that it does not make, however that came about", async () => {
+  const { one } = await twoWorkers();
+  await one.events.open({ owner: OURS, response: aResponse("resp_2"), inputItems: [] }, textEvents(0, 2));
+  await one.events.append("resp_2", textEvents(2, 1));
+  expect((await one.ledger.listHeld()).toSorted()).toEqual([RUN, "resp_2"]);
+  const claimed = await one.ledger.claimAbandoned(10, (id) => id === RUN);
+  expect(claimed.map(({ response }) => response.id)).toEqual(["resp_2"]);
+  await one.events.append("resp_2", textEvents(3, 1));
+  expect(await readNumbers(one.events, "resp_2")).toEqual(numbersFrom(0, 3));
+});
+
+test("it is known how often a run was begun again, whoever did it", async () => {
+  const { one, other } = await twoWorkers();
+  await one.ledger.countRestart(RUN);
+  await one.ledger.countRestart(RUN);
+  await one.ledger.release(RUN);
+  expect(await other.ledger.claimAbandoned(10)).toMatchObject([{ restarts: 2 }]);
+});
+
+test("a worker that is found dead when another one starts writes nothing more, whoever claims its runs", async () => {
+  const { file, one, other } = await twoWorkers();
+  await one.events.append(RUN, textEvents(3, 2));
+  change(file, "update workers set expires_at = 0 where id = 1");
+  // It makes chunks of what it finds in journals.
+  expect(await readNumbers(other.events, RUN)).toEqual(numbersFrom(0, 4));
+  await expect(one.events.append(RUN, textEvents(5, 1))).rejects.toThrow(RunLost);
+  expect(await other.ledger.claimAbandoned(10)).toHaveLength(1);
+});
+
+test("a look for runs is as short beside 50,000 ended ones", async () => {
+  const { file, one } = await twoWorkers();
+  change(
+    file,
+    `with recursive n(i) as (select 1 union all select i + 1 from n where i < 50000)
+     insert into responses (id, organization, project, status, model, created_at, body, version)
+     select 'resp_old_' || i, 'o', 'p', 'completed', 'm', 1, hex(zeroblob(1500)), 1 from n`,
+  );
+  const looks = {
+    stops: () => one.ledger.listStopsAsked(),
+    held: () => one.ledger.listHeld(),
+    claims: () => one.ledger.claimAbandoned(10),
+  };
+  for (const [name, look] of Object.entries(looks)) {
+    await look();
+    const startedAt = performance.now();
+    await look();
+    expect(performance.now() - startedAt, name).toBeLessThan(30);
+  }
+});

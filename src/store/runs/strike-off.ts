@@ -1,0 +1,46 @@
+import type { Kysely } from "kysely";
+import { RowInserter } from "../database/row-inserter.ts";
+import type { Database, EventChunksTable } from "../database/schema.ts";
+import { type JournalEntry, readJournal } from "./journal.ts";
+import { findLiveRun } from "./run-rows.ts";
+
+/**
+ * Takes workers off the list, so that they can write nothing more and their runs are anyone's. What they left in their
+ * journals becomes chunks. Part of a transaction that has written before.
+ */
+export async function strikeOff(transaction: Kysely<Database>, workers: readonly number[]): Promise<void> {
+  await recoverTails(transaction, workers);
+  await transaction.deleteFrom("workers").where("id", "in", workers).execute();
+}
+
+async function recoverTails(transaction: Kysely<Database>, workers: readonly number[]): Promise<void> {
+  for (const worker of workers) {
+    const rows = await transaction
+      .selectFrom("event_journal")
+      .select("body")
+      .where("worker", "=", worker)
+      .orderBy("position")
+      .execute();
+    const entries = Map.groupBy(
+      rows.flatMap((row) => readJournal(row.body)),
+      (entry) => entry.responseId,
+    );
+    const chunks: EventChunksTable[] = [];
+    for (const [responseId, entriesOfRun] of entries) {
+      // The events of an ended run are all in chunks, those of a deleted one are of no use.
+      const run = await findLiveRun(transaction, worker, responseId);
+      if (run !== null) chunks.push(...chunksOf(entriesOfRun, run.tail.nextNumber));
+    }
+    await new RowInserter().insert(transaction, "event_chunks", chunks);
+    await transaction.deleteFrom("event_journal").where("worker", "=", worker).execute();
+  }
+}
+
+/** One chunk of the entries that are in no chunk yet, or none. An entry is in a chunk as a whole or not at all. */
+function chunksOf(entries: readonly JournalEntry[], nextNumber: number): readonly EventChunksTable[] {
+  const missing = entries.filter((entry) => entry.firstNumber >= nextNumber);
+  const last = missing.at(-1);
+  if (last === undefined) return [];
+  const body = missing.map((entry) => entry.body).join("\n");
+  return [{ response_id: last.responseId, first_number: nextNumber, last_number: last.lastNumber, body }];
+}

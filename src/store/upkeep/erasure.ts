@@ -1,0 +1,77 @@
+import { type Kysely, sql, type Transaction } from "kysely";
+import type { Database } from "../database/schema.ts";
+import { eraseAncestors } from "../responses/ancestors.ts";
+
+/** How much one step erases, so that it is short whatever there is to do. */
+const STEP_ANCESTORS = 20;
+const STEP_ITEMS = 200;
+const STEP_CONVERSATIONS = 50;
+
+/** Where the next step goes on: after this deleted conversation. */
+export type ErasureCursor = string;
+
+export interface ErasureStep {
+  readonly erased: number;
+  /** Null: nothing is left to look at. */
+  readonly next: ErasureCursor | null;
+}
+
+/** Erases what was deleted once nothing that is stored refers to it any more. */
+export interface Erasure {
+  /** Begin with the empty cursor. */
+  eraseUnused(cursor: ErasureCursor): Promise<ErasureStep>;
+}
+
+export class StoredErasure implements Erasure {
+  readonly #db: Kysely<Database>;
+
+  constructor(db: Kysely<Database>) {
+    this.#db = db;
+  }
+
+  async eraseUnused(cursor: ErasureCursor): Promise<ErasureStep> {
+    const erased = await this.#db.transaction().execute((transaction) => eraseAncestors(transaction, STEP_ANCESTORS));
+    if (erased > 0) return { erased, next: cursor };
+    const deleted = await this.#db
+      .selectFrom("deleted_conversations")
+      .select(["id", isReferredTo().as("isReferredTo")])
+      .where("id", ">", cursor)
+      .orderBy("id")
+      .limit(STEP_CONVERSATIONS)
+      .execute();
+    const unused = deleted.find(({ isReferredTo: isNeeded }) => isNeeded !== 1);
+    if (unused !== undefined)
+      return await this.#db.transaction().execute((transaction) => eraseItems(transaction, unused.id, cursor));
+    const last = deleted.at(-1);
+    return { erased: 0, next: last === undefined || deleted.length < STEP_CONVERSATIONS ? null : last.id };
+  }
+}
+
+/** Some of the items of a conversation that is not there any more, or its last trace. */
+async function eraseItems(
+  transaction: Transaction<Database>,
+  conversationId: string,
+  cursor: ErasureCursor,
+): Promise<ErasureStep> {
+  const { numDeletedRows } = await transaction
+    .deleteFrom("conversation_items")
+    .where("sequence", "in", (query) =>
+      query
+        .selectFrom("conversation_items")
+        .select("sequence")
+        .where("conversation_id", "=", conversationId)
+        .limit(STEP_ITEMS),
+    )
+    .executeTakeFirstOrThrow();
+  if (numDeletedRows < STEP_ITEMS) {
+    await transaction.deleteFrom("split_calls").where("conversation_id", "=", conversationId).execute();
+    await transaction.deleteFrom("deleted_conversations").where("id", "=", conversationId).execute();
+  }
+  return { erased: Number(numDeletedRows), next: cursor };
+}
+
+/** Whether a response that was made in the conversation is there, or an ancestor of one. */
+function isReferredTo() {
+  return sql<number>`(exists (select 1 from responses where conversation_id = deleted_conversations.id)
+    or exists (select 1 from ancestors where conversation_id = deleted_conversations.id))`;
+}

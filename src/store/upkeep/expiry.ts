@@ -1,0 +1,92 @@
+import type { Kysely, Transaction } from "kysely";
+import type { Database } from "../database/schema.ts";
+import { forgetItems, isContinued } from "../responses/ancestors.ts";
+import { LIVE_STATUSES } from "../runs/run-rows.ts";
+
+/** How many responses one step looks at, so that a step is short whatever there is to do. */
+const STEP_ROWS = 50;
+
+/** Where the next step goes on; steps go from the newest to the oldest. */
+export interface ExpiryCursor {
+  readonly createdAt: number;
+  readonly id: string;
+}
+
+/** What one step of the removal did, and where the next goes on. */
+export interface ExpiryStep {
+  readonly deleted: number;
+  /** Null: there is nothing older. */
+  readonly next: ExpiryCursor | null;
+}
+
+/** Removes responses that ended and are older than they shall be kept. */
+export interface Expiry {
+  /**
+   * Looks at some of the responses made before `before` (Unix seconds) and removes those that have ended and that no
+   * other response continues, with their items and events. A chain therefore goes as a whole, once its last response is
+   * old.
+   */
+  deleteExpired(before: number, cursor: ExpiryCursor | null): Promise<ExpiryStep>;
+}
+
+/** Works beside the writer of runs: what has ended is none of its business any more. */
+export class StoredExpiry implements Expiry {
+  readonly #db: Kysely<Database>;
+
+  constructor(db: Kysely<Database>) {
+    this.#db = db;
+  }
+
+  async deleteExpired(before: number, cursor: ExpiryCursor | null): Promise<ExpiryStep> {
+    const rows = await findOld(this.#db, before, cursor);
+    const last = rows.at(-1);
+    if (last === undefined) return { deleted: 0, next: null };
+    const deleted = await this.#db.transaction().execute((transaction) =>
+      deleteEach(
+        transaction,
+        rows.map(({ id }) => id),
+      ),
+    );
+    const next = rows.length < STEP_ROWS ? null : { createdAt: last.created_at, id: last.id };
+    return { deleted, next };
+  }
+}
+
+function findOld(db: Kysely<Database>, before: number, cursor: ExpiryCursor | null) {
+  return db
+    .selectFrom("responses")
+    .select(["id", "created_at"])
+    .where("created_at", "<", before)
+    .$if(cursor !== null, (query) =>
+      query.where((expression) =>
+        expression(
+          expression.refTuple("created_at", "id"),
+          "<",
+          expression.tuple(cursor?.createdAt ?? 0, cursor?.id ?? ""),
+        ),
+      ),
+    )
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(STEP_ROWS)
+    .execute();
+}
+
+/** In the order given, so that a response whose continuation goes first can follow it. */
+async function deleteEach(db: Transaction<Database>, ids: readonly string[]): Promise<number> {
+  let deleted = 0;
+  for (const id of ids) {
+    const row = await db
+      .deleteFrom("responses")
+      .where("id", "=", id)
+      .where("status", "not in", LIVE_STATUSES)
+      .where((expression) => expression.not(isContinued("responses")))
+      .returning("previous_response_id as previousId")
+      .executeTakeFirst();
+    if (row === undefined) continue;
+    await forgetItems(db, id, row.previousId);
+    await db.deleteFrom("event_chunks").where("response_id", "=", id).execute();
+    deleted += 1;
+  }
+  return deleted;
+}

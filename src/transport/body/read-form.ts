@@ -1,0 +1,116 @@
+import type { IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
+import { callbackify } from "node:util";
+import multer, { type FormSource, MulterError, type Storage, type StoredFile } from "multer";
+import { ApiError } from "../../base/api-error.ts";
+import type { Faults } from "../faults.ts";
+import type { UploadedFile } from "../handler.ts";
+import type { BodyPatience } from "./body-chunks.ts";
+import { type BodyFaults, decodeBody } from "./decode-body.ts";
+import { type SpooledUpload, SpoolFault, type UploadSpool } from "./upload-spool.ts";
+
+export interface FormLimits extends BodyPatience {
+  readonly fileBytesMax: number;
+}
+
+type FormFaults = BodyFaults & Pick<Faults, "fileTooLarge" | "invalidForm">;
+
+const PARTS_MAX = 64;
+const FILES_MAX = 8;
+const FIELD_BYTES_MAX = 1024 * 1024;
+/** `a[b]`. */
+const FIELD_NESTING_MAX = 1;
+
+/** Room for the fields and the lines between the parts, beside the largest file. */
+const FORM_OVERHEAD_BYTES = 1024 * 1024;
+
+/** A form of which nothing has been read, and where its files shall be kept. */
+export interface IncomingForm {
+  readonly request: IncomingMessage;
+  readonly spool: UploadSpool;
+}
+
+type Source = FormSource<SpooledUpload>;
+
+/** The parts of a form by name, texts and files; a name that comes twice makes a list. */
+export async function readForm(
+  { request, spool }: IncomingForm,
+  limits: FormLimits,
+  faults: FormFaults,
+): Promise<Record<string, unknown>> {
+  const bytesMax = limits.fileBytesMax + FORM_OVERHEAD_BYTES;
+  // The overhead is nobody's business.
+  const bodyFaults = { ...faults, bodyTooLarge: () => faults.fileTooLarge(limits.fileBytesMax) };
+  const body = admitted(decodeBody(request, { ...limits, bytesMax }, bodyFaults), spool, faults);
+  const source: Source = Object.assign(Readable.from(body, { objectMode: false }), {
+    headers: { "content-type": request.headers["content-type"], "transfer-encoding": "chunked" },
+  });
+  try {
+    await parse(source, storageOf(spool), limits.fileBytesMax);
+  } catch (error) {
+    throw formFault(spool.fault ?? error, limits, faults);
+  }
+  return partsOf(source);
+}
+
+async function* admitted(
+  body: AsyncIterable<Uint8Array>,
+  spool: UploadSpool,
+  faults: FormFaults,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) {
+    if (!spool.admit(chunk.length)) throw faults.noRoomForBody();
+    yield chunk;
+  }
+}
+
+function parse(source: Source, storage: Storage<SpooledUpload>, fileBytesMax: number): Promise<void> {
+  const form = multer({
+    storage,
+    limits: {
+      fileSize: fileBytesMax,
+      files: FILES_MAX,
+      fields: PARTS_MAX,
+      parts: PARTS_MAX,
+      fieldSize: FIELD_BYTES_MAX,
+      fieldNestingDepth: FIELD_NESTING_MAX,
+      fieldArrayIndexLimit: PARTS_MAX,
+    },
+    defParamCharset: "utf8",
+  });
+  return new Promise((resolve, reject) => {
+    form.any()(source, null, (error) => (error === undefined ? resolve() : reject(error)));
+  });
+}
+
+/** Multer's words for: keep what comes. Whoever owns the spool lets go of it, whatever becomes of the form. */
+function storageOf(spool: UploadSpool): Storage<SpooledUpload> {
+  const keep = callbackify(async (content: Readable) => ({ kept: await spool.keep(content) }));
+  return {
+    _handleFile: (_source, { stream }, done) => keep(stream, done),
+    _removeFile: (_source, _file, done) => done(null),
+  };
+}
+
+function formFault(error: unknown, limits: FormLimits, faults: FormFaults): Error {
+  if (error instanceof ApiError || error instanceof SpoolFault) return error; // The second is ours, and for the log.
+  if (!(error instanceof MulterError))
+    return faults.invalidForm(error instanceof Error ? error.message : "broken", null);
+  if (error.code === "LIMIT_FILE_SIZE") return faults.fileTooLarge(limits.fileBytesMax);
+  return faults.invalidForm(error.message, error.field ?? null);
+}
+
+function partsOf(source: Source): Record<string, unknown> {
+  const parts = new Map<string, unknown>(Object.entries(source.body ?? {}));
+  for (const file of source.files ?? []) {
+    const before = parts.get(file.fieldname);
+    const uploaded = uploadedFile(file);
+    if (before === undefined) parts.set(file.fieldname, uploaded);
+    else parts.set(file.fieldname, [...(Array.isArray(before) ? before : [before]), uploaded]);
+  }
+  return Object.fromEntries(parts);
+}
+
+function uploadedFile({ originalname, mimetype, kept }: StoredFile<SpooledUpload>): UploadedFile {
+  return { filename: originalname, mimeType: mimetype, size: kept.size, read: () => kept.read() };
+}

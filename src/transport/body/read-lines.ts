@@ -1,0 +1,43 @@
+import type { IncomingMessage } from "node:http";
+import type { Faults } from "../faults.ts";
+import { bodyChunks } from "./body-chunks.ts";
+import { parseJson } from "./parse-json.ts";
+
+export interface LineLimits {
+  readonly lineBytesMax: number;
+  readonly idleTimeoutMs: number;
+}
+
+type LineFaults = Pick<Faults, "bodyTooLarge" | "bodyTimedOut" | "invalidJson">;
+
+const LINE_FEED = 0x0a;
+
+/** The values of an NDJSON body as their lines end. Blank lines are skipped; a last line without a line end counts. */
+export async function* readLines(request: IncomingMessage, limits: LineLimits, faults: LineFaults): AsyncGenerator {
+  let begun: Buffer[] = []; // Pieces of a line whose end has not come yet; joined once.
+  let begunBytes = 0;
+  for await (const chunk of bodyChunks(
+    request,
+    { ...limits, bytesPerSecondMin: 0, totalTimeoutMs: null },
+    faults.bodyTimedOut,
+  )) {
+    let start = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, start)) {
+      if (begunBytes + end - start > limits.lineBytesMax) throw faults.bodyTooLarge(limits.lineBytesMax);
+      const line = Buffer.concat([...begun, chunk.subarray(start, end)]);
+      begun = [];
+      begunBytes = 0;
+      start = end + 1;
+      if (!isBlank(line)) yield parseJson(line, faults);
+    }
+    begun.push(chunk.subarray(start));
+    begunBytes += chunk.length - start;
+    if (begunBytes > limits.lineBytesMax) throw faults.bodyTooLarge(limits.lineBytesMax);
+  }
+  const last = Buffer.concat(begun);
+  if (!isBlank(last)) yield parseJson(last, faults);
+}
+
+function isBlank(line: Buffer): boolean {
+  return line.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+}

@@ -1,0 +1,60 @@
+import { watch } from "node:fs";
+import { mkdtemp, readdir, readlink, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { verifies } from "../../../tests/verifies.ts";
+import { ByteBudget } from "../../base/limits/byte-budget.ts";
+import { UploadSpool } from "./upload-spool.ts";
+
+const OPEN_FILES = "/proc/self/fd";
+
+/** Those in this folder that this process holds, the ones without a name included. */
+async function openFilesIn(folder: string): Promise<readonly string[]> {
+  const paths = await Promise.all(
+    (await readdir(OPEN_FILES)).map((file) => readlink(join(OPEN_FILES, file)).catch(() => "")),
+  );
+  return paths.filter((path) => path.startsWith(folder));
+}
+
+/** For a second at most, so that a spool that goes on writing is found out. */
+async function* pieces(count = 200): AsyncGenerator<Uint8Array> {
+  for (let piece = 0; piece < count; piece++) {
+    yield Buffer.alloc(1024);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+test.skipIf(process.platform !== "linux").each([0, 1, 2, 5])(
+  "a spool that is released while a file comes in leaves nothing open, after %d ms",
+  async (ms) => {
+    const folder = await mkdtemp(join(tmpdir(), "spool-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const spool = new UploadSpool(folder, new ByteBudget(0).open());
+    const kept = spool.keep(pieces());
+    if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
+    await Promise.all([spool.release(), expect(kept).rejects.toThrow(/nobody waits|file closed|EBADF/)]);
+    expect(await openFilesIn(folder)).toEqual([]);
+    expect(await readdir(folder).catch(() => [])).toEqual([]);
+  },
+);
+
+test.skipIf(process.platform !== "linux")(
+  "a spooled file never has a name that a kill could leave behind",
+  async () => {
+    verifies("files.upload.nothing-is-left-by-a-kill");
+    const folder = await mkdtemp(join(tmpdir(), "spool-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const named: unknown[] = [];
+    const watcher = watch(folder, (_event, name) => named.push(name));
+    onTestFinished(() => watcher.close());
+    const spool = new UploadSpool(folder, new ByteBudget(0).open());
+    for (let file = 0; file < 20; file++) {
+      const kept = await spool.keep(pieces(2));
+      expect((await Array.fromAsync(kept.read())).length).toBeGreaterThan(0);
+    }
+    await spool.release();
+    const names = named.filter((name) => !String(name).startsWith("#")); // So Linux calls what has no name.
+    expect([names, await readdir(folder)]).toEqual([[], []]);
+  },
+);

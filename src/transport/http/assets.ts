@@ -1,0 +1,35 @@
+import { readFileSync } from "node:fs";
+import { writeWhole } from "../stream/write-whole.ts";
+import type { Exchange } from "./exchange.ts";
+
+/** A fixed page; a file is read once, at the start. */
+export type Asset = {
+  readonly contentType: string;
+  /** 200 unless told. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+} & ({ readonly bytes: Uint8Array | string } | { readonly file: string | URL });
+
+/** By path. */
+export type Assets = Readonly<Record<string, Asset>>;
+
+/** Answers GET and HEAD for fixed pages, without a key. Resolves to whether the path is one. */
+export function assetServer(assets: Assets): (exchange: Exchange) => Promise<boolean> {
+  const pages = new Map(Object.entries(assets).map(([path, asset]) => [path, { ...asset, content: contentOf(asset) }]));
+  return async (exchange) => {
+    const page = pages.get(exchange.path);
+    if (page === undefined || !["GET", "HEAD"].includes(exchange.request.method ?? "")) return false;
+    await writeWhole(
+      exchange,
+      page.status ?? 200,
+      { "content-type": page.contentType, "cache-control": "no-cache", ...page.headers },
+      page.content,
+    );
+    return true;
+  };
+}
+
+function contentOf(asset: Asset): Uint8Array {
+  if (!("bytes" in asset)) return readFileSync(asset.file);
+  return typeof asset.bytes === "string" ? Buffer.from(asset.bytes) : asset.bytes;
+}

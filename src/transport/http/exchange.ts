@@ -1,0 +1,160 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { newRequestId } from "../../base/ids.ts";
+import type { Logger } from "../../base/logger.ts";
+import { ReaderTooSlow } from "../../base/reader-too-slow.ts";
+import type { Caller } from "../caller.ts";
+import type { ReplyHeaders } from "../handler.ts";
+import type { InFlight } from "../in-flight.ts";
+import type { TransportOptions } from "../options.ts";
+import type { RequestObserver, RequestWatch } from "../request-observer.ts";
+import type { Unread } from "../stream/unread-bytes.ts";
+import { crossOriginHeaders } from "./cross-origin.ts";
+
+/** Why a signal aborted, and why the reading of a body ended: there is nobody left to answer. */
+export class ClientLeft extends Error {
+  override readonly name = "ClientLeft";
+}
+
+/** One request and its reply, from the first byte to the last. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly caller: Caller;
+  readonly path: string;
+  /** The query string without its `?`. */
+  readonly search: string;
+  readonly requestId: string;
+  readonly clientRequestId: string | null;
+  readonly receivedAt: number;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  readonly watch: RequestWatch | null;
+  /** Set once the route is known; for the log. */
+  operationId: string | null;
+  /** The same, as the contract writes its path. */
+  route: string | null;
+  /** Set once the caller is known; for the log. */
+  callerFields: object;
+  /** Set once the caller is known; on every reply from then on. */
+  callerHeaders: ReplyHeaders;
+  /** The headers of every reply as of now. */
+  standingHeaders(): Record<string, string>;
+  /** Counts what waits for the reader of this reply, which is cut when it takes too little. */
+  openUnread(): Unread;
+}
+
+export interface ExchangeParts {
+  readonly inFlight: InFlight;
+  readonly log: Logger;
+  readonly observer?: RequestObserver | undefined;
+  readonly options: TransportOptions;
+}
+
+/**
+ * Opens the record of a request; it closes itself, with a line in the access log, when the reply is out or the client
+ * has left.
+ */
+export function openExchange(request: IncomingMessage, response: ServerResponse, parts: ExchangeParts): Exchange {
+  const startedAt = performance.now();
+  const flight = parts.inFlight.begin();
+  const [path, search] = splitUrl(request.url ?? "/");
+  const caller = callerOf(request);
+  const exchange: Exchange = {
+    request,
+    response,
+    caller,
+    path,
+    search,
+    requestId: newRequestId(),
+    clientRequestId: singleHeader(request.headers["x-client-request-id"]),
+    receivedAt: Date.now(),
+    signal: flight.signal,
+    log: parts.log,
+    watch: parts.observer?.begin(caller) ?? null,
+    operationId: null,
+    route: null,
+    callerFields: {},
+    callerHeaders: {},
+    standingHeaders: () => ({
+      "x-request-id": exchange.requestId,
+      ...NO_SNIFFING,
+      ...crossOriginHeaders(request.headers.origin, parts.options),
+      ...parts.options.standingHeaders(elapsedSince(startedAt)),
+      ...exchange.callerHeaders,
+      ...(parts.inFlight.leaving ? { connection: "close" } : {}),
+    }),
+    openUnread: () => parts.options.unread.open(cut),
+  };
+  const cut = (): void => {
+    parts.log.warn(
+      { requestId: exchange.requestId, operationId: exchange.operationId },
+      "a reply that was not read was cut",
+    );
+    flight.abort(new ReaderTooSlow("the reply was not read"));
+    response.destroy();
+  };
+  let open = true;
+  const close = (): void => {
+    if (!open) return;
+    open = false;
+    if (!response.writableFinished) flight.abort(new ClientLeft("the client left before its reply was complete"));
+    flight.end();
+    tellEnd(exchange, performance.now() - startedAt, parts.options);
+  };
+  response.once("close", close);
+  // A pipelined request loses its connection before its response has one: only the request hears of it.
+  request.once("error", close);
+  response.on("error", (error) =>
+    parts.log.debug({ err: error, requestId: exchange.requestId }, "a reply could not be written"),
+  );
+  return exchange;
+}
+
+/** On every reply: browsers take its type as it says, whatever its bytes look like. */
+export const NO_SNIFFING = { "x-content-type-options": "nosniff" };
+
+export function singleHeader(value: string | readonly string[] | undefined): string | null {
+  if (value === undefined) return null;
+  return typeof value === "string" ? value : value.join(", ");
+}
+
+export function splitUrl(url: string): readonly [string, string] {
+  const mark = url.indexOf("?");
+  return mark < 0 ? [url, ""] : [url.slice(0, mark), url.slice(mark + 1)];
+}
+
+function elapsedSince(startedAt: number): number {
+  return Math.round(performance.now() - startedAt);
+}
+
+export function callerOf(request: IncomingMessage): Caller {
+  return {
+    method: request.method ?? "",
+    path: splitUrl(request.url ?? "/")[0],
+    headers: request.headers,
+    remoteAddress: request.socket.remoteAddress ?? "",
+  };
+}
+
+function tellEnd(exchange: Exchange, durationMs: number, { quietOperations }: TransportOptions): void {
+  const { caller, response, operationId, route, path, requestId, clientRequestId } = exchange;
+  const status = response.headersSent ? response.statusCode : null;
+  const complete = response.writableFinished;
+  exchange.watch?.end({ operationId, route, status, complete, durationMs });
+  const ms = Math.round(durationMs);
+  const isQuiet = operationId !== null && quietOperations.has(operationId) && status === 200;
+  exchange.log[isQuiet ? "debug" : "info"](
+    {
+      method: caller.method,
+      path,
+      operationId,
+      status,
+      complete,
+      ms,
+      requestId,
+      clientRequestId,
+      ...exchange.callerFields,
+    },
+    "request",
+  );
+}

@@ -1,0 +1,109 @@
+import { Router } from "@koa/router";
+import type { DefaultState } from "koa";
+import { assert } from "../../base/assert.ts";
+import { readTraceContext } from "../../base/trace-context.ts";
+import { hasBody } from "../body/body-chunks.ts";
+import { checkBody, readBody } from "../body/read-body.ts";
+import { readBodyQuery } from "../body/read-body-query.ts";
+import { UploadSpool } from "../body/upload-spool.ts";
+import type { Contract, OperationRoute } from "../contract.ts";
+import type { Faults } from "../faults.ts";
+import type { Handler, HandlerTable, OperationRequest, Reply, RequestContext } from "../handler.ts";
+import type { TransportOptions } from "../options.ts";
+import { writeReply } from "../stream/write-reply.ts";
+import type { Admission } from "./admission.ts";
+import { type Exchange, singleHeader } from "./exchange.ts";
+import { readQuery } from "./read-query.ts";
+
+export interface MountParts<P> {
+  readonly contract: Contract;
+  readonly handlers: HandlerTable<P>;
+  readonly admission: Admission<P>;
+  readonly faults: Faults;
+  readonly options: TransportOptions;
+}
+
+/** What the first middleware hands to those after it. */
+export interface ExchangeHolder {
+  exchange: Exchange;
+}
+
+export type OperationRouter = Router<DefaultState, ExchangeHolder>;
+
+/** A router with a handler for each operation of the contract. Throws, with their names, if some have none. */
+export function mountOperations<P>(parts: MountParts<P>): OperationRouter {
+  const { routes } = parts.contract;
+  const missing = routes.map(({ operationId }) => operationId).filter((id) => !Object.hasOwn(parts.handlers, id));
+  assert(missing.length === 0, `every operation has a handler; these have none: ${missing.join(", ")}`);
+  const router: OperationRouter = new Router({ exclusive: "specificity", sensitive: true });
+  for (const route of routes) {
+    const handler = parts.handlers[route.operationId];
+    assert(handler !== undefined, "an operation that is not missing has a handler");
+    router.register(route.path, [route.method], ({ exchange, params }) => {
+      exchange.operationId = route.operationId;
+      exchange.route = route.path;
+      return serveOperation(route, handler, exchange, params, parts);
+    });
+  }
+  return router;
+}
+
+async function serveOperation<P>(
+  route: OperationRoute,
+  handler: Handler<P>,
+  exchange: Exchange,
+  params: Readonly<Record<string, string>>,
+  parts: MountParts<P>,
+): Promise<void> {
+  const { admission, contract, faults, options } = parts;
+  const { headers } = exchange.request;
+  // Before the body: strangers upload nothing.
+  const principal = route.secured ? await admission.authenticate(headers) : admission.anonymous;
+  if (route.secured) {
+    exchange.callerHeaders = admission.headersFor?.(principal) ?? {};
+    exchange.callerFields = admission.logFieldsFor?.(principal) ?? {};
+  }
+  const query = readQuery(route.query, await searchOf(route, exchange, parts), faults);
+  const spool = new UploadSpool(options.uploadFolder, options.incoming.open());
+  try {
+    const answer = async (): Promise<Reply> => {
+      const sent = await readBody(route, { request: exchange.request, spool }, options, faults);
+      const body = await checkBody(route, sent, contract, faults);
+      const request: OperationRequest = { path: params, query, headers: namedHeaders(route, exchange), body };
+      return handler(request, requestContext(route, exchange, principal));
+    };
+    // Writing may last: neither the request's body nor the reply's is held meanwhile.
+    await answer().then((reply) => writeReply(exchange, reply, parts));
+  } finally {
+    await spool.release();
+  }
+}
+
+/** The query string, after what a body says of it where the contract lets it: what comes last counts. */
+async function searchOf<P>(
+  route: OperationRoute,
+  { request, search }: Exchange,
+  { options, faults }: MountParts<P>,
+): Promise<string> {
+  if (route.queryInBody !== true || !hasBody(request)) return search;
+  return `${await readBodyQuery(request, options, faults)}&${search}`;
+}
+
+function namedHeaders(route: OperationRoute, { request }: Exchange): Record<string, string> {
+  const named = route.headers.map((name): [string, string | null] => [name, singleHeader(request.headers[name])]);
+  return Object.fromEntries(named.filter((entry): entry is [string, string] => entry[1] !== null));
+}
+
+function requestContext<P>(route: OperationRoute, exchange: Exchange, principal: P): RequestContext<P> {
+  return {
+    requestId: exchange.requestId,
+    clientRequestId: exchange.clientRequestId,
+    principal,
+    caller: exchange.caller,
+    trace: exchange.watch === null ? readTraceContext(exchange.caller.headers) : exchange.watch.trace,
+    signal: exchange.signal,
+    operationId: route.operationId,
+    receivedAt: exchange.receivedAt,
+    log: exchange.log,
+  };
+}

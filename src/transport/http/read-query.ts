@@ -1,0 +1,98 @@
+import type { OperationRoute, QueryParameter, QueryScalar } from "../contract.ts";
+import type { Faults, QueryRefusal } from "../faults.ts";
+
+type QueryFaults = Pick<Faults, "invalidQuery">;
+type Rule = QueryRefusal extends infer R ? (R extends QueryRefusal ? Omit<R, "name" | "value"> : never) : never;
+
+/**
+ * Reads the parameters the contract knows; others are ignored. A parameter that is given twice counts with its last
+ * value.
+ */
+export function readQuery(
+  table: OperationRoute["query"],
+  search: string,
+  faults: QueryFaults,
+): Record<string, unknown> {
+  const given = new URLSearchParams(search);
+  const query: Record<string, unknown> = {};
+  for (const [name, parameter] of Object.entries(table)) {
+    const values = [name, ...parameter.aliases].flatMap((alias) => given.getAll(alias));
+    const value = readParameter(name, parameter, values, faults);
+    if (value !== undefined) query[name] = value;
+  }
+  return query;
+}
+
+function readParameter(
+  name: string,
+  parameter: QueryParameter,
+  values: readonly string[],
+  faults: QueryFaults,
+): unknown {
+  const last = values.at(-1);
+  if (last === undefined) {
+    if (parameter.required) throw faults.invalidQuery({ name, value: "", rule: "required" });
+    return parameter.default;
+  }
+  const { maxItems } = parameter;
+  if (parameter.array && maxItems !== undefined && values.length > maxItems) {
+    throw faults.invalidQuery({
+      name,
+      value: values.join(","),
+      rule: "maxItems",
+      limit: maxItems,
+      size: values.length,
+    });
+  }
+  const read = (text: string): unknown => readValue(name, parameter, text, faults);
+  return parameter.array ? values.map(read) : read(last);
+}
+
+function readValue(name: string, parameter: QueryParameter, text: string, faults: QueryFaults): unknown {
+  const value = coerce(parameter.kind, text);
+  const broken = value === undefined ? wrongType(parameter.kind) : brokenRule(parameter, value);
+  if (broken !== null) throw faults.invalidQuery({ name, value: text, ...broken });
+  return value;
+}
+
+/** Undefined where the text does not say a value of the kind. */
+function coerce(kind: QueryParameter["kind"], text: string): QueryScalar | object | undefined {
+  switch (kind) {
+    case "string":
+      return text;
+    case "boolean":
+      return text === "true" ? true : text === "false" ? false : undefined;
+    case "integer":
+      return /^-?\d+$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined;
+    case "number":
+      return /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text) && Number.isFinite(Number(text)) ? Number(text) : undefined;
+    case "object":
+      return undefined; // No operation has one; bracketed names would have to be read.
+  }
+}
+
+function wrongType(kind: QueryParameter["kind"]): Rule | null {
+  return kind === "string" ? null : { rule: "type", expected: kind };
+}
+
+function brokenRule(parameter: QueryParameter, value: QueryScalar | object): Rule | null {
+  const allowed = parameter.enum;
+  if (allowed?.every((one) => one !== value)) return { rule: "enum", allowed: allowed.map(String) };
+  if (typeof value === "number") return brokenBound(parameter, value);
+  return typeof value === "string" ? brokenText(parameter, value) : null;
+}
+
+function brokenBound({ kind, minimum, maximum }: QueryParameter, value: number): Rule | null {
+  const integer = kind === "integer";
+  if (minimum !== undefined && value < minimum) return { rule: "minimum", limit: minimum, integer };
+  if (maximum !== undefined && value > maximum) return { rule: "maximum", limit: maximum, integer };
+  return null;
+}
+
+function brokenText({ minLength, maxLength, pattern }: QueryParameter, value: string): Rule | null {
+  const size = value.length;
+  if (minLength !== undefined && size < minLength) return { rule: "minLength", limit: minLength, size };
+  if (maxLength !== undefined && size > maxLength) return { rule: "maxLength", limit: maxLength, size };
+  if (pattern !== undefined && !new RegExp(pattern, "u").test(value)) return { rule: "pattern", pattern };
+  return null;
+}

@@ -1,0 +1,314 @@
+import { expect, test } from "vitest";
+import { ApiError } from "../../base/api-error.ts";
+import { rememberJson } from "../../base/json/json-text.ts";
+import type { RequestContext, StreamEvent } from "../handler.ts";
+import {
+  connectTo,
+  everythingFrom,
+  listed,
+  type Sample,
+  sampleRoutes,
+  startSample,
+  until,
+} from "../http/sample-interface.fixture.ts";
+import type { TransportOptions } from "../options.ts";
+
+const GET = "GET /v1/things/x HTTP/1.1\r\nHost: x\r\n\r\n";
+
+interface Numbered extends StreamEvent {
+  readonly n: number;
+}
+
+function numbered(n: number): Numbered {
+  return { type: "number", n };
+}
+
+function said(value: string): StreamEvent & { readonly text: string } {
+  return { type: "text", text: value };
+}
+
+function startStream(
+  events: (context: RequestContext<string | null>) => AsyncIterable<StreamEvent>,
+  options: Partial<TransportOptions> = {},
+): Promise<Sample> {
+  return startSample({
+    options,
+    handlers: { getThing: async (_request, context) => ({ status: 200, events: events(context) }) },
+  });
+}
+
+function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { opened: promise, open: resolve };
+}
+
+test("events are framed by type and compact JSON, and nothing follows the last", async () => {
+  const { url } = await startStream(() => listed<StreamEvent>(numbered(1), said("a\n\u2028b")), {
+    prettyJson: true,
+  });
+  const reply = await fetch(`${url}/v1/things/x`);
+  expect([
+    reply.headers.get("content-type"),
+    reply.headers.get("cache-control"),
+    reply.headers.get("x-accel-buffering"),
+  ]).toEqual(["text/event-stream; charset=utf-8", "no-cache", "no"]);
+  expect(await reply.text()).toBe(
+    'event: number\ndata: {"type":"number","n":1}\n\nevent: text\ndata: {"type":"text","text":"a\\n\u2028b"}\n\n',
+  );
+});
+
+test("an event whose JSON is already known is not made again", async () => {
+  const { url } = await startStream(() => listed(rememberJson(numbered(1), '{"as":"remembered"}')));
+  expect(await (await fetch(`${url}/v1/things/x`)).text()).toContain('data: {"as":"remembered"}');
+});
+
+test("an empty stream is an empty reply", async () => {
+  const { url } = await startStream(() => listed());
+  const reply = await fetch(`${url}/v1/things/x`);
+  expect([reply.status, await reply.text()]).toEqual([200, ""]);
+});
+
+test("the first event does not wait for the second", async () => {
+  const second = gate();
+  const { url } = await startStream(async function* () {
+    yield numbered(1);
+    await second.opened;
+    yield numbered(2);
+  });
+  const reply = await fetch(`${url}/v1/things/x`);
+  const reader = reply.body?.getReader();
+  expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toContain('"n":1');
+  second.open();
+  expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toContain('"n":2');
+});
+
+test("events of one turn of the event loop go out in one write", async () => {
+  const bursts = [gate(), gate(), gate()];
+  const { url } = await startStream(async function* () {
+    for (const burst of bursts) {
+      await burst.opened;
+      for (let n = 0; n < 100; n++) yield numbered(n);
+    }
+  });
+  const reply = fetch(`${url}/v1/things/x`); // Its head goes out with its first event.
+  bursts[0]?.open();
+  const reader = (await reply).body?.getReader();
+  for (const next of [...bursts.slice(1), gate()]) {
+    const piece = Buffer.from((await reader?.read())?.value ?? []).toString();
+    expect([...piece.matchAll(/"n":\d+/g)]).toHaveLength(100);
+    next.open();
+  }
+  expect(await reader?.read()).toMatchObject({ done: true });
+});
+
+test("all of a long stream arrives, in order, at a slow reader as well", async () => {
+  const { url } = await startStream(async function* () {
+    for (let n = 0; n < 50_000; n++) yield numbered(n);
+  });
+  const text = await (await fetch(`${url}/v1/things/x`)).text();
+  const numbers = [...text.matchAll(/"n":(\d+)/g)].map(([, n]) => Number(n));
+  expect(numbers).toEqual(Array.from({ length: 50_000 }, (_, n) => n));
+});
+
+test("a reader that does not read stops the source, so that memory stays bounded", async () => {
+  let pulled = 0;
+  let isReturned = false;
+  const frame = 1024;
+  const sample = await startStream(async function* () {
+    try {
+      for (;;) {
+        pulled++;
+        yield said("x".repeat(frame));
+      }
+    } finally {
+      isReturned = true;
+    }
+  });
+  const socket = connectTo(sample);
+  socket.pause();
+  socket.write(GET);
+  await stillness(() => pulled);
+  expect(pulled * frame).toBeGreaterThan(64 * 1024);
+  expect(pulled * frame).toBeLessThan(16 * 1024 * 1024); // Mostly the kernel's socket buffers.
+  socket.destroy();
+  await until(() => isReturned);
+});
+
+/** Resolves when a number has not changed for a while. */
+async function stillness(read: () => number): Promise<void> {
+  for (let last = -1; last !== read(); ) {
+    last = read();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+test("a source that is always ready does not keep others from being served", async () => {
+  const sample = await startSample({
+    handlers: {
+      getThing: async () => ({
+        status: 200,
+        events: (async function* () {
+          for (;;) yield numbered(1);
+        })(),
+      }),
+    },
+  });
+  const greedy = connectTo(sample);
+  greedy.write(GET);
+  greedy.resume();
+  await new Promise((resolve) => greedy.once("data", resolve));
+  expect((await fetch(`${sample.url}/v1/things/special`)).status).toBe(204);
+});
+
+test("silence is broken by comments", async () => {
+  const end = gate();
+  const { url } = await startStream(
+    async function* () {
+      yield numbered(1);
+      await end.opened;
+    },
+    { keepAliveMs: 5 },
+  );
+  const reply = await fetch(`${url}/v1/things/x`);
+  let text = "";
+  for await (const piece of reply.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += piece;
+    if (text.split(": keepalive\n\n").length > 3) end.open();
+  }
+  expect(text).toMatch(/^event: number\ndata: {"type":"number","n":1}\n\n(: keepalive\n\n)+$/);
+});
+
+async function* failing(error: Error, ...before: readonly StreamEvent[]): AsyncGenerator<StreamEvent> {
+  yield* before;
+  throw error;
+}
+
+test("a source that is silent from the start is broken by comments too", async () => {
+  const end = gate();
+  const { url } = await startStream(
+    async function* () {
+      await end.opened;
+      yield numbered(1);
+    },
+    { keepAliveMs: 5 },
+  );
+  const reply = await fetch(`${url}/v1/things/x`);
+  end.open();
+  expect(await reply.text()).toMatch(/^(: keepalive\n\n)+event: number/);
+});
+
+test.each([0, 1, 2])("a client that leaves after %i events aborts the signal and ends the source", async (count) => {
+  const signals: AbortSignal[] = [];
+  let isReturned = false;
+  const sample = await startStream(async function* ({ signal }) {
+    signals.push(signal);
+    try {
+      for (let n = 0; n < count; n++) yield numbered(n);
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      yield numbered(-1);
+    } finally {
+      isReturned = true;
+    }
+  });
+  const socket = connectTo(sample);
+  let text = "";
+  socket.on("data", (chunk) => {
+    text += String(chunk);
+  });
+  socket.write(GET);
+  await until(() => signals.length > 0 && text.split("data: ").length === count + 1);
+  expect(signals[0]?.aborted).toBe(false);
+  socket.destroy();
+  await until(() => isReturned);
+  expect(signals[0]?.aborted).toBe(true);
+  expect(sample.log.filter(({ level }) => level === "error")).toEqual([]);
+  expect(sample.log.at(-1)?.fields).toMatchObject({ complete: false });
+});
+
+test("a client that leaves before the handler has answered lets the stream go unread", async () => {
+  const answer = gate();
+  let isReturned = false;
+  let pulled = 0;
+  const events = {
+    [Symbol.asyncIterator]: () => ({
+      next: async () => ({ done: false as const, value: numbered(pulled++) }),
+      return: async () => {
+        isReturned = true;
+        return { done: true as const, value: undefined };
+      },
+    }),
+  };
+  const signals: AbortSignal[] = [];
+  const sample = await startSample({
+    handlers: {
+      getThing: async (_request, { signal }) => {
+        signals.push(signal);
+        await answer.opened;
+        return { status: 200, events };
+      },
+    },
+  });
+  const socket = connectTo(sample);
+  socket.write(GET);
+  await until(() => signals.length > 0);
+  socket.destroy();
+  await until(() => signals[0]?.aborted === true);
+  answer.open();
+  await until(() => isReturned);
+  expect(pulled).toBe(0);
+});
+
+test("a source that fails before its first event is answered as plain HTTP", async () => {
+  const { url } = await startStream(() =>
+    failing(new ApiError({ status: 409, type: "t", code: "taken", message: "m" })),
+  );
+  const reply = await fetch(`${url}/v1/things/x`);
+  expect([reply.status, reply.headers.get("content-type")]).toEqual([409, "application/json"]);
+});
+
+test.each([
+  ["an ApiError", new ApiError({ status: 503, type: "t", code: "overloaded", message: "m" }), "overloaded", 0],
+  ["a fault of ours", new Error("the secret"), "internal_error", 1],
+])("after the head, %s becomes the stream's last event", async (_what, error, code, logged) => {
+  const sample = await startStream(() => failing(error, numbered(1)));
+  const text = await (await fetch(`${sample.url}/v1/things/x`)).text();
+  expect(text).toBe(
+    `event: number\ndata: {"type":"number","n":1}\n\nevent: error\ndata: {"type":"error","code":"${code}","last":{"type":"number","n":1}}\n\n`,
+  );
+  expect(sample.log.filter(({ level }) => level === "error")).toHaveLength(logged);
+});
+
+test("events are checked against the contract where replies are checked", async () => {
+  const onlyOnes = Object.assign((event: unknown) => JSON.stringify(event) === JSON.stringify(numbered(1)), {
+    errors: [],
+  });
+  const sample = await startSample({
+    contract: {
+      routes: sampleRoutes,
+      bodyValidators: {},
+      eventValidators: { getThing: onlyOnes },
+    },
+    handlers: { getThing: async () => ({ status: 200, events: listed(numbered(1), numbered(2)) }) },
+  });
+  const text = await (await fetch(`${sample.url}/v1/things/x`)).text();
+  expect(text).toMatch(/"n":1}\n\nevent: error\n[^\n]*internal_error/);
+});
+
+test("a connection is used again after a stream", async () => {
+  const socket = connectTo(await startStream(() => listed(numbered(1))));
+  socket.write(GET + GET.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"));
+  expect((await everythingFrom(socket)).split("HTTP/1.1 200 OK")).toHaveLength(3);
+});
+
+test("a HEAD request for a stream gets its head, and the source is left alone", async () => {
+  let pulled = 0;
+  const { url } = await startStream(async function* () {
+    for (;;) yield numbered(pulled++);
+  });
+  const reply = await fetch(`${url}/v1/things/x`, { method: "HEAD" });
+  expect([reply.status, reply.headers.get("content-type"), pulled]).toEqual([
+    200,
+    "text/event-stream; charset=utf-8",
+    0,
+  ]);
+});

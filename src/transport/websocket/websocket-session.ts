@@ -1,0 +1,143 @@
+import type { WebSocket } from "ws";
+import type { ApiError } from "../../base/api-error.ts";
+import { jsonOf } from "../../base/json/json-text.ts";
+import type { Logger } from "../../base/logger.ts";
+import { ReaderTooSlow } from "../../base/reader-too-slow.ts";
+import type { Faults } from "../faults.ts";
+import { ClientLeft } from "../http/exchange.ts";
+import { namedFault } from "../http/named-fault.ts";
+import type { Flight } from "../in-flight.ts";
+import type { TransportOptions } from "../options.ts";
+import { letGo } from "../stream/let-go.ts";
+import type { Unread } from "../stream/unread-bytes.ts";
+import { type IncomingSocket, WebSocketInbox } from "./websocket-inbox.ts";
+
+export interface SessionParts {
+  readonly requestId: string;
+  /** What is still said when the conversation breaks; `last` is the latest message that was sent. */
+  readonly lastWords: (fault: ApiError, last: object | null) => readonly object[];
+  /** Aborted once the server is stopping. */
+  readonly draining: AbortSignal;
+  /** Whether the end of what is sent tells nothing of that. */
+  readonly endsByItself: boolean;
+  readonly faults: Faults;
+  readonly options: Pick<TransportOptions, "pingIntervalMs" | "incoming" | "unread">;
+  readonly log: Logger;
+}
+
+const CLOSE_NORMAL = 1000;
+const CLOSE_GOING_AWAY = 1001;
+const CLOSE_TOO_LARGE = 1009;
+
+/** By the status HTTP would have answered with; other 4xx are 1008, a breach of policy. */
+const CLOSE_CODES: ReadonlyMap<number, number> = new Map([
+  [408, CLOSE_GOING_AWAY],
+  [413, CLOSE_TOO_LARGE],
+  [415, 1003],
+]);
+const CLOSE_POLICY = 1008;
+const CLOSE_FAULT = 1011;
+
+/** Bytes that may wait for a slow reader before nothing more is pulled. */
+const BUFFERED_BYTES_MAX = 64 * 1024;
+
+/**
+ * How long a conversation that the server ends may still say how it ended; less than a stopping server waits for
+ * farewells.
+ */
+const LAST_MESSAGES_MS = 300;
+
+/** Runs one conversation to its end. Everything that goes wrong ends the socket, nothing else. */
+export function converse(
+  incoming: IncomingSocket,
+  flight: Flight,
+  handle: (messages: AsyncIterableIterator<unknown>) => AsyncIterable<object>,
+  parts: SessionParts,
+): void {
+  const { socket } = incoming;
+  const { pingIntervalMs } = parts.options;
+  const inbox = new WebSocketInbox(incoming, parts.options.incoming.open(), parts.faults);
+  const source = handle(inbox)[Symbol.asyncIterator]();
+  const stopPings = pingRegularly(socket, pingIntervalMs, () => inbox.look(pingIntervalMs));
+  socket.on("error", (error) => parts.log.debug({ err: error, requestId: parts.requestId }, "a WebSocket failed"));
+  let leaving: NodeJS.Timeout | undefined;
+  const leave = (): void => {
+    void inbox.return(); // Who only listens ends by that.
+    leaving = setTimeout(() => socket.close(CLOSE_GOING_AWAY), LAST_MESSAGES_MS);
+  };
+  flight.signal.addEventListener("abort", leave, { once: true });
+  socket.once("close", (code) => {
+    stopPings();
+    flight.abort(new ClientLeft("the client closed its WebSocket"));
+    clearTimeout(leaving);
+    flight.end();
+    letGo(source, parts.log, parts.requestId);
+    parts.log.info({ code, requestId: parts.requestId }, "a WebSocket closed");
+  });
+  const unread = parts.options.unread.open(() => {
+    parts.log.warn({ requestId: parts.requestId }, "a WebSocket that was not read was cut");
+    flight.abort(new ReaderTooSlow("the WebSocket was not read"));
+    socket.terminate();
+  });
+  socket.once("close", () => unread.update(0));
+  sendAll(socket, source, { ...parts, signal: flight.signal, unread }).then(
+    (code) => socket.close(inbox.isOversized ? CLOSE_TOO_LARGE : flight.signal.aborted ? CLOSE_GOING_AWAY : code, ""),
+    (error: unknown) => parts.log.error({ err: error, requestId: parts.requestId }, "a WebSocket could not be written"),
+  );
+}
+
+/** Resolves to the code with which the socket shall close. */
+async function sendAll(
+  socket: WebSocket,
+  source: AsyncIterator<object>,
+  parts: SessionParts & { readonly signal: AbortSignal; readonly unread: Unread },
+): Promise<number> {
+  let last: object | null = null;
+  try {
+    for await (const message of { [Symbol.asyncIterator]: () => source }) {
+      await send(socket, message, parts.unread);
+      last = message;
+    }
+    return parts.draining.aborted && !parts.endsByItself ? CLOSE_GOING_AWAY : CLOSE_NORMAL;
+  } catch (error) {
+    if (parts.signal.aborted) return CLOSE_GOING_AWAY; // The close says it all.
+    const fault = sessionFault(error, parts);
+    for (const message of parts.lastWords(fault, last)) await send(socket, message, parts.unread);
+    return fault.status >= 500 ? CLOSE_FAULT : (CLOSE_CODES.get(fault.status) ?? CLOSE_POLICY);
+  }
+}
+
+function sessionFault(error: unknown, { faults, log, requestId }: SessionParts): ApiError {
+  const named = namedFault(error, faults);
+  if (named !== null) return named;
+  log.error({ err: error, requestId }, "a conversation broke");
+  return faults.internalError(requestId);
+}
+
+/** Resolves when the next message may be sent. A message for a socket that has closed is dropped. */
+function send(socket: WebSocket, message: object, unread: Unread): Promise<void> | void {
+  if (socket.readyState !== socket.OPEN) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  socket.send(jsonOf(message), () => resolve());
+  if (socket.bufferedAmount <= BUFFERED_BYTES_MAX) return;
+  unread.update(socket.bufferedAmount);
+  return promise.then(() => unread.update(0));
+}
+
+/**
+ * Ends a socket whose other side has not answered the ping before; one that we have stopped reading cannot have heard
+ * the answer.
+ */
+function pingRegularly(socket: WebSocket, intervalMs: number, onPing: () => void): () => void {
+  let answered = true;
+  socket.on("pong", () => {
+    answered = true;
+  });
+  const timer = setInterval(() => {
+    onPing();
+    if (!answered && !socket.isPaused) return socket.terminate();
+    answered = false;
+    if (socket.readyState === socket.OPEN) socket.ping();
+  }, intervalMs);
+  return () => clearInterval(timer);
+}

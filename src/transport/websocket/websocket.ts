@@ -1,0 +1,238 @@
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { WebSocketServer } from "ws";
+import type { ApiError } from "../../base/api-error.ts";
+import { newRequestId } from "../../base/ids.ts";
+import type { Logger } from "../../base/logger.ts";
+import { readTraceContext } from "../../base/trace-context.ts";
+import type { QueryParameter } from "../contract.ts";
+import type { Faults } from "../faults.ts";
+import type { ReplyHeaders, RequestContext } from "../handler.ts";
+import { type Admission, admitCaller } from "../http/admission.ts";
+import { callerOf, singleHeader, splitUrl } from "../http/exchange.ts";
+import { namedFault } from "../http/named-fault.ts";
+import { rawReply } from "../http/raw-reply.ts";
+import { readQuery } from "../http/read-query.ts";
+import type { InFlight } from "../in-flight.ts";
+import type { TransportOptions } from "../options.ts";
+import type { RequestObserver } from "../request-observer.ts";
+import { BoundedWebSocket } from "./bounded-websocket.ts";
+import type { IncomingSocket } from "./websocket-inbox.ts";
+import { converse } from "./websocket-session.ts";
+
+/** What answers WebSockets at a path. */
+export type Upgrade<P> = { readonly path: string } & (
+  | { readonly refuse: (path: string) => ApiError }
+  | Conversation<P>
+);
+
+/** How many conversations there may be at once, and what is said to one more. */
+export interface Room {
+  readonly conversationsMax: number;
+  readonly refuse: (conversationsMax: number) => ApiError;
+}
+
+/** The messages are JSON values in text frames, both ways. */
+export interface Conversation<P> {
+  readonly secured: boolean;
+  readonly operationId: string;
+  /** Bytes of one message; left out: those of the transport's options. */
+  readonly messageBytesMax?: number;
+  /** How many may be held at once; left out: as many as come. */
+  readonly room?: Room & { readonly perCaller?: Room & { readonly nameOf: (principal: P) => string } };
+  /** The query parameters that the handler reads, as the contract describes them; left out: none. */
+  readonly query?: Readonly<Record<string, QueryParameter>>;
+  /** Rejects with the `ApiError` of a caller who may begin none now. */
+  readonly admitCaller?: (principal: P) => Promise<void>;
+  /**
+   * Throws the `ApiError` of a conversation that cannot be begun now. Nothing else happens between this and its
+   * beginning.
+   */
+  readonly admit?: () => void;
+  /**
+   * Whether its messages end when all is said and never because the server stops: they are then followed by 1000 also
+   * while it does.
+   */
+  readonly endsByItself?: boolean;
+  /** What is still said when a conversation breaks; left out: the interface's `streamError`. */
+  readonly lastWords?: (error: ApiError) => object;
+  /** For a message that is not JSON text the iteration of `messages` throws; `next` can be called again afterwards. */
+  readonly handle: (messages: AsyncIterableIterator<unknown>, context: ConversationContext<P>) => AsyncIterable<object>;
+}
+
+/** What a handler knows about its conversation. */
+export interface ConversationContext<P> extends RequestContext<P> {
+  /** Aborts when the server begins to stop: what is being answered may be finished. */
+  readonly draining: AbortSignal;
+  readonly query: Readonly<Record<string, unknown>>;
+  /** Whose conversation it is by now; throws as the upgrade would, for instance for a key that was revoked since. */
+  authenticate(): Promise<P>;
+}
+
+export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+export interface UpgradeParts<P> {
+  readonly upgrades: readonly Upgrade<P>[];
+  readonly admission: Admission<P>;
+  readonly faults: Faults;
+  readonly options: TransportOptions;
+  readonly inFlight: InFlight;
+  readonly log: Logger;
+  readonly observer?: RequestObserver;
+}
+
+/** Turns upgrade requests into conversations; whatever cannot become one gets a plain HTTP reply. */
+export function acceptUpgrades<P>(parts: UpgradeParts<P>): UpgradeListener {
+  const doors = new Map(parts.upgrades.map((upgrade) => [upgrade.path, doorOf(upgrade, parts)]));
+  const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    admitCaller(callerOf(request), parts.admission, parts.inFlight, parts.faults);
+    const [path] = splitUrl(request.url ?? "/");
+    const door = doors.get(path);
+    if (door === undefined) throw parts.faults.unknownRoute(request.method ?? "", path);
+    await door.open(request, socket, head);
+  };
+  return (request, socket, head) => {
+    socket.on("error", (error) => parts.log.debug({ err: error }, "an upgrading connection failed"));
+    accept(request, socket, head).catch((error: unknown) => refuse(request, socket, error, parts));
+  };
+}
+
+interface Door {
+  /** Throws, having written nothing, for whoever may not come in. */
+  open(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
+}
+
+function doorOf<P>(upgrade: Upgrade<P>, parts: UpgradeParts<P>): Door {
+  if (!("refuse" in upgrade)) return new ConversationDoor(upgrade, parts);
+  return { open: () => Promise.reject(upgrade.refuse(upgrade.path)) };
+}
+
+/** The way into the conversations of one path. */
+class ConversationDoor<P> implements Door {
+  readonly #conversation: Conversation<P>;
+  readonly #parts: UpgradeParts<P>;
+  readonly #server: WebSocketServer;
+  readonly #messageBytesMax: number;
+  readonly #replyHeaders = new WeakMap<IncomingMessage, ReplyHeaders>();
+  #held = 0;
+  readonly #heldByCaller = new Map<string, number>();
+
+  constructor(conversation: Conversation<P>, parts: UpgradeParts<P>) {
+    this.#conversation = conversation;
+    this.#parts = parts;
+    const maxPayload = conversation.messageBytesMax ?? parts.options.messageBytesMax;
+    this.#messageBytesMax = maxPayload;
+    this.#server = new WebSocketServer({
+      noServer: true,
+      maxPayload,
+      clientTracking: false,
+      WebSocket: BoundedWebSocket,
+    });
+    this.#server.on("headers", (lines, request) => {
+      const headers = Object.entries(this.#replyHeaders.get(request) ?? {});
+      for (const [name, value] of headers) lines.push(`${name}: ${value}`);
+    });
+  }
+
+  async open(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const { admission, faults, options } = this.#parts;
+    const requestId = newRequestId();
+    const principal = await this.#authenticate(request);
+    const query = readQuery(this.#conversation.query ?? {}, splitUrl(request.url ?? "/")[1], faults);
+    if (this.#conversation.admitCaller !== undefined) await this.#conversation.admitCaller(principal);
+    this.#checkRoom(principal);
+    this.#conversation.admit?.();
+    const callerHeaders = this.#conversation.secured ? admission.headersFor?.(principal) : {};
+    const headers = { "x-request-id": requestId, ...options.standingHeaders(0), ...callerHeaders };
+    this.#replyHeaders.set(request, headers);
+    this.#server.handleUpgrade(request, socket, head, (webSocket) => {
+      this.#start({ socket: webSocket, wire: socket, messageBytesMax: this.#messageBytesMax }, request, {
+        requestId,
+        principal,
+        query,
+      });
+    });
+  }
+
+  #start(
+    incoming: IncomingSocket,
+    request: IncomingMessage,
+    known: Pick<ConversationContext<P>, "requestId" | "principal" | "query">,
+  ): void {
+    const { inFlight, log, faults, options } = this.#parts;
+    const { operationId, handle, lastWords, endsByItself = false } = this.#conversation;
+    const leave = this.#enter(known.principal);
+    const closed = this.#parts.observer?.beginConversation();
+    incoming.socket.once("close", () => {
+      leave();
+      closed?.();
+    });
+    const flight = inFlight.begin();
+    const context: ConversationContext<P> = {
+      ...known,
+      clientRequestId: singleHeader(request.headers["x-client-request-id"]),
+      caller: callerOf(request),
+      trace: readTraceContext(request.headers),
+      signal: flight.signal,
+      draining: inFlight.whenDraining,
+      operationId,
+      receivedAt: Date.now(),
+      log,
+      authenticate: () => this.#authenticate(request),
+    };
+    converse(incoming, flight, (messages) => handle(messages, context), {
+      requestId: known.requestId,
+      draining: inFlight.whenDraining,
+      endsByItself,
+      faults,
+      options,
+      log,
+      lastWords: (fault, last) => (lastWords === undefined ? faults.streamError(fault, last) : [lastWords(fault)]),
+    });
+  }
+
+  async #authenticate({ headers }: IncomingMessage): Promise<P> {
+    const { admission } = this.#parts;
+    return this.#conversation.secured ? await admission.authenticate(headers) : admission.anonymous;
+  }
+
+  #checkRoom(principal: P): void {
+    const { room } = this.#conversation;
+    if (room === undefined) return;
+    if (this.#held >= room.conversationsMax) throw room.refuse(room.conversationsMax);
+    const { perCaller } = room;
+    if (perCaller === undefined) return;
+    const held = this.#heldByCaller.get(perCaller.nameOf(principal)) ?? 0;
+    if (held >= perCaller.conversationsMax) throw perCaller.refuse(perCaller.conversationsMax);
+  }
+
+  /** Counts a conversation that begins; call what is returned when it is over. */
+  #enter(principal: P): () => void {
+    const name = this.#conversation.room?.perCaller?.nameOf(principal) ?? "";
+    const count = (change: 1 | -1): void => {
+      this.#held += change;
+      const held = (this.#heldByCaller.get(name) ?? 0) + change;
+      if (held > 0) this.#heldByCaller.set(name, held);
+      else this.#heldByCaller.delete(name);
+    };
+    count(1);
+    return () => count(-1);
+  }
+}
+
+function refuse<P>(
+  request: IncomingMessage,
+  socket: Duplex,
+  error: unknown,
+  { faults, log, options }: UpgradeParts<P>,
+): void {
+  const requestId = newRequestId();
+  const named = namedFault(error, faults);
+  if (named === null) log.error({ err: error, requestId }, "an upgrade failed");
+  else if (named.status >= 500) log.warn({ err: error, requestId }, "a request was refused");
+  const fault = named ?? faults.internalError(requestId);
+  const headers = { "x-request-id": requestId, ...options.standingHeaders(0), ...fault.headers };
+  socket.once("finish", () => socket.destroy()); // The other side may keep its half open for ever.
+  socket.end(rawReply(fault.status, headers, faults.renderError(fault)));
+  log.info({ path: splitUrl(request.url ?? "/")[0], status: fault.status, requestId }, "an upgrade was refused");
+}
