@@ -111,7 +111,7 @@ const BROKEN: Readonly<Record<string, Sources>> = {
   },
   "contract-tests-use-the-wire": { "contract-tests/a.ts": 'import "../src/store/a.ts";', "src/store/a.ts": "" },
   "web-framework-in-transport": { "src/servers/a.ts": 'import type { Server } from "http";' },
-  "tokenizer-library-in-tokenizers": {
+  "counting-libraries-in-tokenizers": {
     "src/servers/a.ts": 'const { countTokens } = await import("gpt-tokenizer/encoding/o200k_base");',
   },
   "database-in-store": { "src/servers/a.ts": 'import { sql } from "kysely";' },

@@ -206,10 +206,10 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     /^(npm:(koa|@koa\/.*|multer|ws)|node:(https?|http2))$/,
   ),
   never(
-    "tokenizer-library-in-tokenizers",
-    "gpt-tokenizer lives in tokenizers/.",
+    "counting-libraries-in-tokenizers",
+    "gpt-tokenizer and image-dimensions live in tokenizers/.",
     product("src/(?!tokenizers/)"),
-    /^npm:gpt-tokenizer$/,
+    /^npm:(gpt-tokenizer|image-dimensions)$/,
   ),
   never("database-in-store", "SQL lives in store/.", product("src/(?!store/)"), /^(npm:kysely|node:sqlite)$/),
   never(

@@ -85,17 +85,17 @@ describe("the size of a picture", () => {
     ],
     [
       "WebP, simple",
-      bytes("RIFF", [0, 0, 0, 0], "WEBPVP8 ", [0, 0, 0, 0, 0, 0, 0, 0x9d, 1, 0x2a, 0x80, 2, 0xe0, 1]),
+      bytes("RIFF", [0, 0, 0, 0], "WEBPVP8 ", [10, 0, 0, 0, 0, 0, 0, 0x9d, 1, 0x2a, 0x80, 2, 0xe0, 1]),
       { width: 640, height: 480 },
     ],
     [
       "WebP, lossless",
-      bytes("RIFF", [0, 0, 0, 0], "WEBPVP8L", [0, 0, 0, 0, 0x2f, 0x7f, 0xc2, 0x77, 0, 0, 0, 0, 0, 0]),
+      bytes("RIFF", [0, 0, 0, 0], "WEBPVP8L", [10, 0, 0, 0, 0x2f, 0x7f, 0xc2, 0x77, 0, 0, 0, 0, 0, 0]),
       { width: 640, height: 480 },
     ],
     [
       "WebP, extended",
-      bytes("RIFF", [0, 0, 0, 0], "WEBPVP8X", [0, 0, 0, 0, 0, 0, 0, 0, 0x7f, 2, 0, 0xdf, 1, 0]),
+      bytes("RIFF", [0, 0, 0, 0], "WEBPVP8X", [10, 0, 0, 0, 0, 0, 0, 0, 0x7f, 2, 0, 0xdf, 1, 0]),
       { width: 640, height: 480 },
     ],
   ])("is read from a %s", (_kind, picture, size) => {
