@@ -2,8 +2,9 @@ import type { ResponsesApiHandlers } from "../../../generated/responses-api/oper
 import type { Config } from "../../config/load-config.ts";
 import type { ApiContext } from "../../responses-api/access/context.ts";
 import { ModelHealth } from "../../responses-api/keeping/model-health.ts";
+import { getHealth } from "../../responses-api/operations/get-health.ts";
 import { getMetrics } from "../../responses-api/operations/get-metrics.ts";
-import { getHealth, getReadiness } from "../../responses-api/operations/health.ts";
+import { getReadiness } from "../../responses-api/operations/get-readiness.ts";
 import type { Store } from "../../store/open-store.ts";
 import type { ChosenModel } from "../choices/choose-model.ts";
 import type { Telemetry } from "../choices/choose-telemetry.ts";

@@ -12,11 +12,6 @@ export interface ReadinessParts {
   readonly model: Pick<ModelHealth, "look">;
 }
 
-/** `GET /healthz`: the process answers. */
-export function getHealth(): ResponsesApiHandlers<ApiContext>["getHealth"] {
-  return async () => ({ status: 200, body: { status: "ok", checks: {} } });
-}
-
 /**
  * `GET /readyz`: the store answers, the disk has room and the server is here to stay. The model server is shown and
  * does not decide: it fails for all servers alike, and where none is ready nobody could even be told so.

@@ -1,0 +1,14 @@
+import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
+import type { ModelEngine } from "../../runs/ports.ts";
+import type { ApiContext } from "../access/context.ts";
+import { modelUnknown } from "../errors/model-errors.ts";
+import { offeredModels } from "../show/offered-models.ts";
+
+/** `GET /v1/models/{model}`. */
+export function getModel(engine: ModelEngine): ResponsesApiHandlers<ApiContext>["getModel"] {
+  return async ({ path }, { signal }) => {
+    const found = (await offeredModels(engine, signal)).find(({ id }) => id === path.model);
+    if (found === undefined) throw modelUnknown(path.model);
+    return { status: 200, body: found };
+  };
+}
