@@ -1,7 +1,6 @@
-export interface TextFile {
-  readonly path: string;
-  readonly text: string;
-}
+import { longCommentLines } from "./comment-lines.ts";
+import { operationFaults } from "./operation-files.ts";
+import type { TextFile } from "./text-file.ts";
 
 /** What no other tool looks for. `sentence` is what you read when a rule fires. */
 export interface TidyRule {
@@ -59,6 +58,19 @@ export const TIDY_RULES: readonly TidyRule[] = [
     files: OWN_CODE,
     except: TIDY,
     find: lines(/@ts-(ignore|nocheck)|(oxlint|eslint)-disable(?!.* -- \w)|biome-ignore(?!.*: \w)/),
+  },
+  {
+    name: "comments-end-at-120-columns",
+    sentence: "Break the lines of a comment at 120 columns.",
+    files: /^(src|tests|contract-tests|scripts|web)\/.*[.](tsx?|m?js)$/,
+    except: /^scripts\/codegen\/templates\//,
+    find: longCommentLines,
+  },
+  {
+    name: "one-operation-per-file",
+    sentence: "A file of operations/ exports one handler, named as the file: get-file.ts exports getFile.",
+    files: /^src\/.*\/operations\/[\w-]+[.]ts$/,
+    find: operationFaults,
   },
   {
     name: "no-drawers",

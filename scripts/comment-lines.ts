@@ -1,0 +1,20 @@
+import { readComments } from "./comments.ts";
+import type { TextFile } from "./text-file.ts";
+
+const COLUMNS_MAX = 120;
+
+/** Lines of comments that are too long. How long lines of code and of strings are is the formatter's business. */
+export function longCommentLines({ path, text }: TextFile): string[] {
+  const lines = text.split("\n");
+  if (lines.every(isShort)) return [];
+  const commented = new Set(readComments(path, text).flatMap(({ lineFirst, lineLast }) => range(lineFirst, lineLast)));
+  return lines.flatMap((line, index) => (isShort(line) || !commented.has(index + 1) ? [] : [`${path}:${index + 1}`]));
+}
+
+function isShort(line: string): boolean {
+  return line.length <= COLUMNS_MAX || [...line].length <= COLUMNS_MAX;
+}
+
+function range(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}
