@@ -136,26 +136,26 @@ describe("masks", () => {
 });
 
 test("an accessibility tree leaves out what is not told, and keeps what stands below it", () => {
-  const node = (nodeId: string, role: string, name: string, childIds: string[], more: object = {}) => ({
+  const node = (nodeId: string, role: string, name: string, more: object) => ({
     nodeId,
     ignored: false,
     role: { value: role },
     name: { value: name },
-    childIds,
     ...more,
   });
   const tree = describeTree([
-    node("1", "main", "Chat", ["2", "4"]),
-    node("2", "generic", "", ["3"], { ignored: true }),
-    node("3", "StaticText", "Hi", ["5"]),
-    node("4", "textbox", "Message", [], {
+    node("1", "main", "Chat", { childIds: ["2", "4"] }),
+    node("2", "generic", "", { childIds: ["3"], ignored: true }),
+    node("3", "StaticText", "Hi", { childIds: ["5"] }),
+    node("4", "textbox", "Message", {
+      childIds: [],
       value: { value: "Ho" },
       properties: [
         { name: "focused", value: { value: true } },
         { name: "labelledby", value: {} },
       ],
     }),
-    node("5", "InlineTextBox", "Hi", []),
+    node("5", "InlineTextBox", "Hi", { childIds: [] }),
   ]);
   expect(tree).toBe(['main "Chat"', '  StaticText "Hi"', '  textbox "Message" "Ho" focused=true'].join("\n"));
 });

@@ -34,7 +34,7 @@ export async function generateContract(
   const published = withSchemas(openapi.document, reachedSchemas(openapi));
   const texts = await Promise.all([
     typesFile(contract, document, workFolder),
-    ...streams.map((stream, index) => messagesFile(contract, stream, schemas, index, workFolder)),
+    ...streams.map((stream, index) => messagesFile(stream, schemas, contract.streams[index], workFolder)),
     ...(withOperations ? [operationFiles(contract, document, workFolder)] : []),
   ]);
   const files = [
@@ -60,13 +60,11 @@ async function typesFile(contract: Contract, document: JsonObject, workFolder: s
 }
 
 async function messagesFile(
-  contract: Contract,
   stream: Bundle,
   schemas: Schemas,
-  index: number,
+  spec: Contract["streams"][number] | undefined,
   workFolder: string,
 ): Promise<readonly Output[]> {
-  const spec = contract.streams[index];
   return spec === undefined ? [] : generateMessages(stream, schemas, spec, workFolder);
 }
 

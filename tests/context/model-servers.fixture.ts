@@ -18,6 +18,14 @@ interface Call {
   readonly model?: string;
 }
 
+/** How many words a server takes, and what it says to more. */
+interface Window {
+  readonly window: number;
+  readonly tooLong: (size: number, window: number) => object;
+}
+
+const NO_WINDOW: Window = { window: Infinity, tooLong: () => ({}) };
+
 type Answer = (response: ServerResponse, call: ReceivedCall) => void;
 
 /** The prompt that a chat template makes. */
@@ -34,8 +42,7 @@ export function llamaCpp(window: number, answer = "Fine."): Answer {
   return (response, { path, body }) => {
     const call = read(body);
     const [name] = path.split("?");
-    if (name === "/v1/chat/completions")
-      return chat(response, call, answer, window, (size) => LLAMA_TOO_LONG(size, window));
+    if (name === "/v1/chat/completions") return chat(response, call, answer, { window, tooLong: LLAMA_TOO_LONG });
     if (name === "/apply-template") return json(response, 200, { prompt: templated(call.messages ?? []) });
     if (name === "/tokenize")
       return json(response, 200, {
@@ -56,8 +63,7 @@ export function llamaCpp(window: number, answer = "Fine."): Answer {
 export function vllm(window: number, answer = "Fine."): Answer {
   return (response, { path, body }) => {
     const call = read(body);
-    if (path === "/v1/chat/completions")
-      return chat(response, call, answer, window, (size) => VLLM_TOO_LONG(size, window));
+    if (path === "/v1/chat/completions") return chat(response, call, answer, { window, tooLong: VLLM_TOO_LONG });
     if (path === "/tokenize") {
       if (call.messages === undefined)
         return json(response, 400, { error: { message: "Field required", type: "BadRequestError", code: 400 } });
@@ -77,7 +83,7 @@ export function vllm(window: number, answer = "Fine."): Answer {
 /** As Ollama: no tokenizer; it tells the window of what is loaded, and cuts what is too long in silence. */
 export function ollama(window: number, answer = "Fine."): Answer {
   return (response, { path, body }) => {
-    if (path === "/v1/chat/completions") return chat(response, read(body), answer, Infinity, () => ({}));
+    if (path === "/v1/chat/completions") return chat(response, read(body), answer, NO_WINDOW);
     if (path === "/v1/models")
       return json(response, 200, {
         object: "list",
@@ -95,15 +101,9 @@ export function ollama(window: number, answer = "Fine."): Answer {
   };
 }
 
-function chat(
-  response: ServerResponse,
-  call: Call,
-  answer: string,
-  window: number,
-  tooLong: (size: number) => object,
-): void {
+function chat(response: ServerResponse, call: Call, answer: string, { window, tooLong }: Window): void {
   const size = tokensOf(templated(call.messages ?? [])).length;
-  if (size >= window) return json(response, 400, tooLong(size));
+  if (size >= window) return json(response, 400, tooLong(size, window));
   response.writeHead(200, { "content-type": "text/event-stream" });
   const usage = {
     prompt_tokens: size,

@@ -13,19 +13,28 @@ const properties = (length: number): object =>
   Object.fromEntries(many(length, (index) => [`p${index}`, { type: "string" }]));
 const strict = (members: object): object => ({ type: "object", additionalProperties: false, ...members });
 
+interface Sizes {
+  readonly max: number;
+  readonly size: number;
+}
+
 /** What is sent, and the member and the size that the refusal names. */
-const TOO_LONG: readonly (readonly [name: string, members: object, param: string, max: number, size: number])[] = [
-  ["items", { input: many(10_001, message) }, "input", 10_000, 10_001],
-  ["top-level parts", { input: many(10_001, text) }, "input", 10_000, 10_001],
-  ["parts of one item", { input: [{ role: "user", content: many(10_002, text) }] }, "input", 10_000, 10_002],
-  ["a conversation in full", { conversation: many(10_001, message) }, "conversation", 10_000, 10_001],
-  ["tools", { tools: many(2_001, tool) }, "tools", 2_000, 2_001],
+const TOO_LONG: readonly (readonly [name: string, members: object, param: string, sizes: Sizes])[] = [
+  ["items", { input: many(10_001, message) }, "input", { max: 10_000, size: 10_001 }],
+  ["top-level parts", { input: many(10_001, text) }, "input", { max: 10_000, size: 10_001 }],
+  [
+    "parts of one item",
+    { input: [{ role: "user", content: many(10_002, text) }] },
+    "input",
+    { max: 10_000, size: 10_002 },
+  ],
+  ["a conversation in full", { conversation: many(10_001, message) }, "conversation", { max: 10_000, size: 10_001 }],
+  ["tools", { tools: many(2_001, tool) }, "tools", { max: 2_000, size: 2_001 }],
   [
     "tools of namespaces",
     { tools: many(3, (index) => ({ type: "namespace", name: `n${index}`, description: "", tools: many(700, tool) })) },
     "tools",
-    2_000,
-    2_100,
+    { max: 2_000, size: 2_100 },
   ],
   [
     "allowed tools",
@@ -38,8 +47,7 @@ const TOO_LONG: readonly (readonly [name: string, members: object, param: string
       },
     },
     "tool_choice.tools",
-    2_000,
-    2_001,
+    { max: 2_000, size: 2_001 },
   ],
 ];
 
@@ -50,7 +58,7 @@ describe("a list that is too long", () => {
   });
   afterAll(() => server.close());
 
-  test.each(TOO_LONG)("is refused by its size: %s", async (_name, members, param, max, size) => {
+  test.each(TOO_LONG)("is refused by its size: %s", async (_name, members, param, { max, size }) => {
     verifies("limits.lists.items-and-tools");
     for (const path of ["/v1/responses", "/v1/responses/input_tokens"]) {
       const reply = await server.post(path, { model: MODEL, input: "hi", ...members });

@@ -39,16 +39,26 @@ async function upload(url: string, path: string, file: Uint8Array): Promise<numb
   return reply.status;
 }
 
+interface Told {
+  readonly reason: string;
+  readonly problem: RegExp;
+}
+
 const SPOKEN = wavFile(tones("one"), 16_000);
 const FAILED = { reason: "crashed", problem: "The speech engine failed on this recording, twice" };
 
 describe("of an upload that is not transcribed, the log tells why", () => {
-  test.each<readonly [what: string, file: Uint8Array, status: number, reason: string, problem: RegExp]>([
-    ["text", Buffer.from("words of a secret text ".repeat(9)), 415, "unsupported", /^Unsupported format/],
-    ["an empty file", Buffer.alloc(0), 400, "empty", /empty file/],
-    ["half a file", SPOKEN.subarray(0, SPOKEN.length / 2), 400, "broken", /cut off/],
-    ["a file without sound", wavFile(new Int16Array(0), 16_000), 400, "empty", /no sound/],
-  ])("%s", async (_what, file, status, reason, problem) => {
+  test.each<readonly [what: string, file: Uint8Array, status: number, told: Told]>([
+    [
+      "text",
+      Buffer.from("words of a secret text ".repeat(9)),
+      415,
+      { reason: "unsupported", problem: /^Unsupported format/ },
+    ],
+    ["an empty file", Buffer.alloc(0), 400, { reason: "empty", problem: /empty file/ }],
+    ["half a file", SPOKEN.subarray(0, SPOKEN.length / 2), 400, { reason: "broken", problem: /cut off/ }],
+    ["a file without sound", wavFile(new Int16Array(0), 16_000), 400, { reason: "empty", problem: /no sound/ }],
+  ])("%s", async (_what, file, status, { reason, problem }) => {
     verifies("stt.errors.speech-failures-are-logged");
     const { url, lines } = await startServer("failing");
     for (const path of ["/transcribe", "/stt_and_format"]) expect(await upload(url, path, file)).toBe(status);

@@ -48,10 +48,10 @@ const SALES_TEXT =
 
 describe("an Office document", () => {
   test.each([
-    ["a text document", "a.docx", DOCX, LETTER, LETTER_TEXT],
-    ["a workbook", "a.xlsx", XLSX, SALES, SALES_TEXT],
-    ["one of no declared type", "a", "application/octet-stream", LETTER, LETTER_TEXT],
-  ])("reaches a model that reads no files as its text: %s", async (_name, filename, type, bytes, text) => {
+    ["a text document", { filename: "a.docx", type: DOCX }, LETTER, LETTER_TEXT],
+    ["a workbook", { filename: "a.xlsx", type: XLSX }, SALES, SALES_TEXT],
+    ["one of no declared type", { filename: "a", type: "application/octet-stream" }, LETTER, LETTER_TEXT],
+  ])("reaches a model that reads no files as its text: %s", async (_name, { filename, type }, bytes, text) => {
     verifies("media.file.office-text");
     const asked = await shown(await serveBehind(says("Read.")), { filename, file_data: dataUrl(type, bytes) });
     expect(asked).toMatchObject({ messages: [{ role: "user", content: `File ${filename}:\n${text}` }] });

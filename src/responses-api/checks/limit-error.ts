@@ -62,8 +62,7 @@ export function rangeError(
   rule: "minimum" | "maximum",
   param: string,
   limit: number,
-  got: string,
-  isInteger: boolean,
+  { got, isInteger }: { readonly got: string; readonly isInteger: boolean },
 ): ApiError {
   const kind = isInteger ? "integer" : "decimal";
   const [code, place, sign] =

@@ -153,7 +153,7 @@ function boundsError(param: string, refusal: SchemaRefusal): ApiError {
   if (isSizeRule(keyword)) return sizeError(keyword, param, limit, sizeOf(data));
   if (keyword === "minimum" || keyword === "maximum") {
     const isInteger = isRecord(refusal.parentSchema) && types(refusal.parentSchema).includes("integer");
-    return rangeError(keyword, param, limit, String(data), isInteger);
+    return rangeError(keyword, param, limit, { got: String(data), isInteger });
   }
   if (keyword === "pattern") return patternError(param, String(paramOf(refusal, "pattern")));
   return outOfBounds("invalid_value", param, "the value is not one that is accepted here.");

@@ -33,7 +33,7 @@ export async function shapeTurn(
   const history = await loadHistory(sources, scope.owner, sent);
   const accepted = acceptedTools(sent);
   const { owner } = scope;
-  const { items, context, places } = await resolveInput(sources, owner, ids, sent.input ?? [], history);
+  const { items, context, places } = await resolveInput(sources, owner, ids, { input: sent.input ?? [], history });
   const request = withConfiguration(sent, [...history, ...items]);
   const tools = withJoinedTools(accepted, { context, places });
   checkToolChoice(request, tools);

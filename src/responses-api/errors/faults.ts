@@ -95,7 +95,7 @@ function invalidQuery(refusal: QueryRefusal): ApiError {
       return patternError(name, refusal.pattern);
     case "minimum":
     case "maximum":
-      return rangeError(refusal.rule, name, refusal.limit, value, refusal.integer);
+      return rangeError(refusal.rule, name, refusal.limit, { got: value, isInteger: refusal.integer });
     case "minLength":
     case "maxLength":
     case "maxItems":

@@ -28,8 +28,7 @@ export async function resolveInput(
   sources: InputSources & { readonly sealer: Sealer },
   owner: Owner,
   stem: IdStem,
-  input: string | readonly InputItem[],
-  history: readonly StoredItem[],
+  { input, history }: { readonly input: string | readonly InputItem[]; readonly history: readonly StoredItem[] },
 ): Promise<ResolvedInput> {
   const makeId = (prefix: string, counter: number): string => idFromStem(prefix, stem, INPUT_NUMBER_FIRST + counter);
   const items = await placeList(

@@ -19,7 +19,8 @@ export async function answerError(exchange: Exchange, error: unknown, faults: Fa
   }
   const fault = apiError(exchange, error, faults);
   const closing = CLOSING_STATUSES.has(fault.status) ? { connection: "close" } : {};
-  await writeJson(exchange, fault.status, { ...closing, ...fault.headers }, faults.renderError(fault), pretty);
+  const headers = { ...closing, ...fault.headers };
+  await writeJson(exchange, { status: fault.status, headers, body: faults.renderError(fault) }, pretty);
 }
 
 function apiError(exchange: Exchange, error: unknown, faults: Faults): ApiError {

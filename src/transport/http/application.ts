@@ -50,12 +50,13 @@ export function createApplication<P>(parts: ApplicationParts<P>): Application {
     assetPaths: Object.keys(parts.assets ?? {}),
     upgradePaths: (parts.upgrades ?? []).map(({ path }) => path),
   });
+  const answering = { admission: parts.admission, faults: parts.faults, options, inFlight };
   const koa = new Koa<DefaultState, ExchangeHolder>();
   koa.on("error", (error: unknown) => parts.log.debug({ err: error }, "a connection failed"));
   koa.use((ctx, next) => {
     ctx.respond = false; // Replies are written by write-reply and its kin only.
     ctx.exchange = openExchange(ctx.req, ctx.res, exchangeParts);
-    return answered(ctx.exchange, next, parts, options, inFlight);
+    return answered(ctx.exchange, next, answering);
   });
   koa.use(({ exchange }, next) => {
     const methods = fixed.get(exchange.path);
@@ -79,20 +80,23 @@ export function createApplication<P>(parts: ApplicationParts<P>): Application {
   };
 }
 
+interface AnsweringParts<P> extends Pick<ApplicationParts<P>, "admission" | "faults"> {
+  readonly options: TransportOptions;
+  readonly inFlight: InFlight;
+}
+
 async function answered<P>(
   exchange: Exchange,
   next: Next,
-  parts: ApplicationParts<P>,
-  options: TransportOptions,
-  inFlight: InFlight,
+  { admission, faults, options, inFlight }: AnsweringParts<P>,
 ): Promise<void> {
   try {
-    if (lacksHost(exchange)) throw parts.faults.malformedRequest(400);
-    admitCaller(exchange.caller, parts.admission, inFlight, parts.faults);
+    if (lacksHost(exchange)) throw faults.malformedRequest(400);
+    admitCaller(exchange.caller, admission, inFlight, faults);
     if (isPreflight(exchange.caller, options)) await writeWhole(exchange, 204, preflightHeaders(exchange.caller), null);
     else await next();
   } catch (error) {
-    await answerError(exchange, error, parts.faults, options.prettyJson);
+    await answerError(exchange, error, faults, options.prettyJson);
   }
 }
 

@@ -39,18 +39,18 @@ export function mountOperations<P>(parts: MountParts<P>): OperationRouter {
   for (const route of routes) {
     const handler = parts.handlers[route.operationId];
     assert(handler !== undefined, "an operation that is not missing has a handler");
+    const operation = { route, handler };
     router.register(route.path, [route.method], ({ exchange, params }) => {
       exchange.operationId = route.operationId;
       exchange.route = route.path;
-      return serveOperation(route, handler, exchange, params, parts);
+      return serveOperation(operation, exchange, params, parts);
     });
   }
   return router;
 }
 
 async function serveOperation<P>(
-  route: OperationRoute,
-  handler: Handler<P>,
+  { route, handler }: { readonly route: OperationRoute; readonly handler: Handler<P> },
   exchange: Exchange,
   params: Readonly<Record<string, string>>,
   parts: MountParts<P>,

@@ -34,7 +34,7 @@ export function writeReply(exchange: Exchange, reply: Reply, parts: ReplyParts):
   const { status, headers } = reply;
   if ("body" in reply) {
     if (status < 300) assertValid(reply.body, parts.contract.replyValidators?.[operationId]);
-    return writeJson(exchange, status, headers ?? {}, reply.body, options.prettyJson);
+    return writeJson(exchange, { status, headers: headers ?? {}, body: reply.body }, options.prettyJson);
   }
   if ("text" in reply) {
     const contentType = reply.contentType ?? "text/plain; charset=utf-8";
@@ -49,13 +49,13 @@ export function writeReply(exchange: Exchange, reply: Reply, parts: ReplyParts):
   return writeWhole(exchange, status, headers ?? {}, null);
 }
 
-export function writeJson(
-  exchange: Exchange,
-  status: number,
-  headers: Readonly<Record<string, string>>,
-  body: unknown,
-  pretty: boolean,
-): Promise<void> {
+interface JsonReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+export function writeJson(exchange: Exchange, { status, headers, body }: JsonReply, pretty: boolean): Promise<void> {
   const bytes = Buffer.from(JSON.stringify(body, null, pretty ? 2 : undefined));
   return writeWhole(exchange, status, { "content-type": "application/json", ...headers }, bytes);
 }

@@ -55,7 +55,7 @@ export async function writeStream<T extends object>(
   const stopKeepAlive = keepAlive(out, stream.keepAlive);
   const headTimer = setTimeout(() => openHead(out, exchange), HEAD_WAIT_MS);
   try {
-    await Promise.race([pump(exchange, source, stream, out, faults), left.promise]);
+    await Promise.race([pump({ exchange, source, stream, out, faults }), left.promise]);
   } finally {
     clearTimeout(headTimer);
     stopKeepAlive();
@@ -72,13 +72,15 @@ function openHead(out: FrameWriter, { log, requestId }: Exchange): void {
   }
 }
 
-async function pump<T extends object>(
-  exchange: Exchange,
-  source: AsyncIterator<T>,
-  stream: OutgoingStream<T>,
-  out: FrameWriter,
-  faults: Pick<Faults, "internalError" | "ofError">,
-): Promise<void> {
+interface PumpParts<T extends object> {
+  readonly exchange: Exchange;
+  readonly source: AsyncIterator<T>;
+  readonly stream: OutgoingStream<T>;
+  readonly out: FrameWriter;
+  readonly faults: Pick<Faults, "internalError" | "ofError">;
+}
+
+async function pump<T extends object>({ exchange, source, stream, out, faults }: PumpParts<T>): Promise<void> {
   let last: T | null = null;
   try {
     for await (const value of { [Symbol.asyncIterator]: () => source }) {
