@@ -237,6 +237,12 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     /^npm:ipaddr[.]js$/,
   ),
   never(
+    "caches-where-things-are-looked-up",
+    "lru-cache lives in media/, model-engines/ and store/, which keep what they could look up again.",
+    product("src/(?!media/|model-engines/|store/)"),
+    /^npm:lru-cache$/,
+  ),
+  never(
     "telemetry-libraries-in-telemetry",
     "pino and OpenTelemetry live in telemetry/; others say what happens through its ports.",
     product("src/(?!telemetry/)"),

@@ -39,3 +39,9 @@ test("what two make at the same time counts once", async () => {
   await Promise.all([made(cache, "a4"), made(cache, "a4")]);
   expect(await made(cache, "b4", "a4", "b4")).toEqual(["b4"]);
 });
+
+test("texts without a character are kept, and do not pile up", async () => {
+  const names = Array.from({ length: 11 }, (_one, index) => `${String.fromCharCode(97 + index)}0`);
+  const cache = new TextCache(10);
+  expect(await made(cache, ...names, "k0", "a0")).toEqual([...names, "a0"]);
+});

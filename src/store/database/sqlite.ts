@@ -9,6 +9,7 @@ import {
   SqliteDialect,
   type SqliteStatement,
 } from "kysely";
+import { LRUCache } from "lru-cache";
 import { assert } from "../../base/assert.ts";
 import { StoreBusy, StoreSpoilt } from "../../responses-api/ports.ts";
 import { SharedFileDriver } from "./shared-file-driver.ts";
@@ -112,7 +113,7 @@ class SharedFileAdapter extends SqliteAdapter {
 /** What Kysely expects of a driver, over `node:sqlite`. Keeps the statements used last prepared. */
 class NodeSqlite implements SqliteDatabase {
   readonly #database: DatabaseSync;
-  readonly #statements = new Map<string, SqliteStatement>();
+  readonly #statements = new LRUCache<string, SqliteStatement>({ max: CACHED_STATEMENTS_MAX });
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -125,11 +126,9 @@ class NodeSqlite implements SqliteDatabase {
 
   prepare(sql: string): SqliteStatement {
     const known = this.#statements.get(sql);
-    const statement = known ?? this.#prepare(sql);
-    if (known !== undefined) this.#statements.delete(sql);
-    // A map keeps the order of insertion: the first one was used least recently.
+    if (known !== undefined) return known;
+    const statement = this.#prepare(sql);
     if (sql.length <= CACHED_STATEMENT_LENGTH_MAX) this.#statements.set(sql, statement);
-    if (this.#statements.size > CACHED_STATEMENTS_MAX) this.#forgetOldest();
     return statement;
   }
 
@@ -141,13 +140,6 @@ class NodeSqlite implements SqliteDatabase {
       run: (parameters) => statement.run(...bindable(parameters)),
       iterate: (parameters) => statement.iterate(...bindable(parameters)),
     };
-  }
-
-  #forgetOldest(): void {
-    for (const sql of this.#statements.keys()) {
-      this.#statements.delete(sql);
-      return;
-    }
   }
 }
 

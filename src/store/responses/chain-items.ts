@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Kysely, sql } from "kysely";
+import { LRUCache } from "lru-cache";
 import type { Response, StoredItem } from "../../../generated/responses-api/types.ts";
 import { freezeDeep } from "../../base/json/freeze-deep.ts";
-import { LruCache } from "../../base/limits/lru-cache.ts";
 import type { Owner } from "../../runs/ports.ts";
 import type { Database } from "../database/schema.ts";
 import { LIVE_STATUSES } from "../runs/run-rows.ts";
@@ -37,7 +37,10 @@ export class ChainItems {
    * Those of responses that have ended never change, and nobody can change these. Whether a response is there, and
    * whose it is, only the database knows.
    */
-  readonly #ended = new LruCache<KeptItems>(KEPT_BYTES_MAX);
+  readonly #ended = new LRUCache<string, KeptItems>({
+    maxSize: KEPT_BYTES_MAX,
+    sizeCalculation: ({ bytes }) => bytes,
+  });
 
   constructor(db: Kysely<Database>) {
     this.#db = db;
@@ -52,8 +55,8 @@ export class ChainItems {
     const items = new Map<string, readonly StoredItem[]>();
     const unread: Link[] = [];
     for (const link of links) {
-      const known = this.#ended.find(link.id);
-      if (known === null) unread.push(link);
+      const known = this.#ended.get(link.id);
+      if (known === undefined) unread.push(link);
       else items.set(link.id, takeKept(known, budget));
     }
     const places = Map.groupBy(await this.findPlaces(owner, unread, budget), (place) => place.responseId);
@@ -79,7 +82,7 @@ export class ChainItems {
     const items = await readItems(this.#db, places);
     if (LIVE_STATUSES.includes(status)) return items;
     const bytes = places.reduce((sum, place) => sum + place.bytes, id.length);
-    if (bytes <= KEPT_BYTES_MAX) this.#ended.keep(id, { items: freezeDeep(items), bytes }, bytes);
+    if (bytes <= KEPT_BYTES_MAX) this.#ended.set(id, { items: freezeDeep(items), bytes });
     return items;
   }
 

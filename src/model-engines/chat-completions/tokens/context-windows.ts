@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { isRecord } from "../../../base/json/records.ts";
 import { askServer, type ServerAddress } from "../ask-server.ts";
 import { isList, type JsonObject } from "../json-values.ts";
@@ -10,12 +11,10 @@ const REPLY_BYTES_MAX = 8 * 1024 * 1024;
 /** What servers call it in their lists of models. */
 const LIST_FIELDS = ["max_model_len", "context_length", "context_window", "max_context_length"];
 
-type Known = { readonly window: number | null; readonly readAtMs: number };
-
 /** How many tokens the models of a server take, asked for at most once in some minutes for each. */
 export class ContextWindows {
   readonly #server: ServerAddress;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new LRUCache<string, { readonly window: number | null }>({ max: MODELS_MAX, ttl: FRESH_MS });
 
   constructor(server: ServerAddress) {
     this.#server = server;
@@ -23,17 +22,14 @@ export class ContextWindows {
 
   /** Null where the server does not tell. Never rejects. */
   async read(model: string, signal: AbortSignal): Promise<number | null> {
-    const nowMs = performance.now();
     const known = this.#known.get(model);
-    if (known !== undefined && nowMs - known.readAtMs < FRESH_MS) return known.window;
+    if (known !== undefined) return known.window;
     const limited = AbortSignal.any([signal, AbortSignal.timeout(ASK_MS_MAX)]);
     const window =
       (await this.#fromList(model, limited)) ??
       (await this.#fromLlamaCpp(model, limited)) ??
       (await this.#fromOllama(model, limited));
-    if (signal.aborted) return window;
-    if (this.#known.size >= MODELS_MAX) this.#known.clear();
-    this.#known.set(model, { window, readAtMs: nowMs });
+    if (!signal.aborted) this.#known.set(model, { window });
     return window;
   }
 
