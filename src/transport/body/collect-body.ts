@@ -3,20 +3,19 @@ import type { HeldBytes } from "../../base/limits/byte-budget.ts";
 import { type BodyFaults, type BodyLimits, decodeBody } from "./decode-body.ts";
 
 /**
- * The whole body, decompressed. The limit holds for the bytes on the wire and for those they become; these count as
- * held until whoever gave `held` lets go.
+ * The whole body, decompressed, in the chunks in which it came. The limit holds for the bytes on the wire and for those
+ * they become; these count as held until whoever gave `held` lets go.
  */
 export async function collectBody(
   request: IncomingMessage,
   limits: BodyLimits,
   held: HeldBytes,
   faults: BodyFaults,
-): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
+): Promise<Buffer[]> {
+  const chunks: Buffer[] = [];
   for await (const chunk of decodeBody(request, limits, faults)) {
     if (!held.add(chunk.length)) throw faults.noRoomForBody();
-    chunks.push(chunk);
+    chunks.push(Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk));
   }
-  const [first] = chunks;
-  return Buffer.isBuffer(first) && chunks.length === 1 ? first : Buffer.concat(chunks);
+  return chunks;
 }

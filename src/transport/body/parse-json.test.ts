@@ -1,34 +1,58 @@
 import { expect, test } from "vitest";
 import { sampleFaults } from "../http/sample-interface.fixture.ts";
-import { JSON_DEPTH_MAX, JSON_VALUES_MAX, parseJson } from "./parse-json.ts";
+import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from "./json-assembler.ts";
+import { AT_ONCE_BYTES_MAX, parseJson } from "./parse-json.ts";
 
-function check(text: string, value: unknown): void {
-  expect(parseJson(Buffer.from(text), sampleFaults)).toEqual(value);
+/** Small, and so large that it is read in pieces. */
+const MARGINS = ["", " ".repeat(AT_ONCE_BYTES_MAX)];
+
+async function check(text: string, value: unknown): Promise<void> {
+  for (const margin of MARGINS) expect(await parseJson([Buffer.from(text + margin)], sampleFaults)).toEqual(value);
 }
 
-function checkRefused(text: string): void {
-  expect(() => parseJson(Buffer.from(text), sampleFaults)).toThrow("invalid_json");
+async function checkRefused(text: string): Promise<void> {
+  for (const margin of MARGINS)
+    await expect(parseJson([Buffer.from(text + margin)], sampleFaults)).rejects.toThrow("invalid_json");
 }
 
-test("JSON may be as deep as the limit and no deeper", () => {
+test("JSON may be as deep as the limit and no deeper", async () => {
   const nested = (depth: number) => "[".repeat(depth) + '"x"' + "]".repeat(depth);
-  expect(() => parseJson(Buffer.from(nested(JSON_DEPTH_MAX)), sampleFaults)).not.toThrow();
-  checkRefused(nested(JSON_DEPTH_MAX + 1));
-  checkRefused('{"a":'.repeat(JSON_DEPTH_MAX + 1));
+  for (const margin of MARGINS) await parseJson([Buffer.from(nested(JSON_DEPTH_MAX) + margin)], sampleFaults);
+  await checkRefused(nested(JSON_DEPTH_MAX + 1));
+  await checkRefused('{"a":'.repeat(JSON_DEPTH_MAX + 1));
 });
 
-test("brackets inside strings do not count, however they are escaped", () => {
+test("brackets inside strings do not count, however they are escaped", async () => {
   const brackets = "[".repeat(1000);
-  check(`["\\"${brackets}"]`, [`"${brackets}`]);
-  check(`["${brackets}\\\\"]`, [`${brackets}\\`]);
-  checkRefused(`["\\\\",${brackets}`);
+  await check(`["\\"${brackets}"]`, [`"${brackets}`]);
+  await check(`["${brackets}\\\\"]`, [`${brackets}\\`]);
+  await checkRefused(`["\\\\",${brackets}`);
 });
 
-test("a text of too many values is refused before it becomes a heap of them", () => {
-  checkRefused(`[${"{},".repeat(JSON_VALUES_MAX / 2)}{}]`);
+test("a text of too many values is refused before it becomes a heap of them", async () => {
+  await checkRefused(`[${"{},".repeat(JSON_VALUES_MAX / 2)}{}]`);
 });
 
-test("a byte order mark is skipped, and a broken string that never ends is an error", () => {
-  check("\uFEFF1", 1);
-  checkRefused(`["${"x".repeat(1000)}`);
+test("a byte order mark is skipped, and a broken string that never ends is an error", async () => {
+  await check("\uFEFF1", 1);
+  await checkRefused(`["${"x".repeat(1000)}`);
+});
+
+test("a large text comes in any chunks, and others get their turn while it is read", async () => {
+  const body = { input: Array.from({ length: 30 }, (_, index) => ({ content: `${index}\\"é`.repeat(40_000) })) };
+  const text = Buffer.from(JSON.stringify(body));
+  const chunks = Array.from({ length: Math.ceil(text.length / 65_000) }, (_, index) =>
+    text.subarray(index * 65_000, (index + 1) * 65_000),
+  );
+  for (const sent of [chunks, [text]]) {
+    let turns = 0;
+    const count = (): void => {
+      turns += 1;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    expect(await parseJson(sent, sampleFaults)).toEqual(body);
+    clearImmediate(next);
+    expect(turns).toBeGreaterThan(text.length / (16 * 1024 * 1024));
+  }
 });

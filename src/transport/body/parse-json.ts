@@ -1,14 +1,13 @@
+import { Slices } from "../../base/limits/slices.ts";
 import type { Faults } from "../faults.ts";
+import { endOfString, JSON_DEPTH_MAX, JSON_VALUES_MAX, JsonAssembler } from "./json-assembler.ts";
 
-/** Deeper values would overflow the stack of the validators and of everything else that recurses. */
-export const JSON_DEPTH_MAX = 512;
-
-/** Members and elements of one text. A small text of many tiny values would else become a huge heap. */
-export const JSON_VALUES_MAX = 1_000_000;
+/** Texts of more bytes are parsed piece by piece, and others are served between two pieces. */
+export const AT_ONCE_BYTES_MAX = 512 * 1024;
+const PIECE_BYTES = 256 * 1024;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
@@ -16,8 +15,27 @@ const CLOSE_BRACE = 0x7d;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Parses UTF-8 JSON of bounded depth and size. */
-export function parseJson(bytes: Buffer, faults: Pick<Faults, "invalidJson">): unknown {
+type JsonFaults = Pick<Faults, "invalidJson">;
+
+/** Parses UTF-8 JSON of bounded depth and size, which lies in chunks. Large texts take several turns of the loop. */
+export async function parseJson(chunks: readonly Buffer[], faults: JsonFaults): Promise<unknown> {
+  const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
+  if (bytes <= AT_ONCE_BYTES_MAX) return parseJsonAtOnce(joined(chunks), faults);
+  const slices = new Slices();
+  const assembler = new JsonAssembler();
+  try {
+    for (const piece of pieces(chunks)) {
+      assembler.add(piece);
+      if (slices.isOver) await slices.next();
+    }
+    return assembler.end();
+  } catch {
+    throw faults.invalidJson();
+  }
+}
+
+/** The same for what is small, in one go. */
+export function parseJsonAtOnce(bytes: Buffer, faults: JsonFaults): unknown {
   if (bytes.length > JSON_DEPTH_MAX && !isModest(bytes)) throw faults.invalidJson();
   try {
     return JSON.parse(utf8.decode(bytes));
@@ -26,15 +44,39 @@ export function parseJson(bytes: Buffer, faults: Pick<Faults, "invalidJson">): u
   }
 }
 
+/** The bytes of the chunks, in pieces that cost about the same. */
+function* pieces(chunks: readonly Buffer[]): Generator<Buffer> {
+  let gathered: Buffer[] = [];
+  let bytes = 0;
+  for (const chunk of chunks) {
+    for (let start = 0; start < chunk.length; start += PIECE_BYTES) {
+      const part = chunk.subarray(start, start + PIECE_BYTES);
+      gathered.push(part);
+      bytes += part.length;
+      if (bytes < PIECE_BYTES) continue;
+      yield joined(gathered);
+      [gathered, bytes] = [[], 0];
+    }
+  }
+  yield joined(gathered);
+}
+
+function joined(chunks: readonly Buffer[]): Buffer {
+  const [first] = chunks;
+  return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks);
+}
+
 /** Scans before parsing: to parse a text that is nothing but brackets takes a hundred times its size. */
 function isModest(bytes: Buffer): boolean {
   let depth = 0;
   let values = 0;
   for (let at = 0; at < bytes.length; at++) {
     switch (bytes[at]) {
-      case QUOTE:
-        at = endOfString(bytes, at);
+      case QUOTE: {
+        const end = endOfString(bytes, at + 1);
+        at = end === -1 ? bytes.length : end;
         break;
+      }
       case COMMA:
         values++;
         break;
@@ -51,14 +93,4 @@ function isModest(bytes: Buffer): boolean {
     }
   }
   return values <= JSON_VALUES_MAX;
-}
-
-/** Where the string that opens at `at` closes, or the end of the text. */
-function endOfString(bytes: Buffer, at: number): number {
-  for (let quote = bytes.indexOf(QUOTE, at + 1); quote >= 0; quote = bytes.indexOf(QUOTE, quote + 1)) {
-    let backslashes = 0;
-    while (bytes[quote - 1 - backslashes] === BACKSLASH) backslashes++;
-    if (backslashes % 2 === 0) return quote;
-  }
-  return bytes.length;
 }

@@ -18,8 +18,8 @@ export async function readBodyQuery(
   faults: Faults,
 ): Promise<string> {
   if (!/^application\/json\b/i.test(request.headers["content-type"] ?? "")) return "";
-  const members = await readWhole(request, { ...options, bodyBytesMax: BYTES_MAX }, faults, (bytes) =>
-    parseJson(bytes, faults),
+  const members = await readWhole(request, { ...options, bodyBytesMax: BYTES_MAX }, faults, (chunks) =>
+    parseJson(chunks, faults),
   );
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(isRecord(members) ? members : {})) {

@@ -37,7 +37,7 @@ export async function readBody(
     case "multipart/form-data":
       return readForm(incoming, { ...patience, fileBytesMax: options.fileBytesMax }, faults);
     default:
-      return readWhole(request, options, faults, (bytes) => bytes);
+      return readWhole(request, options, faults, (chunks) => Buffer.concat(chunks));
   }
 }
 
@@ -73,9 +73,9 @@ async function readJson(
   options: TransportOptions,
   faults: Faults,
 ): Promise<unknown> {
-  return readWhole(request, options, faults, (bytes) => {
-    if (bytes.length === 0 && !route.bodyRequired) return undefined;
-    return parseJson(bytes, faults);
+  return readWhole(request, options, faults, (chunks) => {
+    if (chunks.every(({ length }) => length === 0) && !route.bodyRequired) return undefined;
+    return parseJson(chunks, faults);
   });
 }
 

@@ -24,20 +24,19 @@ export async function* readLines(request: IncomingMessage, limits: LineLimits, f
     let start = 0;
     for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, start)) {
       if (begunBytes + end - start > limits.lineBytesMax) throw faults.bodyTooLarge(limits.lineBytesMax);
-      const line = Buffer.concat([...begun, chunk.subarray(start, end)]);
+      const line = [...begun, chunk.subarray(start, end)];
       begun = [];
       begunBytes = 0;
       start = end + 1;
-      if (!isBlank(line)) yield parseJson(line, faults);
+      if (!line.every(isBlank)) yield await parseJson(line, faults);
     }
     begun.push(chunk.subarray(start));
     begunBytes += chunk.length - start;
     if (begunBytes > limits.lineBytesMax) throw faults.bodyTooLarge(limits.lineBytesMax);
   }
-  const last = Buffer.concat(begun);
-  if (!isBlank(last)) yield parseJson(last, faults);
+  if (!begun.every(isBlank)) yield await parseJson(begun, faults);
 }
 
-function isBlank(line: Buffer): boolean {
-  return line.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+function isBlank(piece: Buffer): boolean {
+  return piece.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 }

@@ -17,7 +17,7 @@ export async function readWhole<T>(
   request: IncomingMessage,
   { bodyBytesMax, bodyIdleTimeoutMs, bodyTotalTimeoutMs, incoming }: WholeBodyOptions,
   faults: Faults,
-  read: (bytes: Buffer) => T,
+  read: (chunks: readonly Buffer[]) => T | Promise<T>,
 ): Promise<T> {
   const limits = {
     bytesMax: bodyBytesMax,
@@ -27,7 +27,7 @@ export async function readWhole<T>(
   };
   const held = incoming.open();
   try {
-    return read(await collectBody(request, limits, held, faults));
+    return await read(await collectBody(request, limits, held, faults));
   } finally {
     held.release();
   }

@@ -79,7 +79,7 @@ export class WebSocketInbox implements AsyncIterableIterator<unknown, undefined>
   async next(): Promise<IteratorResult<unknown, undefined>> {
     for (;;) {
       const message = this.#take();
-      if (message !== null) return { done: false, value: this.#read(message) };
+      if (message !== null) return { done: false, value: await this.#read(message) };
       if (this.#end !== null && !this.#closed) throw this.#end;
       if (this.#closed) return { done: true, value: undefined };
       await new Promise<void>((resolve) => {
@@ -143,8 +143,8 @@ export class WebSocketInbox implements AsyncIterableIterator<unknown, undefined>
     return this.#waiting.length >= WAITING_MESSAGES_MAX || this.#bytes.waiting > WAITING_BYTES_MAX;
   }
 
-  #read({ bytes, isBinary }: WaitingMessage): unknown {
+  async #read({ bytes, isBinary }: WaitingMessage): Promise<unknown> {
     if (isBinary) throw this.#faults.binaryMessage();
-    return rememberSize(parseJson(bytes, this.#faults), bytes.length);
+    return rememberSize(await parseJson([bytes], this.#faults), bytes.length);
   }
 }
