@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { silentLogger } from "../../base/logger.ts";
 import type { TranscriptionRequest } from "../speech-engine.ts";
+import { EngineQueue } from "./engine-queue.ts";
 import type { Heard } from "./engine-reply.ts";
-import { JobDesk } from "./job-desk.ts";
 import type { Question } from "./process/engine-process.ts";
 import { Transcriber } from "./transcriber.ts";
 
@@ -18,8 +18,8 @@ async function ask(
   asked: Partial<TranscriptionRequest> = {},
 ): Promise<{ text: string; questions: string[] }> {
   const questions: string[] = [];
-  const desk = new JobDesk(8, silentLogger);
-  desk.employ({
+  const queue = new EngineQueue(8, silentLogger);
+  queue.setEngine({
     ask: ({ positions, prompt }: Question) => {
       questions.push(`${positions ?? "all"}${prompt === null ? "" : " after words"}`);
       return Promise.resolve(positions === null ? answers.full : answers.fitted);
@@ -28,7 +28,7 @@ async function ask(
     kill: () => {},
   });
   const shape = { positionsMax: 1500, isMultilingual: false };
-  const transcriber = new Transcriber({ desk, shape, window: "fitted", language: null });
+  const transcriber = new Transcriber({ queue, shape, window: "fitted", language: null });
   const { signal } = new AbortController();
   const request = { language: null, prompt: null, caller: null, urgency: "awaited", signal } as const;
   const { text } = await transcriber.transcribe(new Int16Array(SECONDS * 16_000).fill(1000), { ...request, ...asked });

@@ -7,13 +7,13 @@ import {
 } from "../speech-engine.ts";
 import { filledUp, fittedPositions, isLoud, samplesOfWindow } from "./audio-window.ts";
 import { cutSound } from "./cut-sound.ts";
+import type { Answerer, EngineQueue } from "./engine-queue.ts";
 import { type Heard, isUnsure, looksWrong, repeatsPrompt, surerOf } from "./engine-reply.ts";
-import type { Answerer, JobDesk } from "./job-desk.ts";
 import { engineLanguage, languageCode } from "./languages.ts";
 import type { ModelShape } from "./model/model-file.ts";
 
 export interface TranscriberOptions {
-  readonly desk: JobDesk;
+  readonly queue: EngineQueue;
   readonly shape: ModelShape;
   readonly window: "fitted" | "full";
   /** What is spoken where a request does not say; null: the engine finds out. */
@@ -95,12 +95,12 @@ export class Transcriber {
     const positions = this.#options.window === "fitted" ? this.#fitted(piece) : null;
     const asking = { ...request, isContinued, timeoutMs: this.#patienceFor(piece) };
     const question = { samples: filledUp(piece), language: this.#language(request), prompt: request.prompt, positions };
-    const { desk } = this.#options;
-    const heard = await desk.ask(question, asking);
+    const { queue } = this.#options;
+    const heard = await queue.ask(question, asking);
     if (positions === null && request.prompt === null) return heard; // Nothing else can be tried.
     const isWrong = isMisled(heard, question.prompt, piece);
     if (!isWrong && (request.isGuess === true || !isUnsure(heard))) return heard;
-    const second = await desk.ask({ ...question, positions: null, prompt: null }, { ...asking, isContinued: true });
+    const second = await queue.ask({ ...question, positions: null, prompt: null }, { ...asking, isContinued: true });
     if (isWrong) return second;
     return isMisled(second, null, piece) ? heard : surerOf(heard, second);
   }

@@ -8,7 +8,7 @@ import {
   type Transcript,
   type TranscriptionRequest,
 } from "../speech-engine.ts";
-import { JobDesk } from "./job-desk.ts";
+import { EngineQueue } from "./engine-queue.ts";
 import { isKnownLanguage } from "./languages.ts";
 import { DownloadError } from "./model/download.ts";
 import { ModelFileError } from "./model/model-file.ts";
@@ -49,7 +49,7 @@ const STOPPED = "The speech engine is being stopped";
  */
 export class WhisperEngine implements SpeechEngine {
   readonly #options: WhisperOptions;
-  readonly #desk: JobDesk;
+  readonly #queue: EngineQueue;
   readonly #search: ModelSearch;
   readonly #stopping = new AbortController();
   readonly #listeners = new Set<(status: EngineStatus) => void>();
@@ -63,7 +63,7 @@ export class WhisperEngine implements SpeechEngine {
 
   constructor(options: WhisperOptions) {
     this.#options = options;
-    this.#desk = new JobDesk(options.jobsMax, options.log);
+    this.#queue = new EngineQueue(options.jobsMax, options.log);
     this.#search = new ModelSearch({ choice: options.model, standIn: options.standIn ?? null, log: options.log });
   }
 
@@ -99,7 +99,7 @@ export class WhisperEngine implements SpeechEngine {
     if (this.#stopping.signal.aborted) return new SpeechError("unavailable", STOPPED);
     if (this.#status.state === "failed") return new SpeechError("failed", this.#status.reason);
     if (this.#transcriber === null) return new SpeechError("loading", notReady(this.#status));
-    if (this.#desk.isFull) return new SpeechError("busy", "Too many recordings wait for the speech engine already");
+    if (this.#queue.isFull) return new SpeechError("busy", "Too many recordings wait for the speech engine already");
     return null;
   }
 
@@ -124,8 +124,8 @@ export class WhisperEngine implements SpeechEngine {
   /** Sends everyone who waits away, and resolves once the child is gone. */
   async close(): Promise<void> {
     this.#stopping.abort(new SpeechError("unavailable", STOPPED));
-    this.#desk.employ(null);
-    this.#desk.dismissAll(new SpeechError("unavailable", STOPPED));
+    this.#queue.setEngine(null);
+    this.#queue.rejectAll(new SpeechError("unavailable", STOPPED));
     await this.#running;
   }
 
@@ -180,7 +180,7 @@ export class WhisperEngine implements SpeechEngine {
     const { signal } = this.#stopping;
     const replaced = new AbortController();
     const chosen = this.#search.later(signal).then((model) => {
-      this.#desk.employ(null);
+      this.#queue.setEngine(null);
       this.#show({ state: "loading" });
       replaced.abort();
       return model;
@@ -203,7 +203,7 @@ export class WhisperEngine implements SpeechEngine {
     void this.#checkModel(model, signal);
     if (language !== null && !isKnownLanguage(language, model.shape.isMultilingual))
       log.warn({ model: model.name, language }, "the speech model knows English only: SPEECH_LANGUAGE is not used");
-    const transcriber = new Transcriber({ desk: this.#desk, shape: model.shape, window, language });
+    const transcriber = new Transcriber({ queue: this.#queue, shape: model.shape, window, language });
     this.#show({ state: "loading" });
     await superviseEngine(
       {
@@ -211,12 +211,12 @@ export class WhisperEngine implements SpeechEngine {
         tryOut: (engine, limit) => transcriber.tryOut(engine, limit),
         onReady: (engine) => this.#ready(engine, transcriber, model),
         onRestart: () => {
-          this.#desk.employ(null);
+          this.#queue.setEngine(null);
           if (this.#status.state !== "failed") this.#show({ state: "loading" });
         },
         onFailure: (reason) => {
-          this.#desk.employ(null);
-          this.#desk.dismissAll(new SpeechError("failed", reason));
+          this.#queue.setEngine(null);
+          this.#queue.rejectAll(new SpeechError("failed", reason));
           this.#show({ state: "failed", reason });
         },
         log,
@@ -229,7 +229,7 @@ export class WhisperEngine implements SpeechEngine {
     this.#starts += 1;
     this.#transcriber = transcriber;
     this.#show(standsInFor === null ? { state: "ready" } : { state: "demo", ...standsInFor });
-    this.#desk.employ(engine);
+    this.#queue.setEngine(engine);
   }
 
   /** Reading a large file takes seconds, and nobody needs to wait for that. */

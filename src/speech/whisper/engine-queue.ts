@@ -34,12 +34,12 @@ const ATTEMPTS_MAX = 2;
  * Hands questions to the engine, one at a time: it would compute several at once by making all of them wait. Questions
  * wait here while the engine is away. One that the engine dies of is asked once more.
  */
-export class JobDesk {
+export class EngineQueue {
   readonly #queue: TurnQueue<Job>;
   readonly #log: Logger;
   #engine: Answerer | null = null;
   /** Why nobody needs to wait; null while waiting makes sense. */
-  #dismissal: SpeechError | null = null;
+  #waitRefusal: SpeechError | null = null;
   #isWorking = false;
 
   constructor(jobsMax: number, log: Logger) {
@@ -52,22 +52,22 @@ export class JobDesk {
   }
 
   /** The engine that answers from now on; null: none for now. */
-  employ(engine: Answerer | null): void {
+  setEngine(engine: Answerer | null): void {
     this.#engine = engine;
-    if (engine !== null) this.#dismissal = null;
+    if (engine !== null) this.#waitRefusal = null;
     void this.#work();
   }
 
   /** Sends everyone who waits away, and who would wait before there is an engine again. */
-  dismissAll(error: SpeechError): void {
-    this.#dismissal = error;
+  rejectAll(error: SpeechError): void {
+    this.#waitRefusal = error;
     for (let job = this.#queue.take(); job !== undefined; job = this.#queue.take()) job.reject(error);
   }
 
   /** Rejects with `SpeechError`, or with the signal's reason when that aborts. */
   async ask(question: Question, { caller, urgency, hurried, signal, timeoutMs, isContinued }: Asking): Promise<Heard> {
     signal.throwIfAborted();
-    if (this.#dismissal !== null) throw this.#dismissal;
+    if (this.#waitRefusal !== null) throw this.#waitRefusal;
     if (this.isFull && !isContinued)
       throw new SpeechError("busy", "Too many recordings wait for the speech engine already");
     const { promise, resolve, reject } = Promise.withResolvers<Heard>();
@@ -115,14 +115,14 @@ export class JobDesk {
         this.#log.warn({ error }, "the speech engine refused a recording");
         return job.reject(new SpeechError("crashed", "The speech engine cannot transcribe this recording", error));
       }
-      this.#letGo(engine);
+      this.#killEngine(engine);
       if (limit.aborted) {
         this.#log.warn({ timeoutMs: job.timeoutMs }, "the speech engine took too long and was stopped");
         return job.reject(new SpeechError("crashed", "The speech engine took too long for this recording", error));
       }
       job.attempts += 1;
-      if (job.attempts < ATTEMPTS_MAX && this.#dismissal === null) return this.#queue.putBack(job);
-      if (this.#dismissal !== null) return job.reject(this.#dismissal);
+      if (job.attempts < ATTEMPTS_MAX && this.#waitRefusal === null) return this.#queue.putBack(job);
+      if (this.#waitRefusal !== null) return job.reject(this.#waitRefusal);
       job.reject(new SpeechError("crashed", "The speech engine failed twice on this recording", error));
     }
   }
@@ -135,11 +135,11 @@ export class JobDesk {
     try {
       await engine.untilIdle(AbortSignal.timeout(timeoutMs));
     } catch {
-      this.#letGo(engine);
+      this.#killEngine(engine);
     }
   }
 
-  #letGo(engine: Answerer): void {
+  #killEngine(engine: Answerer): void {
     engine.kill();
     if (this.#engine === engine) this.#engine = null;
   }
