@@ -5,8 +5,8 @@ import type { AbandonedRun, RunLedger } from "../../runs/ports.ts";
 import type { Database } from "../database/schema.ts";
 import type { WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue } from "./commit-queue.ts";
+import { removeDeadWorkers } from "./remove-dead-workers.ts";
 import { IS_LIVE } from "./run-rows.ts";
-import { strikeOff } from "./strike-off.ts";
 import type { WorkerLease } from "./worker-lease.ts";
 
 /** Who makes what, in the database. */
@@ -25,7 +25,7 @@ export class StoredRunLedger implements RunLedger {
     const own = await this.#lease.number();
     return await this.#db.transaction().execute(async (transaction) => {
       if (!(await this.#lease.renew(own, transaction))) return [];
-      await strikeOff(transaction, await this.#lease.findDead(transaction, own));
+      await removeDeadWorkers(transaction, await this.#lease.findDead(transaction, own));
       const unmade = (await findUnmade(transaction, own)).filter(({ id, worker }) => worker !== own || !isHere(id));
       const ids = unmade.slice(0, limit).map(({ id }) => id);
       return await claim(transaction, own, ids);

@@ -14,9 +14,9 @@ import {
   type WriteOutcome,
 } from "./commit-plan.ts";
 import { JournalSpan, writeJournal } from "./journal.ts";
+import { removeDeadWorkers } from "./remove-dead-workers.ts";
 import { deleteResponses, findLiveRun, updateResponses } from "./run-rows.ts";
 import type { RunTail } from "./run-tail.ts";
-import { strikeOff } from "./strike-off.ts";
 import type { WorkerLease } from "./worker-lease.ts";
 
 /**
@@ -49,7 +49,7 @@ export class RunWriter {
   }
 
   /**
-   * Strikes dead workers off, and makes chunks of what they left in their journals. Happens once, before events are
+   * Removes dead workers, and makes chunks of what they left in their journals. Happens once, before events are
    * read or written; not when a store is opened for its keys alone.
    */
   recover(): Promise<void> {
@@ -180,7 +180,7 @@ export class RunWriter {
       const own = await this.#lease.number();
       await this.#db.transaction().execute(async (transaction) => {
         await this.#requireLease(transaction, own);
-        await strikeOff(transaction, await this.#lease.findDead(transaction, own));
+        await removeDeadWorkers(transaction, await this.#lease.findDead(transaction, own));
       });
     } catch (error) {
       this.#recovery = null; // The next who needs it tries again.

@@ -16,13 +16,13 @@ function change(file: string, sql: string): void {
 }
 
 /** As another worker does that takes all others for dead. */
-const strikeOff = (file: string): void => change(file, "delete from event_journal; delete from workers");
+const removeWorkers = (file: string): void => change(file, "delete from event_journal; delete from workers");
 
 test("what begins in the very commit that learns of the lost lease is stored under a new number", async () => {
   const file = temporaryFile();
   const store = await openTestStore({ file });
   await store.events.open(run("resp_1"), textEvents(0, 1));
-  strikeOff(file);
+  removeWorkers(file);
   await store.events.open(run("resp_2"), textEvents(0, 1));
   await store.events.append("resp_2", textEvents(1, 1));
   expect(await readNumbers(store.events, "resp_2")).toEqual([0, 1]);
@@ -35,7 +35,7 @@ test("a worker whose lease is lost again and again, whoever notices first, never
     const id = `resp_${round}`;
     const opened = store.events.open(run(id), textEvents(0, 1));
     if (round % 3 === 0) await opened;
-    strikeOff(file);
+    removeWorkers(file);
     const looks = [store.ledger.renewLease(), store.ledger.claimAbandoned(10), store.ledger.listStopsAsked()];
     await Promise.allSettled([opened, ...looks, store.events.append(id, textEvents(1, 1))]);
   }

@@ -2,7 +2,7 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import type { Kysely } from "kysely";
 import type { Database } from "../database/schema.ts";
-import { strikeOff } from "./strike-off.ts";
+import { removeDeadWorkers } from "./remove-dead-workers.ts";
 
 /** For how long a worker holds its runs without renewing its lease. */
 export const LEASE_MS = 15_000;
@@ -78,7 +78,7 @@ export class WorkerLease {
     OWN_NUMBERS.delete(number);
     await this.#db.transaction().execute(async (transaction) => {
       await transaction.updateTable("workers").set({ expires_at: 0 }).where("id", "=", number).execute();
-      await strikeOff(transaction, [number]);
+      await removeDeadWorkers(transaction, [number]);
     });
   }
 

@@ -8,7 +8,7 @@ import { findLiveRun } from "./run-rows.ts";
  * Takes workers off the list, so that they can write nothing more and their runs are anyone's. What they left in their
  * journals becomes chunks. Part of a transaction that has written before.
  */
-export async function strikeOff(transaction: Kysely<Database>, workers: readonly number[]): Promise<void> {
+export async function removeDeadWorkers(transaction: Kysely<Database>, workers: readonly number[]): Promise<void> {
   await recoverTails(transaction, workers);
   await transaction.deleteFrom("workers").where("id", "in", workers).execute();
 }
