@@ -138,23 +138,23 @@ describe.skipIf(program === null)("our client on our cloud stream", () => {
     const server = await startCloudServer({ speech: speech(), env: { STT_CLOUD_STREAMS_PER_MINUTE: "1" } });
     const client = clientOf(server.url);
     const controller = new AbortController();
-    const { messages, isLetGo } = pausingAfter(...(await Array.fromAsync(spoken("one", 200, "two"))));
+    const { messages, isCancelled } = pausingAfter(...(await Array.fromAsync(spoken("one", 200, "two"))));
     const stream = await client.stream(messages, { signal: controller.signal });
     const waiting = client.stream(say(), { signal: controller.signal });
     const outcomes = Promise.allSettled([finals(stream), waiting]);
     controller.abort();
     for (const outcome of await outcomes)
       expect(outcome).toMatchObject({ status: "rejected", reason: expect.any(APIUserAbortError) });
-    await isLetGo;
+    await isCancelled;
     await expect.poll(() => server.streamsOpen()).toBe(0);
   });
 
-  test("closes the connection and lets go of the speaker when the loop is left early", async () => {
+  test("closes the connection and cancels the speaker when the loop is left early", async () => {
     verifies("client.streams.leaving-early-closes");
     const server = await startCloudServer({ speech: speech() });
-    const { messages, isLetGo } = pausingAfter(...(await Array.fromAsync(spoken("one", 1200))));
+    const { messages, isCancelled } = pausingAfter(...(await Array.fromAsync(spoken("one", 1200))));
     for await (const message of await clientOf(server.url).stream(messages)) if (message.type === "final") break;
-    await isLetGo;
+    await isCancelled;
     await expect.poll(() => server.streamsOpen()).toBe(0);
   });
 
@@ -194,13 +194,13 @@ describe.skipIf(program === null)("our client on our cloud stream", () => {
   test("rejects where a server that stops can wait no longer", async () => {
     verifies("cloud.stream.drain", "client.streams.broken-stream-rejects");
     const server = await startCloudServer({ speech: speech(), env: { DRAIN_MS: "50" } });
-    const { messages, isLetGo } = pausingAfter(...(await Array.fromAsync(spoken("one", 1200))));
+    const { messages, isCancelled } = pausingAfter(...(await Array.fromAsync(spoken("one", 1200))));
     const reading = (async () => {
       for await (const message of await clientOf(server.url).stream(messages))
         if (message.type === "final") void server.close();
     })();
     await expect(reading).rejects.toBeInstanceOf(StreamBrokenError);
-    await isLetGo;
+    await isCancelled;
   });
 });
 

@@ -15,7 +15,9 @@ import {
 import { type ChildServer, startChildServer } from "../child-server.ts";
 import { readResponse } from "../responses/read-stream.ts";
 
-/** A model server that answers at once, but the input `wait` only when it is let go, and the input `silence` never. */
+/**
+ * A model server that answers at once, but the input `wait` only when it is released, and the input `silence` never.
+ */
 export async function serveModel() {
   const gate = Promise.withResolvers<void>();
   const model = await serveChat(async (response, call: ReceivedCall) => {
@@ -27,7 +29,7 @@ export async function serveModel() {
   });
   return {
     url: `${model.origin}/v1`,
-    letGo: gate.resolve,
+    release: gate.resolve,
     calls: () => model.calls.length,
     closed: () => model.calls.at(-1)?.closed,
   };

@@ -48,7 +48,7 @@ test(
       dataLines(await (await server.fetch(`/v1/responses/${id}/events`)).text());
     const ended = await events(second);
     first.resume();
-    model.letGo();
+    model.release();
     await sleep(500); // The first one now hears its model finish.
     expect(await events(second)).toEqual(ended);
     expect(await events(first)).toEqual(ended);
@@ -96,7 +96,7 @@ test(
     expect(await readResponse(await plain)).toMatchObject(failed);
     expect((await readStream(await streamed)).final).toMatchObject(failed);
     expect((await readStream(await attached)).final).toMatchObject(failed);
-    model.letGo();
+    model.release();
     expect((await readStream(await unstored)).final).toMatchObject({ status: "completed" });
   },
   TEST_TIMEOUT_MS,
@@ -116,7 +116,7 @@ test(
     const before = leaseEnd();
     await sleep(6_000);
     expect(leaseEnd()).toBeGreaterThan(before);
-    model.letGo();
+    model.release();
     expect(await stopped).toBe(0);
     expect(query(folder, "select status from responses")).toMatchObject([{ status: "completed" }]);
   },

@@ -51,12 +51,12 @@ export class CallWatch {
   release(): void {
     clearTimeout(this.#timer);
     this.#limits.signal?.removeEventListener("abort", this.#onAbort);
-    for (const letGo of this.#whenOver.splice(0)) letGo();
+    for (const callback of this.#whenOver.splice(0)) callback();
   }
 
   /** Runs once the call is over, however it ended. */
-  whenOver(letGo: () => void): void {
-    this.#whenOver.push(letGo);
+  whenOver(callback: () => void): void {
+    this.#whenOver.push(callback);
   }
 
   readonly #onAbort = () => this.end(abortedBy(this.#limits.signal?.reason));

@@ -49,7 +49,7 @@ function isLine(text: string): boolean {
 
 /**
  * A request body of one line for each message, read no faster than it is sent. When the call is over the messages are
- * let go.
+ * cancelled.
  */
 export function writeLines(messages: AsyncIterable<unknown>, watch: CallWatch): ReadableStream<Uint8Array> {
   const iterator = messages[Symbol.asyncIterator]();
@@ -60,7 +60,7 @@ export function writeLines(messages: AsyncIterable<unknown>, watch: CallWatch): 
       controller.enqueue(encoder.encode(BLANK_LINE));
       watch.whenOver(() => {
         if (!isWritten) controller.error(new APIConnectionError("The server has ended the stream."));
-        letGo(iterator);
+        cancelSource(iterator);
       });
     },
     pull: async (controller) => {
@@ -73,12 +73,12 @@ export function writeLines(messages: AsyncIterable<unknown>, watch: CallWatch): 
         watch.end(error); // The caller's own error is what the call rejects with.
       }
     },
-    cancel: () => letGo(iterator),
+    cancel: () => cancelSource(iterator),
   });
 }
 
 /** Does not wait: a source that never speaks again would never answer. */
-export function letGo(iterator: AsyncIterator<unknown>): void {
+export function cancelSource(iterator: AsyncIterator<unknown>): void {
   iterator.return?.().catch(() => undefined);
 }
 

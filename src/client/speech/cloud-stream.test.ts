@@ -156,12 +156,12 @@ describe("a cloud stream", () => {
   ] as const)("that closes %s rejects", async (_name, messages, code) => {
     verifies("client.streams.broken-stream-rejects");
     const { client, sockets } = start();
-    const { messages: source, isLetGo } = pausingAfter(...messages);
+    const { messages: source, isCancelled } = pausingAfter(...messages);
     const stream = await client.stream(source);
     await vi.advanceTimersByTimeAsync(1);
     sockets[0]?.close(code);
     await expect(texts(stream)).rejects.toBeInstanceOf(StreamBrokenError);
-    await isLetGo;
+    await isCancelled;
   });
 
   test("may be silent for hours, but not after the last piece", async () => {

@@ -1,6 +1,6 @@
-/** Gives the messages and pauses then, until it is let go. */
+/** Gives the messages and pauses then, until it is cancelled. */
 export function pausingAfter<Message>(...messages: readonly Message[]) {
-  const { promise: isLetGo, resolve } = Promise.withResolvers<void>();
+  const { promise: isCancelled, resolve } = Promise.withResolvers<void>();
   const left = [...messages];
   const iterator: AsyncIterator<Message> = {
     next: () => {
@@ -12,5 +12,5 @@ export function pausingAfter<Message>(...messages: readonly Message[]) {
       return { done: true, value: undefined };
     },
   };
-  return { messages: { [Symbol.asyncIterator]: () => iterator }, isLetGo };
+  return { messages: { [Symbol.asyncIterator]: () => iterator }, isCancelled };
 }

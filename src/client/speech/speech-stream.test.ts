@@ -54,21 +54,21 @@ describe.each(TRANSPORTS)("a stream over %s", (streamTransport) => {
     ]);
   });
 
-  test("lets go of a speaker who goes on after the end", async () => {
+  test("cancels a speaker who goes on after the end", async () => {
     verifies("client.stt.both-stream-transports");
     await using server = await startSpeechServer();
-    const { talk, isLetGo } = endlessTalk([END]);
+    const { talk, isCancelled } = endlessTalk([END]);
     await collect(await openStream(server, talk));
-    await isLetGo;
+    await isCancelled;
     await server.closed;
   });
 
-  test("closes the connection and lets go of the speaker when the loop is left early", async () => {
+  test("closes the connection and cancels the speaker when the loop is left early", async () => {
     verifies("client.streams.leaving-early-closes");
     await using server = await startSpeechServer();
-    const { talk, isLetGo } = endlessTalk([CHUNK]);
+    const { talk, isCancelled } = endlessTalk([CHUNK]);
     for await (const message of await openStream(server, talk)) if (message.type === "ack") break;
-    await isLetGo;
+    await isCancelled;
     await server.closed;
   });
 
@@ -76,11 +76,11 @@ describe.each(TRANSPORTS)("a stream over %s", (streamTransport) => {
     verifies("client.abort.signal-ends-call");
     await using server = await startSpeechServer();
     const controller = new AbortController();
-    const { talk, isLetGo } = endlessTalk([CHUNK]);
+    const { talk, isCancelled } = endlessTalk([CHUNK]);
     const stream = await openStream(server, talk, controller.signal);
     setTimeout(() => controller.abort(), 50);
     await expect(collect(stream)).rejects.toBeInstanceOf(APIUserAbortError);
-    await isLetGo;
+    await isCancelled;
     await server.closed;
   });
 
@@ -163,11 +163,11 @@ async function* say(messages: readonly SttClientMessage[]): AsyncGenerator<SttCl
   yield* messages;
 }
 
-/** Says the messages and is silent then, until it is let go. */
+/** Says the messages and is silent then, until it is cancelled. */
 function endlessTalk(messages: readonly SttClientMessage[]) {
-  let letGo: () => void = () => undefined;
-  const isLetGo = new Promise<void>((resolve) => {
-    letGo = resolve;
+  let cancel: () => void = () => undefined;
+  const isCancelled = new Promise<void>((resolve) => {
+    cancel = resolve;
   });
   const left = [...messages];
   const iterator: AsyncIterator<SttClientMessage> = {
@@ -176,11 +176,11 @@ function endlessTalk(messages: readonly SttClientMessage[]) {
       return value === undefined ? new Promise(() => undefined) : Promise.resolve({ value });
     },
     return: () => {
-      letGo();
+      cancel();
       return Promise.resolve({ done: true, value: undefined });
     },
   };
-  return { talk: { [Symbol.asyncIterator]: () => iterator }, isLetGo };
+  return { talk: { [Symbol.asyncIterator]: () => iterator }, isCancelled };
 }
 
 class Doorbell {

@@ -119,14 +119,14 @@ export class RunKeeper {
     for (const responseId of await ledger.listStopsAsked()) void runs.stop(responseId);
     if (!isRenewal) return;
     if (this.#takesUp) await this.#takeUp();
-    await this.#letGoOfLost();
+    await this.#releaseLost();
   }
 
   /**
    * Runs that were deleted, or that are another worker's by now, notice it when they next say something; they may be
    * silent for long.
    */
-  async #letGoOfLost(): Promise<void> {
+  async #releaseLost(): Promise<void> {
     const { runs, ledger } = this.#parts;
     const here = runs.listStored();
     const held = new Set(await ledger.listHeld());

@@ -2,7 +2,7 @@ import { pipeline } from "node:stream/promises";
 import { discardBody } from "../body/body-chunks.ts";
 import type { ByteStream, ReplyHeaders } from "../handler.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { letGo } from "./let-go.ts";
+import { cancelSource } from "./cancel-source.ts";
 import type { Unread } from "./unread-bytes.ts";
 import { writeHead } from "./write-whole.ts";
 
@@ -20,14 +20,14 @@ export async function writeBytes(
   const { request, response, log, requestId } = exchange;
   const source = bytes.chunks[Symbol.asyncIterator]();
   const open = (): void => writeHead(exchange, status, { ...headers, "content-length": String(bytes.size) });
-  if (response.destroyed) return letGo(source, log, requestId);
+  if (response.destroyed) return cancelSource(source, log, requestId);
   if (request.method === "HEAD") {
-    letGo(source, log, requestId);
+    cancelSource(source, log, requestId);
     open();
     return void response.end();
   }
   const first = await source.next();
-  if (response.destroyed) return letGo(source, log, requestId);
+  if (response.destroyed) return cancelSource(source, log, requestId);
   open();
   const unread = exchange.openUnread();
   response.once("close", () => unread.update(0));

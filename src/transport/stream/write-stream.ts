@@ -4,8 +4,8 @@ import type { Faults } from "../faults.ts";
 import type { ReplyHeaders } from "../handler.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { namedFault } from "../http/named-fault.ts";
+import { cancelSource } from "./cancel-source.ts";
 import { FrameWriter } from "./frame-writer.ts";
-import { letGo } from "./let-go.ts";
 import { writeHead } from "./write-whole.ts";
 
 /** A stream as it goes out: SSE and NDJSON differ in nothing else. */
@@ -43,7 +43,7 @@ export async function writeStream<T extends object>(
   const source = stream.values[Symbol.asyncIterator]();
   const left = Promise.withResolvers<void>();
   const leave = (): void => {
-    letGo(source, exchange.log, exchange.requestId);
+    cancelSource(source, exchange.log, exchange.requestId);
     left.resolve();
   };
   if (out.closed) return leave();

@@ -8,7 +8,7 @@ import { ClientLeft } from "../http/exchange.ts";
 import { namedFault } from "../http/named-fault.ts";
 import type { Flight } from "../in-flight.ts";
 import type { TransportOptions } from "../options.ts";
-import { letGo } from "../stream/let-go.ts";
+import { cancelSource } from "../stream/cancel-source.ts";
 import type { Unread } from "../stream/unread-bytes.ts";
 import { type IncomingSocket, WebSocketInbox } from "./websocket-inbox.ts";
 
@@ -71,7 +71,7 @@ export function converse(
     flight.abort(new ClientLeft("the client closed its WebSocket"));
     clearTimeout(leaving);
     flight.end();
-    letGo(source, parts.log, parts.requestId);
+    cancelSource(source, parts.log, parts.requestId);
     parts.log.info({ code, requestId: parts.requestId }, "a WebSocket closed");
   });
   const unread = parts.options.unread.open(() => {
