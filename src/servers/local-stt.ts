@@ -3,10 +3,10 @@ import * as validators from "../../generated/local-stt/validators.js";
 import type { Logger } from "../base/logger.ts";
 import { originsAmong } from "../base/web-origins.ts";
 import type { Config } from "../config/load-config.ts";
-import { createDoorkeeper } from "../local-stt/admit-caller.ts";
 import { checkSttAndFormatForm, checkTranscribeForm } from "../local-stt/check-form.ts";
 import { notImplemented } from "../local-stt/errors.ts";
 import { localSttFaults } from "../local-stt/faults.ts";
+import { createOriginGuard } from "../local-stt/origin-guard.ts";
 import { runSession } from "../local-stt/run-session.ts";
 import { type Application, createApplication } from "../transport/http/application.ts";
 import type { RunningServer } from "../transport/http/server.ts";
@@ -53,7 +53,7 @@ function application(parts: LocalSttParts, config: Config, log: Logger): Applica
     admission: {
       authenticate: () => Promise.resolve(null),
       anonymous: null,
-      admit: createDoorkeeper(config.sttAllowedOrigins),
+      admit: createOriginGuard(config.sttAllowedOrigins),
     },
     faults: localSttFaults(log),
     log,

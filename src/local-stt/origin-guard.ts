@@ -1,7 +1,7 @@
 import { isLoopbackHost, isLoopbackOrigin, originsAmong } from "../base/web-origins.ts";
 import { hostNotAllowed, originNotAllowed } from "./errors.ts";
 
-/** Of a request, what its doorkeeper looks at. */
+/** Of a request, what the guard looks at. */
 export interface Visitor {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
@@ -11,7 +11,7 @@ export interface Visitor {
  * still says its own name as the host; one that calls across origins says where it comes from. `allowedOrigins` are
  * exact, such as `https://example.com`.
  */
-export function createDoorkeeper(allowedOrigins: readonly string[]): (visitor: Visitor) => void {
+export function createOriginGuard(allowedOrigins: readonly string[]): (visitor: Visitor) => void {
   const isListed = originsAmong(allowedOrigins);
   return ({ headers }) => {
     const { host, origin } = headers;
