@@ -1,4 +1,4 @@
-import { BrokenPromise } from "../../base/assert.ts";
+import { InvariantError } from "../../base/assert.ts";
 
 export interface CommitQueueOptions<Job, Outcome> {
   /** Stores all jobs or none, in their order. The outcomes answer the jobs one by one. */
@@ -130,6 +130,6 @@ export class CommitQueue<Job, Outcome> {
 }
 
 function settle<Job, Outcome>(waiting: Waiting<Job, Outcome>, outcome: Outcome | undefined): void {
-  if (outcome === undefined) waiting.reject(new BrokenPromise("a commit answers each of its jobs"));
+  if (outcome === undefined) waiting.reject(new InvariantError("a commit answers each of its jobs"));
   else waiting.resolve(outcome);
 }
