@@ -19,8 +19,9 @@ export function limitAnswers(
   return {
     ...engine,
     sample: async (request, signal) => {
+      const { model } = request; // The answer holds no more of the request, which has the whole history.
       const turn = await engine.sample(request, signal);
-      return new LimitedTurn(turn, new AnswerMeter(limits), () => onReached(request.model));
+      return new LimitedTurn(turn, new AnswerMeter(limits), () => onReached(model));
     },
   };
 }

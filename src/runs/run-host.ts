@@ -89,8 +89,9 @@ export class RunHost {
     const hosted = this.#admit(order);
     const stopClock = this.#limitTime(hosted);
     this.#foreground += 1;
+    const isStored = order.log !== null; // All that is held of the order, which has the whole history.
     const leave = (): void => {
-      const isRead = order.log === null || !(client.reason instanceof ReaderTooSlow);
+      const isRead = !isStored || !(client.reason instanceof ReaderTooSlow);
       if (isRead) hosted.controller.abort(client.reason); // Else the log has the rest for a reader that was too slow.
     };
     client.addEventListener("abort", leave, { once: true });

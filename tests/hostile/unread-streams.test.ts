@@ -1,10 +1,8 @@
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { assert } from "../../src/base/assert.ts";
 import { sse } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { heapBytes } from "../heap-bytes.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { readSnapshot, responseIdOf } from "./event-stream.ts";
@@ -105,14 +103,4 @@ describe("a stream that nobody reads", () => {
 /** Resolves once a count has stopped growing. */
 async function settled(count: () => number): Promise<void> {
   for (let last = -1; last !== count(); await delay(SETTLE_MS)) last = count();
-}
-
-setFlagsFromString("--expose-gc");
-const collectGarbage: unknown = runInNewContext("gc");
-
-function heapBytes(): number {
-  assert(typeof collectGarbage === "function", "the flag for it was set");
-  collectGarbage();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
 }

@@ -75,14 +75,15 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
     abilities: profile.abilities,
     async sample(request: ModelRequest, signal: AbortSignal): Promise<AsyncIterable<readonly ModelEvent[]>> {
       const { body, toolNames } = mapRequest(request, profile);
+      const { model } = request; // Who reads the answer holds no more of the request, which has the whole history.
       const reader = new ChunkReader({
         toolNames,
         reasoningTags: profile.reasoningTags,
         wantsLogprobs: request.topLogprobs !== null,
         onLateWords: () =>
-          options.onOddity?.("the model server went on after its finish reason; that is dropped", request.model),
+          options.onOddity?.("the model server went on after its finish reason; that is dropped", model),
       });
-      const context = { model: request.model, host: baseUrl.host, apiKey };
+      const context = { model, host: baseUrl.host, apiKey };
       const turn = new UpstreamTurn({ reader, context, totalMs: timeouts.totalMs, idleMs: timeouts.idleMs, signal });
       if (!signal.aborted) {
         const { idleMs } = timeouts;

@@ -88,7 +88,7 @@ export async function beginResponse(
   const order: RunOrder = {
     ...(generate ? made : warmUpOrder(parts, made, task)),
     ...(request.stream === true ? { acceptWaitMs: parts.streamStartWaitMs } : {}),
-    onEnd: ({ usage }) => admission.settle(usage?.total_tokens ?? null),
+    onEnd: settling(admission),
   };
   try {
     const { response, inputItems } = opened;
@@ -99,6 +99,11 @@ export async function beginResponse(
     made.watch.refused(error);
     return refused(error);
   }
+}
+
+/** A function of its own: it lasts as long as the run, and must not hold the whole history with it. */
+function settling(admission: Admission): NonNullable<RunOrder["onEnd"]> {
+  return ({ usage }) => admission.settle(usage?.total_tokens ?? null);
 }
 
 async function begin(parts: BeginParts, order: RunOrder, watched: Watched): Promise<BegunResponse["events"]> {

@@ -1,0 +1,14 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { assert } from "../src/base/assert.ts";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage: unknown = runInNewContext("gc");
+
+/** What this process really holds: its heap and the buffers beside it, once garbage was collected. */
+export function heapBytes(): number {
+  assert(typeof collectGarbage === "function", "the flag for it was set");
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}

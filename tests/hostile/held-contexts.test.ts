@@ -1,0 +1,50 @@
+import type { ServerResponse } from "node:http";
+import { expect, onTestFinished, test } from "vitest";
+import { sse } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
+import { conversationCalls, user } from "../conversations/call-conversations.ts";
+import { heapBytes } from "../heap-bytes.ts";
+import { readLive } from "../runs/live-stream.ts";
+import { startTestServer, type TestServer } from "../test-server.ts";
+import { chunk, serveModel } from "./model-server.ts";
+
+const MEBIBYTE = 1024 * 1024;
+const ITEMS = 4;
+const RUNS = 8;
+/** The HTTP client keeps the body of a call until its reply has ended; beside that one text there is nothing. */
+const COPIES_MAX = 1.5;
+
+test("a stream that lasts holds its history no more than once after the model has been asked", async () => {
+  const answers: ServerResponse[] = [];
+  const server = await serveTalkative(answers);
+  const calls = conversationCalls(server);
+  const { id } = await calls.create();
+  for (let item = 0; item < ITEMS; item++) await calls.add(id, [user("x".repeat(MEBIBYTE))]);
+  const begin = async (): Promise<{ readonly whole: Promise<unknown> }> => {
+    const members = { model: "m", conversation: id, input: "Hi", store: false, stream: true };
+    const live = readLive(await server.post("/v1/responses", members));
+    await live.id;
+    return live;
+  };
+  const streams = [await begin()];
+  const before = heapBytes();
+  while (streams.length <= RUNS) streams.push(await begin());
+  await expect.poll(() => heapBytes() - before).toBeLessThan(COPIES_MAX * RUNS * ITEMS * MEBIBYTE);
+  for (const answer of answers) answer.end(sse(chunk("", "stop"), "[DONE]"));
+  await Promise.all(streams.map(({ whole }) => whole));
+});
+
+/** A server whose model begins each answer at once; the test ends them. */
+async function serveTalkative(answers: ServerResponse[]): Promise<TestServer> {
+  const model = await serveModel((request, response) => {
+    request.resume();
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(sse(chunk("Well,")));
+    answers.push(response);
+  });
+  const server = await startTestServer({ env: { MODEL_BASE_URL: model.url } });
+  onTestFinished(async () => {
+    await server.close();
+    await model.close();
+  });
+  return server;
+}
