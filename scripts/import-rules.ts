@@ -201,7 +201,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
 
   never(
     "web-framework-in-transport",
-    "Koa, multer, ws and node:http live in transport/.",
+    "Koa, @koa/multer, multer, ws and node:http live in transport/.",
     product("src/(?!transport/)"),
     /^(npm:(koa|@koa\/.*|multer|ws)|node:(https?|http2))$/,
   ),

@@ -1,5 +1,5 @@
-/** The part of multer 2.5 that is used; it comes without types. */
-declare module "multer" {
+/** The part of @koa/multer 4 that is used; it comes without types. */
+declare module "@koa/multer" {
   import type { Readable } from "node:stream";
 
   interface FilePart {
@@ -15,17 +15,28 @@ declare module "multer" {
 
   export interface Storage<Kept> {
     _handleFile(
-      source: FormSource<Kept>,
+      source: FormSource,
       file: FilePart & { readonly stream: Readable },
       done: (error: unknown, stored?: { readonly kept: Kept }) => void,
     ): void;
-    _removeFile(source: FormSource<Kept>, file: FilePart, done: (error: null) => void): void;
+    _removeFile(source: FormSource, file: FilePart, done: (error: null) => void): void;
   }
 
-  export interface FormSource<Kept> extends Readable {
+  export interface FormSource extends Readable {
     headers: Readonly<Record<string, string | undefined>>;
+  }
+
+  export interface ParsedForm<Kept> {
     body?: Readonly<Record<string, unknown>>;
     files?: readonly StoredFile<Kept>[];
+  }
+
+  /** What is needed of Koa's context. */
+  export interface FormContext<Kept> {
+    readonly req: FormSource;
+    readonly res: null;
+    /** Where the form stands afterwards. */
+    readonly request: ParsedForm<Kept>;
   }
 
   export interface FormLimits {
@@ -39,12 +50,7 @@ declare module "multer" {
   }
 
   export interface Multer<Kept> {
-    any(): (source: FormSource<Kept>, response: null, next: (error?: unknown) => void) => void;
-  }
-
-  export class MulterError extends Error {
-    readonly code: string;
-    readonly field?: string;
+    any(): (context: FormContext<Kept>, next: () => Promise<void>) => Promise<void>;
   }
 
   export default function multer<Kept>(options: {
@@ -52,4 +58,12 @@ declare module "multer" {
     readonly limits: FormLimits;
     readonly defParamCharset: string;
   }): Multer<Kept>;
+}
+
+/** The part of multer 2.5 that is used; it comes without types. */
+declare module "multer" {
+  export class MulterError extends Error {
+    readonly code: string;
+    readonly field?: string;
+  }
 }

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { callbackify } from "node:util";
-import multer, { type FormSource, MulterError, type Storage, type StoredFile } from "multer";
+import multer, { type FormSource, type ParsedForm, type Storage, type StoredFile } from "@koa/multer";
+import { MulterError } from "multer";
 import { ApiError } from "../../base/api-error.ts";
 import type { Faults } from "../faults.ts";
 import type { UploadedFile } from "../handler.ts";
@@ -30,7 +31,7 @@ export interface IncomingForm {
   readonly spool: UploadSpool;
 }
 
-type Source = FormSource<SpooledUpload>;
+type Parsed = ParsedForm<SpooledUpload>;
 
 /** The parts of a form by name, texts and files; a name that comes twice makes a list. */
 export async function readForm(
@@ -42,15 +43,13 @@ export async function readForm(
   // The overhead is nobody's business.
   const bodyFaults = { ...faults, bodyTooLarge: () => faults.fileTooLarge(limits.fileBytesMax) };
   const body = admitted(decodeBody(request, { ...limits, bytesMax }, bodyFaults), spool, faults);
-  const source: Source = Object.assign(Readable.from(body, { objectMode: false }), {
+  const source: FormSource = Object.assign(Readable.from(body, { objectMode: false }), {
     headers: { "content-type": request.headers["content-type"], "transfer-encoding": "chunked" },
   });
-  try {
-    await parse(source, storageOf(spool), limits.fileBytesMax);
-  } catch (error) {
+  const form = await parse(source, storageOf(spool), limits.fileBytesMax).catch((error: unknown) => {
     throw formFault(spool.fault ?? error, limits, faults);
-  }
-  return partsOf(source);
+  });
+  return partsOf(form);
 }
 
 async function* admitted(
@@ -64,7 +63,8 @@ async function* admitted(
   }
 }
 
-function parse(source: Source, storage: Storage<SpooledUpload>, fileBytesMax: number): Promise<void> {
+/** The source stands in for Koa's own request: that is neither decoded nor counted. */
+async function parse(source: FormSource, storage: Storage<SpooledUpload>, fileBytesMax: number): Promise<Parsed> {
   const form = multer({
     storage,
     limits: {
@@ -78,9 +78,9 @@ function parse(source: Source, storage: Storage<SpooledUpload>, fileBytesMax: nu
     },
     defParamCharset: "utf8",
   });
-  return new Promise((resolve, reject) => {
-    form.any()(source, null, (error) => (error === undefined ? resolve() : reject(error)));
-  });
+  const request: Parsed = {};
+  await form.any()({ req: source, res: null, request }, async () => {});
+  return request;
 }
 
 /** Multer's words for: keep what comes. Whoever owns the spool lets go of it, whatever becomes of the form. */
@@ -100,9 +100,9 @@ function formFault(error: unknown, limits: FormLimits, faults: FormFaults): Erro
   return faults.invalidForm(error.message, error.field ?? null);
 }
 
-function partsOf(source: Source): Record<string, unknown> {
-  const parts = new Map<string, unknown>(Object.entries(source.body ?? {}));
-  for (const file of source.files ?? []) {
+function partsOf(form: Parsed): Record<string, unknown> {
+  const parts = new Map<string, unknown>(Object.entries(form.body ?? {}));
+  for (const file of form.files ?? []) {
     const before = parts.get(file.fieldname);
     const uploaded = uploadedFile(file);
     if (before === undefined) parts.set(file.fieldname, uploaded);
