@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { Slots } from "../base/limits/slots.ts";
+import { Semaphore } from "../base/limits/semaphore.ts";
 import { AudioError } from "./audio-error.ts";
 import { type DecodeAnswer, isDecodeAnswer, type ThreadFormat } from "./decode-message.ts";
 import type { Recording } from "./recording.ts";
@@ -10,7 +10,7 @@ const THREADS_MAX = 8;
 /** For one piece of about a second; a decoder that takes longer is stuck. */
 const PIECE_MS_MAX = 20_000;
 
-const slots = new Slots(THREADS_MAX);
+const slots = new Semaphore(THREADS_MAX);
 
 /**
  * Decodes FLAC, and Opus in WebM and Ogg, in a thread that can be stopped, whatever the file makes the decoder do.

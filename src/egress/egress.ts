@@ -1,4 +1,4 @@
-import { FairSlots } from "../base/limits/fair-slots.ts";
+import { FairSemaphore } from "../base/limits/fair-semaphore.ts";
 import type { Logger } from "../base/logger.ts";
 import { type AskTimeouts, askOnce, explainFailure, type OneReply } from "./ask-once.ts";
 import { EgressError } from "./egress-error.ts";
@@ -58,7 +58,7 @@ const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]
 /** Throws `RangeError` for a policy with an entry that is neither a host nor a network. */
 export function createEgress(options: EgressOptions): Egress {
   const rules = new EgressRules(options.policy);
-  const lookups = new FairSlots(LOOKUPS_MAX, LOOKUPS_PER_CALLER_MAX);
+  const lookups = new FairSemaphore(LOOKUPS_MAX, LOOKUPS_PER_CALLER_MAX);
   return {
     async fetchGuarded(url, request) {
       const outOfTime = AbortSignal.timeout(options.timeouts.totalMs);
@@ -79,7 +79,7 @@ export function createEgress(options: EgressOptions): Egress {
 
 interface Journey extends EgressOptions {
   readonly rules: EgressRules;
-  readonly lookups: FairSlots;
+  readonly lookups: FairSemaphore;
   readonly request: GuardedRequest;
   readonly signal: AbortSignal;
 }

@@ -1,4 +1,4 @@
-import { Slots } from "../base/limits/slots.ts";
+import { Semaphore } from "../base/limits/semaphore.ts";
 import type { Fetched } from "../egress/egress.ts";
 import { EgressError } from "../egress/egress-error.ts";
 import type { FileContent, StoredFile } from "../responses-api/ports.ts";
@@ -28,7 +28,7 @@ export class LoadedParts {
   readonly #options: MediaOptions;
   readonly #owner: Owner;
   readonly signal: AbortSignal;
-  readonly #slots = new Slots(LOADS_AT_ONCE_MAX);
+  readonly #slots = new Semaphore(LOADS_AT_ONCE_MAX);
   #bytes = 0;
   #loads = 0;
 

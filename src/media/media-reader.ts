@@ -1,4 +1,4 @@
-import { Slots } from "../base/limits/slots.ts";
+import { Semaphore } from "../base/limits/semaphore.ts";
 import type { MediaReader } from "../responses-api/ports.ts";
 import { LoadedParts } from "./loaded-parts.ts";
 import type { MediaOptions } from "./media-options.ts";
@@ -20,7 +20,7 @@ const DOCUMENTS_AT_ONCE_MAX = 2;
 /** The port `MediaReader`: pictures, files and recordings, made fit by what the model takes. */
 export function createMediaReader(options: MediaOptions): MediaReader {
   const { charactersMax, pdfPagesMax, pdfTimeoutMs } = options.limits;
-  const slots = new Slots(DOCUMENTS_AT_ONCE_MAX);
+  const slots = new Semaphore(DOCUMENTS_AT_ONCE_MAX);
   const pdfs = new PdfReader({ pagesMax: pdfPagesMax, charactersMax, timeoutMs: pdfTimeoutMs }, slots);
   const office = new OfficeReader({ charactersMax, timeoutMs: pdfTimeoutMs }, slots);
   const tools = { ...options, pdfs, office, texts: new TextCache(CACHED_CHARACTERS_MAX) };

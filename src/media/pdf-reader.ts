@@ -1,5 +1,5 @@
 import { isRecord } from "../base/json/records.ts";
-import type { Slots } from "../base/limits/slots.ts";
+import type { Semaphore } from "../base/limits/semaphore.ts";
 import type { PdfOutcome } from "./pdf-outcome.ts";
 import { readInThread } from "./read-in-thread.ts";
 
@@ -19,9 +19,9 @@ const MODULE = new URL("./pdf-worker.ts", import.meta.url);
  */
 export class PdfReader {
   readonly #limits: PdfLimits;
-  readonly #slots: Slots;
+  readonly #slots: Semaphore;
 
-  constructor(limits: PdfLimits, slots: Slots) {
+  constructor(limits: PdfLimits, slots: Semaphore) {
     this.#limits = limits;
     this.#slots = slots;
   }

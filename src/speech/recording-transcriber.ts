@@ -1,7 +1,7 @@
 import { AudioError } from "../audio-formats/audio-error.ts";
 import { DECODED_RATE_HZ, type Recording } from "../audio-formats/recording.ts";
 import type { RecordingDecoder } from "../audio-formats/recording-decoder.ts";
-import { Slots } from "../base/limits/slots.ts";
+import { Semaphore } from "../base/limits/semaphore.ts";
 import { RECORDED_SEGMENTS, Segmenter } from "./segmenter.ts";
 import {
   type FileTranscriber,
@@ -45,7 +45,7 @@ const HELD_MAX = 32;
  */
 export class RecordingTranscriber implements FileTranscriber {
   readonly #parts: RecordingParts;
-  readonly #slots = new Slots(RECORDINGS_MAX);
+  readonly #slots = new Semaphore(RECORDINGS_MAX);
   #held = 0;
 
   constructor(parts: RecordingParts) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Slots } from "../base/limits/slots.ts";
+import { Semaphore } from "../base/limits/semaphore.ts";
 import type { ModelEvent } from "../runs/ports.ts";
 import { encodePcm16, encodeWav } from "./encoders/encoders.ts";
 import { type Encoder, type VoiceEngine, VoiceError } from "./ports.ts";
@@ -92,7 +92,7 @@ interface Scene {
   readonly settle: () => Promise<void>;
 }
 
-function play(changes: { encode?: Encoder; slots?: Slots; voice?: ScriptedVoice } = {}): Scene {
+function play(changes: { encode?: Encoder; slots?: Semaphore; voice?: ScriptedVoice } = {}): Scene {
   const turn = new ScriptedTurn();
   const voice = changes.voice ?? new ScriptedVoice();
   const stop = new AbortController();
@@ -103,7 +103,7 @@ function play(changes: { encode?: Encoder; slots?: Slots; voice?: ScriptedVoice 
     voice: "v",
     encode: changes.encode ?? encodePcm16,
     sampleRateHz: 24_000,
-    slots: changes.slots ?? new Slots(1),
+    slots: changes.slots ?? new Semaphore(1),
     onFault: (fault) => faults.push(fault),
   });
   const spoken = speakTurn(turn, speak, stop.signal);
@@ -297,7 +297,7 @@ describe("a turn that is spoken", () => {
         voice: null,
         encode: encodePcm16,
         sampleRateHz: 24_000,
-        slots: new Slots(1),
+        slots: new Semaphore(1),
         onFault: () => {},
       });
       turn.say(text("One sentence is here. Two are better. Three are a crowd in here."));
@@ -345,7 +345,7 @@ describe("the sound of a turn", () => {
   });
 
   test("waits for a place where too many speak at once", async () => {
-    const slots = new Slots(1);
+    const slots = new Semaphore(1);
     const giveBack = await slots.take(new AbortController().signal);
     const { turn, voice, heard, ended, settle } = play({ slots });
     turn.say(text("This has to wait for its turn."), STOP);

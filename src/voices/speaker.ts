@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { FrameGatherer } from "../audio/pcm.ts";
 import { Resampler } from "../audio/resampler.ts";
-import type { Slots } from "../base/limits/slots.ts";
+import type { Semaphore } from "../base/limits/semaphore.ts";
 import type { ModelEvent } from "../runs/ports.ts";
 import type { Encoder, VoiceEngine } from "./ports.ts";
 
@@ -30,7 +30,7 @@ export interface SpeakerOptions {
   readonly encode: Encoder;
   readonly sampleRateHz: number;
   /** Sentences spoken at once, by all answers together. */
-  readonly slots: Slots;
+  readonly slots: Semaphore;
   /** Told why the sound ends before the text does. */
   readonly onFault: (fault: unknown) => void;
 }

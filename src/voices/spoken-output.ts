@@ -1,5 +1,5 @@
 import type { OutputAudio } from "../../generated/responses-api/types.ts";
-import { Slots } from "../base/limits/slots.ts";
+import { Semaphore } from "../base/limits/semaphore.ts";
 import type { Logger } from "../base/logger.ts";
 import type { SettledSpeech, Speech, SpokenOutput } from "../responses-api/ports.ts";
 import { encodePcm16, encodeWav } from "./encoders/encoders.ts";
@@ -25,7 +25,7 @@ export interface SpokenOutputOptions {
 
 export function createSpokenOutput(options: SpokenOutputOptions): SpokenOutput {
   const { engine, compressed, log } = options;
-  const slots = new Slots(SENTENCES_AT_ONCE_MAX);
+  const slots = new Semaphore(SENTENCES_AT_ONCE_MAX);
   return {
     settle: async (asked, signal) => (await refusal(options, asked, signal)) ?? settled(options, asked),
     speak: (turn, { responseId, speech, signal }) => {

@@ -1,5 +1,5 @@
 import { isRecord } from "../../base/json/records.ts";
-import type { Slots } from "../../base/limits/slots.ts";
+import type { Semaphore } from "../../base/limits/semaphore.ts";
 import { readInThread } from "../read-in-thread.ts";
 import type { OfficeOutcome } from "./office-outcome.ts";
 
@@ -18,9 +18,9 @@ const MODULE = new URL("./office-worker.ts", import.meta.url);
  */
 export class OfficeReader {
   readonly #limits: OfficeLimits;
-  readonly #slots: Slots;
+  readonly #slots: Semaphore;
 
-  constructor(limits: OfficeLimits, slots: Slots) {
+  constructor(limits: OfficeLimits, slots: Semaphore) {
     this.#limits = limits;
     this.#slots = slots;
   }

@@ -1,5 +1,5 @@
 import { pcmBytes } from "../../audio/pcm.ts";
-import { Slots } from "../../base/limits/slots.ts";
+import { Semaphore } from "../../base/limits/semaphore.ts";
 import { ProgramFailed, ProgramMissing, runProgram } from "../../programs/child-program.ts";
 import type { Encoder } from "../ports.ts";
 
@@ -37,7 +37,7 @@ export function isCompressed(format: string): format is CompressedFormat {
  * path, or a name on PATH.
  */
 export function createFfmpegEncoders(program: string): FfmpegEncoders {
-  const slots = new Slots(ENCODERS_AT_ONCE_MAX);
+  const slots = new Semaphore(ENCODERS_AT_ONCE_MAX);
   let listed: string | null = null;
   return {
     encoders: { mp3: encoder(program, "mp3", slots), opus: encoder(program, "opus", slots) },
@@ -69,7 +69,7 @@ async function listEncoders(program: string, signal: AbortSignal): Promise<strin
   return Buffer.concat(pieces).toString("utf8");
 }
 
-function encoder(program: string, format: CompressedFormat, slots: Slots): Encoder {
+function encoder(program: string, format: CompressedFormat, slots: Semaphore): Encoder {
   return async function* (pcm, sampleRateHz, signal) {
     const samples = pcm[Symbol.asyncIterator]();
     const first = await samples.next();

@@ -1,17 +1,17 @@
-import { Slots } from "./slots.ts";
+import { Semaphore } from "./semaphore.ts";
 
 /**
  * Places for what may happen only so many times at once, of which no owner can hold all: the others of an owner wait
  * behind its own.
  */
-export class FairSlots {
-  readonly #all: Slots;
+export class FairSemaphore {
+  readonly #all: Semaphore;
   readonly #perOwner: number;
-  readonly #owners = new Map<string, { readonly slots: Slots; users: number }>();
+  readonly #owners = new Map<string, { readonly slots: Semaphore; users: number }>();
 
   /** `perOwner` is less than `count`, so that there is always a place that one owner alone cannot take. */
   constructor(count: number, perOwner: number) {
-    this.#all = new Slots(count);
+    this.#all = new Semaphore(count);
     this.#perOwner = perOwner;
   }
 
@@ -20,7 +20,7 @@ export class FairSlots {
    * before.
    */
   async take(owner: string, signal: AbortSignal): Promise<() => void> {
-    const own = this.#owners.get(owner) ?? { slots: new Slots(this.#perOwner), users: 0 };
+    const own = this.#owners.get(owner) ?? { slots: new Semaphore(this.#perOwner), users: 0 };
     this.#owners.set(owner, own);
     own.users += 1;
     const leave = (): void => {

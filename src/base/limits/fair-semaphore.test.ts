@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { FairSlots } from "./fair-slots.ts";
+import { FairSemaphore } from "./fair-semaphore.ts";
 
 const NEVER = new AbortController().signal;
 
 /** Takes a place and notes that it has it. */
-function taker(slots: FairSlots) {
+function taker(slots: FairSemaphore) {
   const served: string[] = [];
   const take = async (owner: string, signal = NEVER): Promise<() => void> => {
     const giveBack = await slots.take(owner, signal);
@@ -15,7 +15,7 @@ function taker(slots: FairSlots) {
 }
 
 test("one owner never holds all places, and its own wait for each other", async () => {
-  const { served, take } = taker(new FairSlots(3, 2));
+  const { served, take } = taker(new FairSemaphore(3, 2));
   const first = await take("a");
   await take("a");
   const third = take("a");
@@ -33,7 +33,7 @@ test("one owner never holds all places, and its own wait for each other", async 
 });
 
 test("who leaves while waiting takes no place with it", async () => {
-  const { take } = taker(new FairSlots(2, 1));
+  const { take } = taker(new FairSemaphore(2, 1));
   const first = await take("a");
   const leaving = new AbortController();
   const waiting = take("a", leaving.signal);

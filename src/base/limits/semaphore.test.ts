@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { Slots } from "./slots.ts";
+import { Semaphore } from "./semaphore.ts";
 
 const NEVER = new AbortController().signal;
 
 test("who finds no place waits, and is served in the order of coming", async () => {
-  const slots = new Slots(2);
+  const slots = new Semaphore(2);
   const served: string[] = [];
   const take = async (name: string, signal = NEVER): Promise<() => void> => {
     const giveBack = await slots.take(signal);
@@ -30,7 +30,7 @@ test("who finds no place waits, and is served in the order of coming", async () 
 });
 
 test("who comes too late finds the signal's reason, and takes no place", async () => {
-  const slots = new Slots(1);
+  const slots = new Semaphore(1);
   await expect(slots.take(AbortSignal.abort(new Error("late")))).rejects.toThrow("late");
   (await slots.take(NEVER))();
 });

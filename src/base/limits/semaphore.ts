@@ -1,7 +1,7 @@
 /**
  * Places for what may happen only so many times at once. Who finds none waits, and is served in the order of coming.
  */
-export class Slots {
+export class Semaphore {
   readonly #waiting: (() => void)[] = [];
   #free: number;
 
