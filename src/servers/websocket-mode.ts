@@ -4,8 +4,8 @@ import type { BeginParts } from "../responses-api/create/begin-response.ts";
 import { upgradeNotOffered } from "../responses-api/errors/server-errors.ts";
 import { tooManyWebSockets, tooManyWebSocketsOfKey } from "../responses-api/errors/websocket-errors.ts";
 import { ALL_CONNECTIONS_CHARACTERS_MAX, CharacterBudget } from "../responses-api/websocket/connection-memory.ts";
-import { converse } from "../responses-api/websocket/converse.ts";
 import { errorFrame } from "../responses-api/websocket/error-frame.ts";
+import { serveConnection } from "../responses-api/websocket/serve-connection.ts";
 import type { Upgrade } from "../transport/websocket/websocket.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
 
@@ -23,15 +23,15 @@ export function websocketMode(begin: BeginParts, config: Config): Upgrade<Princi
     operationId: "createResponse",
     messageBytesMax: config.bodyBytesMax,
     room: {
-      conversationsMax: config.websocketConnectionsMax,
+      socketsMax: config.websocketConnectionsMax,
       refuse: tooManyWebSockets,
       perCaller: {
-        conversationsMax: config.websocketConnectionsPerKeyMax,
+        socketsMax: config.websocketConnectionsPerKeyMax,
         nameOf: ({ keyId }) => keyId,
         refuse: tooManyWebSocketsOfKey,
       },
     },
     lastWords: (fault) => errorFrame(fault, null),
-    handle: (messages, context) => converse(parts, messages, context),
+    handle: (messages, context) => serveConnection(parts, messages, context),
   };
 }

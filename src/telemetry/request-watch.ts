@@ -11,7 +11,7 @@ export function observeRequests(meters: Meters, tracing: Tracing | null): Reques
   const metrics = new RequestMetrics(meters);
   return {
     begin: (caller) => new RequestRecord(caller, metrics, tracing?.beginRequest(caller) ?? null),
-    beginConversation: () => metrics.beginConversation(),
+    beginSocket: () => metrics.beginSocket(),
   };
 }
 
@@ -38,7 +38,7 @@ class RequestMetrics {
     this.#duration.record(durationMs / 1000, { operation });
   }
 
-  beginConversation(): () => void {
+  beginSocket(): () => void {
     this.#webSockets += 1;
     this.#webSocketsOpened += 1;
     return () => {

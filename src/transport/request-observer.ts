@@ -27,5 +27,5 @@ export interface RequestWatch {
 export interface RequestObserver {
   begin(caller: Caller): RequestWatch;
   /** A WebSocket opened; the function is told when it has closed. */
-  beginConversation(): () => void;
+  beginSocket(): () => void;
 }

@@ -50,7 +50,7 @@ describe("a cloud stream under attack", () => {
   test("answers whatever it is sent within its contract, and serves on", async () => {
     verifies("cloud.stream.broken-message", "contract.outgoing.valid-against-schemas");
     const server = await startCloudServer({ speech: speechBy(async () => "word"), env: MANY });
-    const converse = async (messages: readonly (object | string)[]): Promise<void> => {
+    const exchange = async (messages: readonly (object | string)[]): Promise<void> => {
       const stream = await openRawStream(server.url); // It checks each message that comes.
       stream.say(...messages, LAST);
       const last = (await stream.hearAll()).at(-1);
@@ -58,7 +58,7 @@ describe("a cloud stream under attack", () => {
       if (code === 1000) expect(last).toMatchObject({ type: "final" });
       else expect([code, last]).toMatchObject([1008, { type: "error", message: expect.any(String) }]);
     };
-    await fc.assert(fc.asyncProperty(fc.array(message, { maxLength: 12 }), converse), { numRuns: CONVERSATIONS });
+    await fc.assert(fc.asyncProperty(fc.array(message, { maxLength: 12 }), exchange), { numRuns: CONVERSATIONS });
     await servesOn(server);
   });
 

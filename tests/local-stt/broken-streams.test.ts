@@ -9,7 +9,7 @@ import { settled } from "../local-stt-server.ts";
 import { sound, tones } from "../speech/tones.ts";
 import { enginePids } from "../speech/whisper-for-tests.ts";
 import { verifies } from "../verifies.ts";
-import { chunk, converse, openStream, TRANSPORTS } from "./stream-client.ts";
+import { chunk, exchange, openStream, TRANSPORTS } from "./stream-client.ts";
 import { program, startToneServer } from "./tone-server.ts";
 
 const END = { type: "end" };
@@ -78,7 +78,7 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
   ])("that begins with a file of %s gets an Unsupported format error", async (format, bytes) => {
     verifies("stt.stream.no-samples-is-unsupported");
     const server = await startToneServer();
-    const heard = await converse(server.url, transport, [chunk(bytes), END]);
+    const heard = await exchange(server.url, transport, [chunk(bytes), END]);
     const message = expect.stringMatching(`^Unsupported format: the chunk begins a ${format} file`);
     expect(heard).toMatchObject([{ type: "hello" }, { ...ended, message }]);
   });
@@ -89,21 +89,21 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
     const message = expect.stringMatching(/^Unsupported format: the audio ends within a sample/);
     const said = [{ type: "hello" }, { type: "ack" }, { type: "ack" }, { text: "seven" }, { ...ended, message }];
     for (const end of [[chunk(new Uint8Array(1), { last: true })], [chunk(new Uint8Array(1)), END]])
-      expect(await converse(server.url, transport, [chunk(tones("seven")), ...end])).toMatchObject(said);
+      expect(await exchange(server.url, transport, [chunk(tones("seven")), ...end])).toMatchObject(said);
   });
 
   test("takes the names of PCM16 in capital and small letters", async () => {
     verifies("stt.stream.names-of-pcm16");
     const server = await startToneServer();
     for (const encoding of ["PCM16", "PCM16LE", "pcm16le", "pcm", "Linear16"]) {
-      const heard = await converse(server.url, transport, [chunk(tones("two"), { encoding }), END]);
+      const heard = await exchange(server.url, transport, [chunk(tones("two"), { encoding }), END]);
       expect([encoding, heard.at(-2)]).toMatchObject([encoding, { type: "transcript.final", text: "two" }]);
     }
   });
 
   test("that broke before any audio came gets the error alone", async () => {
     const server = await startToneServer();
-    const heard = await converse(server.url, transport, [{ type: "chunk" }, END]);
+    const heard = await exchange(server.url, transport, [{ type: "chunk" }, END]);
     expect(heard.map(({ type }) => type)).toEqual(["hello", "error"]);
   });
 
@@ -131,7 +131,7 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
     first.say(END);
     expect(await first.hearAll()).toMatchObject([{ type: "ack" }, { text: "four" }, { type: "stream.closed" }]);
     await first.ended();
-    expect((await converse(server.url, transport, [END])).map(({ type }) => type)).toContain("stream.closed");
+    expect((await exchange(server.url, transport, [END])).map(({ type }) => type)).toContain("stream.closed");
   });
 
   test("whose client leaves frees its place and drops its work", async () => {
@@ -145,7 +145,7 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
       stream.leave();
       await expect.poll(() => placesTaken(server.url)).toBe(0);
     }
-    expect((await converse(server.url, transport, [END])).map(({ type }) => type)).toContain("stream.closed");
+    expect((await exchange(server.url, transport, [END])).map(({ type }) => type)).toContain("stream.closed");
   });
 
   test("survives the death of the engine", async () => {

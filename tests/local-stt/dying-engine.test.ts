@@ -8,7 +8,7 @@ import { enginePids } from "../speech/whisper-for-tests.ts";
 import { verifies } from "../verifies.ts";
 import { programsOf, startChildToneServer } from "./child-tone-server.ts";
 import { dice } from "./mutated-files.ts";
-import { chunk, converse } from "./stream-client.ts";
+import { chunk, exchange } from "./stream-client.ts";
 import { program } from "./tone-server.ts";
 
 const MEBIBYTE = 1024 * 1024;
@@ -22,7 +22,7 @@ const random = dice(7);
 async function ask(url: string, round: number): Promise<string> {
   if (round % 3 !== 0) {
     const transport = round % 3 === 1 ? "ndjson" : "websocket";
-    const heard = await converse(url, transport, [chunk(tones("eight", "two")), { type: "end" }]);
+    const heard = await exchange(url, transport, [chunk(tones("eight", "two")), { type: "end" }]);
     const final = heard.find(({ type }) => type === "transcript.final");
     if (final !== undefined) expect(heard.at(-1)).toEqual({ type: "stream.closed" });
     return final === undefined ? codeOf(heard.at(-1)) : String(final["text"]);

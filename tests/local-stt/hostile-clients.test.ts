@@ -7,7 +7,7 @@ import { RawConnection } from "../hostile/raw-connection.ts";
 import { tones } from "../speech/tones.ts";
 import { verifies } from "../verifies.ts";
 import { type ChildToneServer, startChildToneServer } from "./child-tone-server.ts";
-import { chunk, converse, TRANSPORTS } from "./stream-client.ts";
+import { chunk, exchange, TRANSPORTS } from "./stream-client.ts";
 import { program } from "./tone-server.ts";
 
 const MEBIBYTE = 1024 * 1024;
@@ -53,7 +53,7 @@ async function expectToHear(server: ChildToneServer): Promise<void> {
   const reply = await fetch(`${server.url}/transcribe`, { method: "POST", body: form });
   expect(await reply.json()).toMatchObject({ text: "three one" });
   for (const transport of TRANSPORTS) {
-    const heard = await converse(server.url, transport, [chunk(tones("seven")), END]);
+    const heard = await exchange(server.url, transport, [chunk(tones("seven")), END]);
     expect(heard.at(-2)).toMatchObject({ text: "seven" });
   }
 }

@@ -44,7 +44,7 @@ export function chunks(samples: Int16Array, bytesEach: number, members: object =
 }
 
 /** Says all of it and hears everything that is answered. */
-export async function converse(
+export async function exchange(
   url: string,
   transport: Transport,
   messages: readonly (object | string)[],

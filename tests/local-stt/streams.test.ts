@@ -3,7 +3,7 @@ import type { ToneWord } from "../../scripts/fixture-model/tone-words.ts";
 import { Resampler } from "../../src/audio/resampler.ts";
 import { sound, tones } from "../speech/tones.ts";
 import { verifies } from "../verifies.ts";
-import { chunk, chunks, converse, type Message, openStream, TRANSPORTS } from "./stream-client.ts";
+import { chunk, chunks, exchange, type Message, openStream, TRANSPORTS } from "./stream-client.ts";
 import { program, startToneServer } from "./tone-server.ts";
 
 const HELLO = { type: "hello", protocol: "stt-jsonl-v1" };
@@ -45,7 +45,7 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
     verifies("stt.stream.full-text-covers-the-stream", "stt.stream.final-positions", "stt.stream.answers-keep-order");
     verifies("stt.stream.silence-is-empty-text");
     const server = await startToneServer();
-    const heard = await converse(server.url, transport, [
+    const heard = await exchange(server.url, transport, [
       FLUSH,
       chunk(tones("two", "five")),
       FLUSH,
@@ -77,15 +77,15 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
   test("takes the language of its first chunk, and ends at one that the model does not know", async () => {
     verifies("stt.stream.language");
     const server = await startToneServer();
-    const english = await converse(server.url, transport, [chunk(tones("six"), { language: "en-GB" }), END]);
+    const english = await exchange(server.url, transport, [chunk(tones("six"), { language: "en-GB" }), END]);
     expect(finals(english)).toMatchObject([{ text: "six", language: "en" }]);
-    const german = await converse(server.url, transport, [chunk(tones("six"), { language: "de" }), END]);
+    const german = await exchange(server.url, transport, [chunk(tones("six"), { language: "de" }), END]);
     expect(german.at(-1)).toEqual({
       type: "error",
       code: "unsupported_language",
       message: expect.stringMatching(/^The speech model .* does not know the language 'de'\.$/),
     });
-    const changed = await converse(server.url, transport, [
+    const changed = await exchange(server.url, transport, [
       chunk(tones("six")),
       chunk(tones("six"), { language: "en" }),
     ]);
@@ -95,7 +95,7 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
   test("takes a last chunk for the end", async () => {
     verifies("stt.stream.last-acts-as-end");
     const server = await startToneServer();
-    const heard = await converse(server.url, transport, [chunk(tones("six")), chunk(tones("seven"), { last: true })]);
+    const heard = await exchange(server.url, transport, [chunk(tones("six")), chunk(tones("seven"), { last: true })]);
     expect(heard.map(({ type }) => type)).toEqual(["hello", "ack", "ack", "transcript.final", "stream.closed"]);
     expect(texts(heard)).toEqual(["six seven"]);
   });
@@ -114,7 +114,7 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
     verifies("stt.stream.silence-is-empty-text");
     const server = await startToneServer();
     const noise = Int16Array.from({ length: 32_000 }, (_, n) => ((n * 7919 + ((n * n) % 4093) * 13) % 2001) - 1000);
-    const heard = await converse(server.url, transport, [chunk(sound(3000)), FLUSH, chunk(noise), END]);
+    const heard = await exchange(server.url, transport, [chunk(sound(3000)), FLUSH, chunk(noise), END]);
     expect(texts(heard)).toEqual(["", ""]);
   });
 
@@ -123,7 +123,7 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
     const server = await startToneServer();
     const spoken = sound(...["four", "two", "eight"].flatMap((word): (ToneWord | number)[] => [isWord(word), 300]));
     for (const bytes of [333, 1001, 32_000, 57_600]) {
-      const heard = await converse(server.url, transport, [...chunks(spoken, bytes), END]);
+      const heard = await exchange(server.url, transport, [...chunks(spoken, bytes), END]);
       expect(texts(heard)).toEqual(["four two eight"]);
       expect(heard.findLast(({ type }) => type === "ack")).toEqual({ type: "ack", received_bytes: spoken.length * 2 });
     }
@@ -136,7 +136,7 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
       const resampler = new Resampler(16_000, rateHz);
       return Int16Array.from([...resampler.push(samples), ...resampler.end()]);
     };
-    const heard = await converse(server.url, transport, [
+    const heard = await exchange(server.url, transport, [
       ...chunks(at(44_100, tones("nine", "zero", "five")), 10_001, { sample_rate: 44_100 }),
       FLUSH,
       chunk(at(48_000, tones("three")), { sample_rate: 48_000 }),
@@ -174,7 +174,7 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
   test("sends no partials unless they are asked for", async () => {
     verifies("stt.stream.interim-is-opt-in");
     const server = await startToneServer();
-    const heard = await converse(server.url, transport, [chunk(sound("one", 1200)), chunk(sound("two", 1200)), END]);
+    const heard = await exchange(server.url, transport, [chunk(sound("one", 1200)), chunk(sound("two", 1200)), END]);
     expect(heard.map(({ type }) => type)).toEqual(["hello", "ack", "ack", "transcript.final", "stream.closed"]);
   });
 });
@@ -188,7 +188,7 @@ test.skipIf(program === null)("both transports answer the same messages alike", 
   verifies("stt.stream.same-on-both-transports", "stt.ndjson.content-types");
   const server = await startToneServer();
   const messages = [chunk(tones("one", "three")), FLUSH, FLUSH, chunk(sound(100)), chunk(tones("two"), { last: true })];
-  const [lines, frames] = await Promise.all(TRANSPORTS.map((transport) => converse(server.url, transport, messages)));
+  const [lines, frames] = await Promise.all(TRANSPORTS.map((transport) => exchange(server.url, transport, messages)));
   expect(lines).toEqual(frames);
   expect(texts(lines ?? [])).toEqual(["one three", "", "two"]);
 });
@@ -198,7 +198,7 @@ test.skipIf(program === null)("eight streams at once all get their words", async
   const words: readonly ToneWord[] = ["one", "two", "three", "four", "five", "six", "seven", "eight"];
   const heard = await Promise.all(
     words.map((word, index) =>
-      converse(server.url, index % 2 === 0 ? "ndjson" : "websocket", [
+      exchange(server.url, index % 2 === 0 ? "ndjson" : "websocket", [
         ...chunks(sound(word, 1000, "nine", 1000, word, 400), 3200),
         END,
       ]),

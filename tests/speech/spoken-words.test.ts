@@ -13,7 +13,7 @@ import {
 } from "../../scripts/fixture-model/spoken-words/held-out.ts";
 import { WavReader } from "../../src/audio/wav.ts";
 import { SPOKEN_WORDS } from "../../src/speech/whisper/model/spoken-words.ts";
-import { chunks, converse, TRANSPORTS } from "../local-stt/stream-client.ts";
+import { chunks, exchange, TRANSPORTS } from "../local-stt/stream-client.ts";
 import { type LocalSttServer, settled, startLocalSttServer } from "../local-stt-server.ts";
 import { says, serveBehind } from "../responses/behind-upstream.ts";
 import { verifies } from "../verifies.ts";
@@ -85,7 +85,7 @@ describe.skipIf(program === null)("a server whose speech model is nowhere", () =
     const reader = new WavReader();
     const samples = Int16Array.from(reader.push(await readFile(EXAMPLE)));
     const messages = [...chunks(samples, 8000, { sample_rate: EXAMPLE_RATE_HZ }), { type: "end" }];
-    const finals = (await converse(server.url, transport, messages)).filter(({ type }) => type === "transcript.final");
+    const finals = (await exchange(server.url, transport, messages)).filter(({ type }) => type === "transcript.final");
     expect(finals.at(-1)).toMatchObject({ full_text: EXAMPLE_TEXT, warning: WARNING });
   });
 

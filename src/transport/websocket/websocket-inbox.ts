@@ -26,7 +26,7 @@ interface WaitingMessage {
 export interface IncomingSocket {
   readonly socket: WebSocket;
   readonly wire: Duplex;
-  /** A larger message ends the conversation. */
+  /** A larger message ends the session. */
   readonly messageBytesMax: number;
 }
 

@@ -14,7 +14,7 @@ import { type IncomingSocket, WebSocketInbox } from "./websocket-inbox.ts";
 
 export interface SessionParts {
   readonly requestId: string;
-  /** What is still said when the conversation breaks; `last` is the latest message that was sent. */
+  /** What is still said when the session breaks; `last` is the latest message that was sent. */
   readonly lastWords: (fault: ApiError, last: object | null) => readonly object[];
   /** Aborted once the server is stopping. */
   readonly draining: AbortSignal;
@@ -42,13 +42,13 @@ const CLOSE_FAULT = 1011;
 const BUFFERED_BYTES_MAX = 64 * 1024;
 
 /**
- * How long a conversation that the server ends may still say how it ended; less than a stopping server waits for
+ * How long a session that the server ends may still say how it ended; less than a stopping server waits for
  * farewells.
  */
 const LAST_MESSAGES_MS = 300;
 
-/** Runs one conversation to its end. Everything that goes wrong ends the socket, nothing else. */
-export function converse(
+/** Runs one session to its end. Everything that goes wrong ends the socket, nothing else. */
+export function runSession(
   incoming: IncomingSocket,
   flight: Flight,
   handle: (messages: AsyncIterableIterator<unknown>) => AsyncIterable<object>,

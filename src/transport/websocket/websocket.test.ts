@@ -11,9 +11,9 @@ import {
   startSample,
   until,
 } from "../http/sample-interface.fixture.ts";
-import type { Conversation } from "./websocket.ts";
+import type { SocketEndpoint } from "./websocket.ts";
 
-type Handle = Conversation<string | null>["handle"];
+type Handle = SocketEndpoint<string | null>["handle"];
 
 const echo: Handle = async function* (messages) {
   yield { hello: true };
@@ -87,7 +87,7 @@ test("a handler that asks on goes on after a message that is not JSON", async ()
 });
 
 test("a path may have a message size, last words and a room of its own", async () => {
-  const room = { conversationsMax: 1, refuse: () => notImplemented("more") };
+  const room = { socketsMax: 1, refuse: () => notImplemented("more") };
   const sample = await startSample({
     upgrades: [
       {

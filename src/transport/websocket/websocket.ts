@@ -18,22 +18,22 @@ import type { TransportOptions } from "../options.ts";
 import type { RequestObserver } from "../request-observer.ts";
 import { BoundedWebSocket } from "./bounded-websocket.ts";
 import type { IncomingSocket } from "./websocket-inbox.ts";
-import { converse } from "./websocket-session.ts";
+import { runSession } from "./websocket-session.ts";
 
 /** What answers WebSockets at a path. */
 export type Upgrade<P> = { readonly path: string } & (
   | { readonly refuse: (path: string) => ApiError }
-  | Conversation<P>
+  | SocketEndpoint<P>
 );
 
-/** How many conversations there may be at once, and what is said to one more. */
+/** How many sessions there may be at once, and what is said to one more. */
 export interface Room {
-  readonly conversationsMax: number;
-  readonly refuse: (conversationsMax: number) => ApiError;
+  readonly socketsMax: number;
+  readonly refuse: (socketsMax: number) => ApiError;
 }
 
 /** The messages are JSON values in text frames, both ways. */
-export interface Conversation<P> {
+export interface SocketEndpoint<P> {
   readonly secured: boolean;
   readonly operationId: string;
   /** Bytes of one message; left out: those of the transport's options. */
@@ -45,7 +45,7 @@ export interface Conversation<P> {
   /** Rejects with the `ApiError` of a caller who may begin none now. */
   readonly admitCaller?: (principal: P) => Promise<void>;
   /**
-   * Throws the `ApiError` of a conversation that cannot be begun now. Nothing else happens between this and its
+   * Throws the `ApiError` of a session that cannot be begun now. Nothing else happens between this and its
    * beginning.
    */
   readonly admit?: () => void;
@@ -54,18 +54,18 @@ export interface Conversation<P> {
    * while it does.
    */
   readonly endsByItself?: boolean;
-  /** What is still said when a conversation breaks; left out: the interface's `streamError`. */
+  /** What is still said when a session breaks; left out: the interface's `streamError`. */
   readonly lastWords?: (error: ApiError) => object;
   /** For a message that is not JSON text the iteration of `messages` throws; `next` can be called again afterwards. */
-  readonly handle: (messages: AsyncIterableIterator<unknown>, context: ConversationContext<P>) => AsyncIterable<object>;
+  readonly handle: (messages: AsyncIterableIterator<unknown>, context: SocketContext<P>) => AsyncIterable<object>;
 }
 
-/** What a handler knows about its conversation. */
-export interface ConversationContext<P> extends RequestContext<P> {
+/** What a handler knows about its session. */
+export interface SocketContext<P> extends RequestContext<P> {
   /** Aborts when the server begins to stop: what is being answered may be finished. */
   readonly draining: AbortSignal;
   readonly query: Readonly<Record<string, unknown>>;
-  /** Whose conversation it is by now; throws as the upgrade would, for instance for a key that was revoked since. */
+  /** Whose session it is by now; throws as the upgrade would, for instance for a key that was revoked since. */
   authenticate(): Promise<P>;
 }
 
@@ -81,7 +81,7 @@ export interface UpgradeParts<P> {
   readonly observer?: RequestObserver;
 }
 
-/** Turns upgrade requests into conversations; whatever cannot become one gets a plain HTTP reply. */
+/** Turns upgrade requests into sessions; whatever cannot become one gets a plain HTTP reply. */
 export function acceptUpgrades<P>(parts: UpgradeParts<P>): UpgradeListener {
   const doors = new Map(parts.upgrades.map((upgrade) => [upgrade.path, doorOf(upgrade, parts)]));
   const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
@@ -103,13 +103,13 @@ interface Door {
 }
 
 function doorOf<P>(upgrade: Upgrade<P>, parts: UpgradeParts<P>): Door {
-  if (!("refuse" in upgrade)) return new ConversationDoor(upgrade, parts);
+  if (!("refuse" in upgrade)) return new SocketDoor(upgrade, parts);
   return { open: () => Promise.reject(upgrade.refuse(upgrade.path)) };
 }
 
-/** The way into the conversations of one path. */
-class ConversationDoor<P> implements Door {
-  readonly #conversation: Conversation<P>;
+/** The way into the sessions of one path. */
+class SocketDoor<P> implements Door {
+  readonly #endpoint: SocketEndpoint<P>;
   readonly #parts: UpgradeParts<P>;
   readonly #server: WebSocketServer;
   readonly #messageBytesMax: number;
@@ -117,10 +117,10 @@ class ConversationDoor<P> implements Door {
   #held = 0;
   readonly #heldByCaller = new Map<string, number>();
 
-  constructor(conversation: Conversation<P>, parts: UpgradeParts<P>) {
-    this.#conversation = conversation;
+  constructor(endpoint: SocketEndpoint<P>, parts: UpgradeParts<P>) {
+    this.#endpoint = endpoint;
     this.#parts = parts;
-    const maxPayload = conversation.messageBytesMax ?? parts.options.messageBytesMax;
+    const maxPayload = endpoint.messageBytesMax ?? parts.options.messageBytesMax;
     this.#messageBytesMax = maxPayload;
     this.#server = new WebSocketServer({
       noServer: true,
@@ -138,11 +138,11 @@ class ConversationDoor<P> implements Door {
     const { admission, faults, options } = this.#parts;
     const requestId = newRequestId();
     const principal = await this.#authenticate(request);
-    const query = readQuery(this.#conversation.query ?? {}, splitUrl(request.url ?? "/")[1], faults);
-    if (this.#conversation.admitCaller !== undefined) await this.#conversation.admitCaller(principal);
+    const query = readQuery(this.#endpoint.query ?? {}, splitUrl(request.url ?? "/")[1], faults);
+    if (this.#endpoint.admitCaller !== undefined) await this.#endpoint.admitCaller(principal);
     this.#checkRoom(principal);
-    this.#conversation.admit?.();
-    const callerHeaders = this.#conversation.secured ? admission.headersFor?.(principal) : {};
+    this.#endpoint.admit?.();
+    const callerHeaders = this.#endpoint.secured ? admission.headersFor?.(principal) : {};
     const headers = { "x-request-id": requestId, ...options.standingHeaders(0), ...callerHeaders };
     this.#replyHeaders.set(request, headers);
     this.#server.handleUpgrade(request, socket, head, (webSocket) => {
@@ -157,18 +157,18 @@ class ConversationDoor<P> implements Door {
   #start(
     incoming: IncomingSocket,
     request: IncomingMessage,
-    known: Pick<ConversationContext<P>, "requestId" | "principal" | "query">,
+    known: Pick<SocketContext<P>, "requestId" | "principal" | "query">,
   ): void {
     const { inFlight, log, faults, options } = this.#parts;
-    const { operationId, handle, lastWords, endsByItself = false } = this.#conversation;
+    const { operationId, handle, lastWords, endsByItself = false } = this.#endpoint;
     const leave = this.#enter(known.principal);
-    const closed = this.#parts.observer?.beginConversation();
+    const closed = this.#parts.observer?.beginSocket();
     incoming.socket.once("close", () => {
       leave();
       closed?.();
     });
     const flight = inFlight.begin();
-    const context: ConversationContext<P> = {
+    const context: SocketContext<P> = {
       ...known,
       clientRequestId: singleHeader(request.headers["x-client-request-id"]),
       caller: callerOf(request),
@@ -180,7 +180,7 @@ class ConversationDoor<P> implements Door {
       log,
       authenticate: () => this.#authenticate(request),
     };
-    converse(incoming, flight, (messages) => handle(messages, context), {
+    runSession(incoming, flight, (messages) => handle(messages, context), {
       requestId: known.requestId,
       draining: inFlight.whenDraining,
       endsByItself,
@@ -193,22 +193,22 @@ class ConversationDoor<P> implements Door {
 
   async #authenticate({ headers }: IncomingMessage): Promise<P> {
     const { admission } = this.#parts;
-    return this.#conversation.secured ? await admission.authenticate(headers) : admission.anonymous;
+    return this.#endpoint.secured ? await admission.authenticate(headers) : admission.anonymous;
   }
 
   #checkRoom(principal: P): void {
-    const { room } = this.#conversation;
+    const { room } = this.#endpoint;
     if (room === undefined) return;
-    if (this.#held >= room.conversationsMax) throw room.refuse(room.conversationsMax);
+    if (this.#held >= room.socketsMax) throw room.refuse(room.socketsMax);
     const { perCaller } = room;
     if (perCaller === undefined) return;
     const held = this.#heldByCaller.get(perCaller.nameOf(principal)) ?? 0;
-    if (held >= perCaller.conversationsMax) throw perCaller.refuse(perCaller.conversationsMax);
+    if (held >= perCaller.socketsMax) throw perCaller.refuse(perCaller.socketsMax);
   }
 
-  /** Counts a conversation that begins; call what is returned when it is over. */
+  /** Counts a session that begins; call what is returned when it is over. */
   #enter(principal: P): () => void {
-    const name = this.#conversation.room?.perCaller?.nameOf(principal) ?? "";
+    const name = this.#endpoint.room?.perCaller?.nameOf(principal) ?? "";
     const count = (change: 1 | -1): void => {
       this.#held += change;
       const held = (this.#heldByCaller.get(name) ?? 0) + change;

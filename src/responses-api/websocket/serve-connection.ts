@@ -15,7 +15,7 @@ import { Outbox } from "./outbox.ts";
 import { type Frame, faultFrame, readFrame } from "./read-frame.ts";
 import { type AskingFrame, type Connection, serveFrame } from "./serve-frame.ts";
 
-export interface ConversationParts {
+export interface ConnectionParts {
   readonly begin: BeginParts;
   readonly lifetimeMs: number;
   /** What all connections may remember together. */
@@ -25,7 +25,7 @@ export interface ConversationParts {
 }
 
 /** What a connection knows beyond its messages. */
-export interface ConversationContext extends ApiContext {
+export interface ConnectionContext extends ApiContext {
   /** Aborts when the server begins to stop. */
   readonly draining: AbortSignal;
   /** Whose connection it is by now; throws for a key that was revoked since. */
@@ -42,12 +42,12 @@ const LAST_RESPONSES_MS = 5 * 60_000;
  * One connection of WebSocket mode: what it answers to its messages. Ends when the client leaves, the server stops, or
  * the time of the connection is over.
  */
-export function converse(
-  parts: ConversationParts,
+export function serveConnection(
+  parts: ConnectionParts,
   messages: AsyncIterator<unknown>,
-  context: ConversationContext,
+  context: ConnectionContext,
 ): AsyncGenerator<object> {
-  return new Conversation(parts, messages, context).run();
+  return new ConnectionServer(parts, messages, context).run();
 }
 
 /** A frame that waits for its turn. */
@@ -56,10 +56,10 @@ interface WaitingFrame extends AskingFrame {
   readonly bytes: number;
 }
 
-class Conversation {
-  readonly #parts: ConversationParts;
+class ConnectionServer {
+  readonly #parts: ConnectionParts;
   readonly #messages: AsyncIterator<unknown>;
-  readonly #context: ConversationContext;
+  readonly #context: ConnectionContext;
   readonly #lanes: Lanes<WaitingFrame>;
   readonly #outbox = new Outbox();
   readonly #timeOver = new AbortController();
@@ -69,7 +69,7 @@ class Conversation {
   /** Why nothing new is begun, as the frames that still wait are told. */
   #ending: { readonly fault: ApiError; isTold: boolean } | null = null;
 
-  constructor(parts: ConversationParts, messages: AsyncIterator<unknown>, context: ConversationContext) {
+  constructor(parts: ConnectionParts, messages: AsyncIterator<unknown>, context: ConnectionContext) {
     this.#parts = parts;
     this.#lanes = new Lanes(parts.incoming.open());
     this.#messages = messages;
