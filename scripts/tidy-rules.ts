@@ -73,6 +73,13 @@ export const TIDY_RULES: readonly TidyRule[] = [
     find: operationFaults,
   },
   {
+    name: "json-through-its-readers",
+    sentence: "JSON.parse gives any. Read by base/json/read-json.ts, and in store/ what it stored by stored-json.ts.",
+    files: /^src\/.*[.]ts$/,
+    except: /[.](test|fixture)[.]ts$|^src\/(base\/json\/read-json|store\/stored-json|client\/http\/json-members)[.]ts$/,
+    find: lines(/\bJSON[.]parse\b(?!`)/),
+  },
+  {
     name: "no-drawers",
     sentence: "Name a file by what it does; a drawer fills up.",
     files: /^src\/(.*\/)?(utils?|common|shared|helpers?|misc|types)([.]ts$|\/)/,

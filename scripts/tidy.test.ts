@@ -23,6 +23,7 @@ test.each([
   ["comments-end-at-120-columns", "web/a.ts", `/**\n * ${LONG}\n */\nconst a = 1;`],
   ["one-operation-per-file", "src/api/operations/file.ts", HANDLER],
   ["one-operation-per-file", "src/api/operations/get-file.ts", `${HANDLER}\n${HANDLER.replace("getFile", "putFile")}`],
+  ["json-through-its-readers", "src/store/a.ts", "const response: Response = JSON.parse(row.body);"],
   ["no-drawers", "src/runs/utils/a.ts", ""],
   ["generated-says-so", "generated/responses-api/types.ts", "export type A = string;"],
   ["no-tabs", "src/a.ts", "\tconst a = 1;"],
@@ -39,6 +40,8 @@ test.each([
   ["src/a.ts", `const text = "// ${LONG}";\n// Code may be long.`],
   ["README.md", LONG],
   ["src/api/operations/get-file.ts", `export interface GetFileParts {}\n${HANDLER}\nexport function fileBody() {}`],
+  ["src/base/json/read-json.ts", "return JSON.parse(text);"],
+  ["src/a.test.ts", "const body = JSON.parse(text);"],
   ["README.md", "See `docs/decisions/` and `src/*/ports.ts`, then `src/main.ts`."],
 ])("nothing fires on %s: %s", (path, text) => {
   expect(firingOn(path, text)).toEqual([]);

@@ -1,6 +1,7 @@
 import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
+import { jsonOrUndefined } from "../base/json/read-json.ts";
 import { isRecord } from "../base/json/records.ts";
 import type { Environment } from "../config/load-config.ts";
 import { GRAMMAR_TEXT, NOTES, RULES, type StreamReport, TextLinter } from "../stream-grammar/index.ts";
@@ -139,7 +140,7 @@ function createUrl(url: string): URL {
 async function readBody(text: string | undefined): Promise<string | null> {
   if (text === undefined) return null;
   const json = text.startsWith("@") ? await readText(text.slice(1)) : text;
-  const body = parsed(json);
+  const body = jsonOrUndefined(json);
   if (!isRecord(body)) throw misused("--body is no JSON object.");
   return JSON.stringify({ ...body, stream: true });
 }
@@ -244,14 +245,6 @@ const OPTIONS = {
 
 function misused(problem: string): NoStreamError {
   return new NoStreamError(`${problem}\n${USAGE}`);
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return null;
-  }
 }
 
 function reason(error: unknown): string {

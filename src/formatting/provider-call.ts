@@ -1,5 +1,6 @@
 import { createParser } from "eventsource-parser";
 import { Agent, type Dispatcher, request } from "undici";
+import { readJson } from "../base/json/read-json.ts";
 import { ProviderError } from "./chat-provider.ts";
 
 export interface ProviderAddress {
@@ -31,7 +32,7 @@ export async function* callProvider(
     const reply = await send(address, call, AbortSignal.any([signal, limit]));
     checkStatus(reply, host);
     if (String(reply.headers["content-type"]).startsWith("text/event-stream")) yield* eventsOf(reply.body, host);
-    else yield JSON.parse(await wholeText(reply.body, host));
+    else yield readJson(await wholeText(reply.body, host));
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof ProviderError) throw error;
@@ -75,7 +76,7 @@ async function* eventsOf(body: AsyncIterable<unknown>, host: string): AsyncGener
   const parser = createParser({ onEvent: ({ data }) => ready.push(data), maxBufferSize: REPLY_CHARACTERS_MAX });
   for await (const text of texts(body, host)) {
     parser.feed(text);
-    for (const data of ready.splice(0)) if (data !== "[DONE]") yield JSON.parse(data);
+    for (const data of ready.splice(0)) if (data !== "[DONE]") yield readJson(data);
   }
 }
 

@@ -1,4 +1,5 @@
 import { Agent, FormData, fetch, type Response } from "undici";
+import { jsonOrText } from "../base/json/read-json.ts";
 import { isRecord } from "../base/json/records.ts";
 import { type FileTranscriber, type SoundFile, SpeechError } from "./speech-engine.ts";
 
@@ -71,12 +72,7 @@ async function readReply(reply: Response): Promise<unknown> {
     if (bytes > REPLY_BYTES_MAX) throw new SpeechError("unavailable", "The transcription server sent too much");
     pieces.push(piece);
   }
-  const text = Buffer.concat(pieces).toString("utf8");
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text; // Some servers say in plain text what is wrong.
-  }
+  return jsonOrText(Buffer.concat(pieces).toString("utf8")); // Some servers say in plain text what is wrong.
 }
 
 function readText(reply: Response, body: unknown, apiKey: string | null): string {

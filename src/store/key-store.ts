@@ -4,6 +4,7 @@ import { newId } from "../base/ids.ts";
 import type { KeyFinder, KnownKey } from "../responses-api/ports.ts";
 import type { Owner } from "../runs/ports.ts";
 import type { ApiKeysTable, Database } from "./database/schema.ts";
+import { storedJson } from "./stored-json.ts";
 
 /** What is kept of a key: everything but its secret. */
 export interface ApiKey extends KnownKey {
@@ -113,7 +114,7 @@ function apiKey(row: Selectable<ApiKeysTable>): ApiKey {
 }
 
 function readOwners(json: string): KnownKey["owners"] {
-  const [first, ...others]: Owner[] = JSON.parse(json);
+  const [first, ...others] = storedJson<readonly Owner[]>(json);
   assert(first !== undefined, "a key acts for somebody");
   return [first, ...others];
 }

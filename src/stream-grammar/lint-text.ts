@@ -1,3 +1,4 @@
+import { jsonOrText } from "../base/json/read-json.ts";
 import { isRecord } from "../base/json/records.ts";
 import type { Dialect } from "./dialect.ts";
 import { LineCutter } from "./line-cutter.ts";
@@ -62,7 +63,7 @@ export class TextLinter {
       this.report("no-done-mark", "[DONE] is no event");
       return;
     }
-    const event = parsed(data);
+    const event = jsonOrText(data);
     const type = isRecord(event) ? event["type"] : undefined;
     if (typeof type === "string" && type !== name)
       this.report("frame-name", `the event line says ${JSON.stringify(name)}, and the type is ${JSON.stringify(type)}`);
@@ -72,7 +73,7 @@ export class TextLinter {
   /** A kept text may hold several streams; each begins with the number 0 and a response of its own. */
   #takeLine(line: string): void {
     if (line.trim() === "") return;
-    const event = parsed(line);
+    const event = jsonOrText(line);
     if (isRecord(event) && event["type"] === "response.created") {
       const id = isRecord(event["response"]) ? event["response"]["id"] : null;
       const isNext = this.#events > 0 && event["sequence_number"] === 0 && id !== this.#lastId;
@@ -84,15 +85,6 @@ export class TextLinter {
     }
     this.#events++;
     this.#current().take(event);
-  }
-}
-
-/** What is no JSON stays the text that it is, which is no event. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
   }
 }
 

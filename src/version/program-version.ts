@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
+import { readJson } from "../base/json/read-json.ts";
 import { isRecord } from "../base/json/records.ts";
 
 /** The version in package.json. */
 export function programVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  const manifest = readJson(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
   return isRecord(manifest) && typeof manifest["version"] === "string" ? manifest["version"] : "unknown";
 }

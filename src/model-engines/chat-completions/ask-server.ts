@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import { parseJson } from "./json-values.ts";
+import { jsonOrUndefined } from "../../base/json/read-json.ts";
 import { readBody } from "./read-body.ts";
 
 /** Where a model server is, and how it wants to be asked beside its turns. */
@@ -49,7 +49,7 @@ export async function askServer(
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal,
     });
-    return { status: reply.statusCode, body: parseJson(await readBody(reply.body, replyBytesMax)) };
+    return { status: reply.statusCode, body: jsonOrUndefined(await readBody(reply.body, replyBytesMax)) };
   } catch {
     return null; // Whatever went wrong below HTTP: there is no reply, and the asker has another way.
   }

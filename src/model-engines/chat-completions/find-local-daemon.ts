@@ -1,6 +1,7 @@
 import { type Dispatcher, request } from "undici";
+import { jsonOrUndefined } from "../../base/json/read-json.ts";
 import { isRecord } from "../../base/json/records.ts";
-import { parseJson, textOrNull } from "./json-values.ts";
+import { textOrNull } from "./json-values.ts";
 import { readBody } from "./read-body.ts";
 
 const OLLAMA_ORIGIN = "http://127.0.0.1:11434";
@@ -23,7 +24,7 @@ export async function findLocalDaemon(
   const options = { signal: AbortSignal.timeout(WAIT_MS), ...(dispatcher === undefined ? {} : { dispatcher }) };
   try {
     const reply = await request(`${origin}/api/version`, options);
-    const answer = parseJson(await readBody(reply.body, BODY_BYTES_MAX));
+    const answer = jsonOrUndefined(await readBody(reply.body, BODY_BYTES_MAX));
     const version = isRecord(answer) ? textOrNull(answer["version"]) : null;
     return reply.statusCode === 200 && version !== null ? { name: "Ollama", version, baseUrl: `${origin}/v1` } : null;
   } catch {

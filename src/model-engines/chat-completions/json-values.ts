@@ -14,12 +14,3 @@ export function textOrNull(value: unknown): string | null {
 export function countOrZero(value: unknown): number {
   return typeof value === "number" && value > 0 && value <= Number.MAX_SAFE_INTEGER ? Math.trunc(value) : 0;
 }
-
-/** The parsed text, or undefined if it is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // JSON itself has no undefined, so callers can tell.
-  }
-}

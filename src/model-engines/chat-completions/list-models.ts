@@ -1,10 +1,11 @@
 import type { Dispatcher } from "undici";
+import { jsonOrUndefined } from "../../base/json/read-json.ts";
 import { isRecord } from "../../base/json/records.ts";
 import { type ModelDescription, ModelError, NO_MODEL_LIST } from "../../runs/ports.ts";
 import { brokenAnswer, tooSlow } from "./errors/model-errors.ts";
 import { explainTransportError } from "./errors/transport-error.ts";
 import { explainRefusal } from "./errors/upstream-error.ts";
-import { countOrZero, isList, parseJson, textOrNull } from "./json-values.ts";
+import { countOrZero, isList, textOrNull } from "./json-values.ts";
 import { readBody } from "./read-body.ts";
 
 /** Statuses by which a server that is there says that it has no list. */
@@ -79,7 +80,7 @@ function listRefused(refusal: ModelError, status: number): ModelError {
 
 /** Takes `{data: […]}`, `{models: […]}` and a bare list; entries may be objects or names. */
 export function readModels(body: string): readonly ModelDescription[] {
-  const parsed = parseJson(body);
+  const parsed = jsonOrUndefined(body);
   const entries = isRecord(parsed) ? (parsed["data"] ?? parsed["models"]) : parsed;
   if (!isList(entries)) throw brokenAnswer("sent a list of models that could not be read");
   return entries.slice(0, MODELS_MAX).flatMap((entry) => {

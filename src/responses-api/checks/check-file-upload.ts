@@ -1,6 +1,7 @@
 import { text } from "node:stream/consumers";
 import type { CreateFileCall, UploadedFile } from "../../../generated/responses-api/operations.ts";
 import { validateFileExpiresAfter, validateFilePurpose } from "../../../generated/responses-api/validators.js";
+import { jsonOrText } from "../../base/json/read-json.ts";
 import { isRecord } from "../../base/json/records.ts";
 import { fileEmpty } from "../errors/file-errors.ts";
 import { invalidType, missingParameter, unknownParameter } from "../errors/parameter-errors.ts";
@@ -42,16 +43,8 @@ function checkedPurpose(purpose: unknown): FileUpload["purpose"] {
  * type, as a small file.
  */
 async function membersOf(part: unknown): Promise<unknown> {
-  if (!isUploadedFile(part)) return typeof part === "string" ? parsed(part) : part;
-  return part.size > JSON_PART_BYTES_MAX ? null : parsed(await text(part.read()));
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return json;
-  }
+  if (!isUploadedFile(part)) return typeof part === "string" ? jsonOrText(part) : part;
+  return part.size > JSON_PART_BYTES_MAX ? null : jsonOrText(await text(part.read()));
 }
 
 /** A form carries texts only, so the number is read from one. */

@@ -1,5 +1,6 @@
 import { readStoredItem } from "../../../generated/responses-api/readers.js";
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
+import { jsonOrUndefined } from "../../base/json/read-json.ts";
 import { isRecord } from "../../base/json/records.ts";
 import { invalidEncryptedContent } from "../errors/state-errors.ts";
 import type { Sealer } from "../keeping/seal.ts";
@@ -39,21 +40,12 @@ export function openCompaction(sealed: string, sealer: Sealer, owner: string): C
 }
 
 function readContext(text: string): CompactedContext | null {
-  const value = parseJson(text);
+  const value = jsonOrUndefined(text); // Other things are sealed too, and they need not be JSON.
   if (!isRecord(value) || value["form"] !== FORM) return null;
   const { summary, keeps, calls } = value;
   if (typeof summary !== "string" || (keeps !== "user_messages" && keeps !== "nothing")) return null;
   if (!Array.isArray(calls) || !calls.every(isToolCall)) return null;
   return { summary, keeps, calls };
-}
-
-/** Other things are sealed too, and they need not be JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 export function isToolCall(item: unknown): item is ToolCall {

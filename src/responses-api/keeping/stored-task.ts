@@ -1,3 +1,4 @@
+import { jsonOrUndefined } from "../../base/json/read-json.ts";
 import { isRecord } from "../../base/json/records.ts";
 import type { ModelRequest } from "../../runs/ports.ts";
 import type { RunTask } from "./run-task.ts";
@@ -66,12 +67,8 @@ const ABSENT_BEFORE = {
 } as const satisfies Omit<ModelRequest, "model" | "items">;
 
 function parseObject(json: string): Stored | null {
-  try {
-    const value: unknown = JSON.parse(json);
-    return isRecord(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const value = jsonOrUndefined(json);
+  return isRecord(value) ? value : null;
 }
 
 type Check = (value: unknown) => boolean;

@@ -19,6 +19,7 @@ import { type ItemText, textOf } from "../responses/item-text.ts";
 import { storedItem } from "../responses/stored-item.ts";
 import type { WriteJob, WriteOutcome } from "../runs/commit-plan.ts";
 import type { CommitQueue } from "../runs/commit-queue.ts";
+import { storedJson } from "../stored-json.ts";
 import { type ConversationStep, sizeOfStep } from "./conversation-changes.ts";
 import { loadConversationItems } from "./conversation-items.ts";
 
@@ -68,7 +69,7 @@ export class StoredConversations implements ConversationStore {
       .where("project", "=", owner.project)
       .executeTakeFirst();
     if (row === undefined) return null;
-    const metadata: Conversation["metadata"] = JSON.parse(row.metadata);
+    const metadata = storedJson<Conversation["metadata"]>(row.metadata);
     return { id: row.id, object: "conversation", created_at: row.created_at, metadata };
   }
 

@@ -17,6 +17,7 @@ import { findConversationPlaces, loadConversationItems } from "../conversations/
 import type { Database } from "../database/schema.ts";
 import type { WriteJob, WriteOutcome } from "../runs/commit-plan.ts";
 import type { CommitQueue } from "../runs/commit-queue.ts";
+import { storedJson } from "../stored-json.ts";
 import { ChainItems } from "./chain-items.ts";
 import { type ChainLinkRow, findLinks } from "./chain-links.ts";
 import { CONTEXT_ITEMS_MAX, ContextBudget } from "./context-budget.ts";
@@ -52,8 +53,8 @@ export class StoredResponses implements ResponseStore {
       .where("project", "=", owner.project)
       .executeTakeFirst();
     if (row === undefined) return null;
-    const response: Response = JSON.parse(row.body);
-    return { response: rememberJson(response, row.body), streamed: row.streamed === 1 };
+    const response = rememberJson(storedJson<Response>(row.body), row.body);
+    return { response, streamed: row.streamed === 1 };
   }
 
   /** Takes its turn among the writes of the runs, so that nothing of the response can be stored afterwards. */

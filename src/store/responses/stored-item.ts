@@ -1,5 +1,6 @@
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { rememberJson } from "../../base/json/json-text.ts";
+import { storedJson } from "../stored-json.ts";
 
 /** The id of the call that an item is, or is the output of; null for any other item. */
 export function callIdOf(item: StoredItem): string | null {
@@ -8,6 +9,5 @@ export function callIdOf(item: StoredItem): string | null {
 
 /** The item that a row keeps as JSON. */
 export function storedItem(body: string): StoredItem {
-  const item: StoredItem = JSON.parse(body);
-  return rememberJson(item, body);
+  return rememberJson(storedJson<StoredItem>(body), body);
 }

@@ -3,6 +3,7 @@ import type { ResponseStreamEvent } from "../../../generated/responses-api/types
 import { rememberJson } from "../../base/json/json-text.ts";
 import type { RecordedEvent } from "../../runs/ports.ts";
 import type { Database } from "../database/schema.ts";
+import { storedJson } from "../stored-json.ts";
 import type { RunTail } from "./run-tail.ts";
 
 /** How many chunks one query reads, and a reader holds. */
@@ -49,6 +50,6 @@ function eventsOf(body: string, firstNumber: number, after: number): readonly Re
 }
 
 function recordedEvent(number: number, json: string): RecordedEvent {
-  const event: ResponseStreamEvent = JSON.parse(json);
+  const event = storedJson<ResponseStreamEvent>(json);
   return { number, event: rememberJson(event, json), json };
 }

@@ -3,6 +3,7 @@ import type { Response } from "../../../generated/responses-api/types.ts";
 import { rememberJson } from "../../base/json/json-text.ts";
 import type { AbandonedRun, RunLedger } from "../../runs/ports.ts";
 import type { Database } from "../database/schema.ts";
+import { storedJson } from "../stored-json.ts";
 import type { WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import { removeDeadWorkers } from "./remove-dead-workers.ts";
@@ -103,7 +104,7 @@ async function claim(db: Kysely<Database>, own: number, ids: readonly string[]):
     .execute();
   await db.updateTable("responses").set({ worker: own }).where("id", "in", ids).execute();
   return rows.map(({ organization, project, body, task, restarts, worker }) => {
-    const response = rememberJson<Response>(JSON.parse(body), body);
+    const response = rememberJson(storedJson<Response>(body), body);
     return { owner: { organization, project }, response, task: worker === own ? null : task, restarts };
   });
 }

@@ -1,3 +1,4 @@
+import { readJson } from "../../base/json/read-json.ts";
 import { isRecord } from "../../base/json/records.ts";
 
 /** Deeper values would overflow the stack of the validators and of everything else that recurses. */
@@ -208,7 +209,7 @@ export class JsonAssembler {
 
   #readPart(level: Level, end: number, mayBeEmpty: boolean): void {
     const text = this.#decode(level.restAt, end);
-    const part: unknown = JSON.parse(level.isArray ? `[${text}]` : `{${text}}`);
+    const part: unknown = readJson(level.isArray ? `[${text}]` : `{${text}}`);
     if (Array.isArray(part) && Array.isArray(level.value)) {
       require(mayBeEmpty || part.length > 0);
       for (const element of part) level.value.push(element);
@@ -223,7 +224,7 @@ export class JsonAssembler {
   #readName(level: Level, at: number): void {
     require(level.after !== "value");
     if (level.isArray) return require(isBlank(this.#text, level.restAt, at));
-    const member: unknown = JSON.parse(`{${this.#decode(level.restAt, at)}[]}`);
+    const member: unknown = readJson(`{${this.#decode(level.restAt, at)}[]}`);
     const [name] = isRecord(member) ? Object.keys(member) : [];
     require(name !== undefined);
     level.name = name;
@@ -241,7 +242,7 @@ export class JsonAssembler {
     const text = this.#text;
     const end = endOfString(text, 0);
     const cut = end === -1 ? lastCut(text) : end;
-    string.parts.push(JSON.parse(`"${string.decoder.decode(text.subarray(0, cut), { stream: end === -1 })}"`));
+    string.parts.push(String(readJson(`"${string.decoder.decode(text.subarray(0, cut), { stream: end === -1 })}"`)));
     if (end === -1) {
       this.#keepFrom(cut);
       return false;

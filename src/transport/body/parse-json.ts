@@ -1,3 +1,4 @@
+import { readJson } from "../../base/json/read-json.ts";
 import { Slices } from "../../base/limits/slices.ts";
 import type { Faults } from "../faults.ts";
 import { endOfString, JSON_DEPTH_MAX, JSON_VALUES_MAX, JsonAssembler } from "./json-assembler.ts";
@@ -38,7 +39,7 @@ export async function parseJson(chunks: readonly Buffer[], faults: JsonFaults): 
 export function parseJsonAtOnce(bytes: Buffer, faults: JsonFaults): unknown {
   if (bytes.length > JSON_DEPTH_MAX && !isModest(bytes)) throw faults.invalidJson();
   try {
-    return JSON.parse(utf8.decode(bytes));
+    return readJson(utf8.decode(bytes));
   } catch {
     throw faults.invalidJson();
   }

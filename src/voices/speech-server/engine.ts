@@ -1,5 +1,6 @@
 import { FrameGatherer, type PcmChunk, samplesOf } from "../../audio/pcm.ts";
 import { WavError, WavReader } from "../../audio/wav.ts";
+import { jsonOrUndefined } from "../../base/json/read-json.ts";
 import { isRecord } from "../../base/json/records.ts";
 import { type Voice, type VoiceEngine, VoiceError } from "../ports.ts";
 
@@ -109,14 +110,10 @@ async function refusal(reply: Response): Promise<VoiceError> {
 
 /** The code of an error, never its message: that may repeat what was to be said, or the key. */
 function errorCode(body: string): string {
-  try {
-    const parsed: unknown = JSON.parse(body);
-    const error = isRecord(parsed) && isRecord(parsed["error"]) ? parsed["error"] : {};
-    const code = error["code"] ?? error["type"];
-    return typeof code === "string" && /^[\w.-]{1,64}$/.test(code) ? ` (${code})` : "";
-  } catch {
-    return "";
-  }
+  const parsed = jsonOrUndefined(body);
+  const error = isRecord(parsed) && isRecord(parsed["error"]) ? parsed["error"] : {};
+  const code = error["code"] ?? error["type"];
+  return typeof code === "string" && /^[\w.-]{1,64}$/.test(code) ? ` (${code})` : "";
 }
 
 /** The first bytes tell what it is, whatever was asked for. */

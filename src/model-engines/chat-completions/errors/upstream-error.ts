@@ -1,6 +1,7 @@
+import { jsonOrUndefined } from "../../../base/json/read-json.ts";
 import { isRecord } from "../../../base/json/records.ts";
 import { ModelError } from "../../../runs/ports.ts";
-import { isList, type JsonObject, parseJson, textOrNull } from "../json-values.ts";
+import { isList, type JsonObject, textOrNull } from "../json-values.ts";
 import { inputTooLong, modelNotFound } from "./model-errors.ts";
 import { type Hidden, redact } from "./redact.ts";
 import { requestPathOf } from "./request-path.ts";
@@ -150,7 +151,7 @@ function withDetail(sentence: string, detail: string): string {
 }
 
 function readReported(body: string | JsonObject): ReportedError {
-  const parsed = typeof body === "string" ? parseJson(body) : body;
+  const parsed = typeof body === "string" ? jsonOrUndefined(body) : body;
   const first = isList(parsed) ? parsed[0] : parsed; // Some gateways wrap the error in a list.
   if (!isRecord(first))
     return {

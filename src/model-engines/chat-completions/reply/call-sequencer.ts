@@ -1,7 +1,7 @@
+import { jsonOrUndefined } from "../../../base/json/read-json.ts";
 import { isRecord } from "../../../base/json/records.ts";
 import type { ModelEvent } from "../../../runs/ports.ts";
 import { brokenAnswer } from "../errors/model-errors.ts";
-import { parseJson } from "../json-values.ts";
 import type { CalledTool, ToolNames } from "../request/tool-names.ts";
 import { CustomInputReader } from "./custom-input-reader.ts";
 import { sizeOfEvent } from "./event-size.ts";
@@ -182,6 +182,6 @@ function isRepeated(call: IncomingCall, text: string): boolean {
 
 /** What is no JSON object asks for nothing. */
 function readArguments(text: string): Record<string, unknown> {
-  const value = parseJson(text);
+  const value = jsonOrUndefined(text);
   return isRecord(value) ? value : {};
 }

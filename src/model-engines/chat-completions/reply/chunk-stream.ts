@@ -1,11 +1,12 @@
 import { StringDecoder } from "node:string_decoder";
 import { createParser, type EventSourceParser } from "eventsource-parser";
+import { jsonOrUndefined } from "../../../base/json/read-json.ts";
 import { isRecord } from "../../../base/json/records.ts";
 import type { ModelError, ModelEvent } from "../../../runs/ports.ts";
 import { brokenAnswer } from "../errors/model-errors.ts";
 import { readStreamErrorStatus } from "../errors/stream-error-status.ts";
 import { type ErrorContext, explainRefusal } from "../errors/upstream-error.ts";
-import { type JsonObject, parseJson } from "../json-values.ts";
+import { type JsonObject } from "../json-values.ts";
 import type { ChunkReader } from "./chunk-reader.ts";
 
 /** One SSE event of the model server; whole pictures or long arguments may come as one. */
@@ -74,7 +75,7 @@ export class ChunkStream {
       this.#finish();
       return;
     }
-    const chunk = parseJson(text);
+    const chunk = jsonOrUndefined(text);
     if (!isRecord(chunk)) throw brokenAnswer("sent something that is no chat-completions chunk");
     if (isError(chunk, eventName)) throw explainStreamError(chunk, this.#context);
     this.#reader.read(chunk);

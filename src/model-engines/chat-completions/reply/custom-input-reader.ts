@@ -1,5 +1,5 @@
+import { jsonOrUndefined } from "../../../base/json/read-json.ts";
 import { isRecord } from "../../../base/json/records.ts";
-import { parseJson } from "../json-values.ts";
 
 const OPENING = /^\s*\{\s*"input"\s*:\s*"/;
 const SIMPLE_ESCAPES: Readonly<Record<string, string>> = {
@@ -111,7 +111,7 @@ function isHighSurrogate(code: number): boolean {
 }
 
 function inputOf(raw: string): string {
-  const parsed = parseJson(raw);
+  const parsed = jsonOrUndefined(raw);
   if (typeof parsed === "string") return parsed;
   if (!isRecord(parsed)) return raw;
   if (typeof parsed["input"] === "string") return parsed["input"];

@@ -1,10 +1,11 @@
 import type { Dispatcher } from "undici";
+import { jsonOrUndefined } from "../../../base/json/read-json.ts";
 import { isRecord } from "../../../base/json/records.ts";
 import { ModelError, type ModelEvent } from "../../../runs/ports.ts";
 import { brokenAnswer, tooSlow } from "../errors/model-errors.ts";
 import { explainTransportError } from "../errors/transport-error.ts";
 import { type ErrorContext, explainRefusal } from "../errors/upstream-error.ts";
-import { isList, parseJson } from "../json-values.ts";
+import { isList } from "../json-values.ts";
 import type { ChunkReader } from "./chunk-reader.ts";
 import { ChunkStream, explainStreamError, isError } from "./chunk-stream.ts";
 import { EventQueue, type Flow } from "./event-queue.ts";
@@ -174,7 +175,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
   /** The server did not stream. Its one object has the shape of a chunk, with `message` for `delta`. */
   #readPlain(text: string): void {
     const { reader, context } = this.#options;
-    const parsed = parseJson(text);
+    const parsed = jsonOrUndefined(text);
     const answer = isList(parsed) ? parsed[0] : parsed;
     if (!isRecord(answer)) throw brokenAnswer("sent an answer that is no JSON object");
     if (isError(answer)) throw explainStreamError(answer, context);

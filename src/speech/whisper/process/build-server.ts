@@ -13,6 +13,7 @@ import {
 import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
+import { readJson } from "../../../base/json/read-json.ts";
 import { isRecord } from "../../../base/json/records.ts";
 import { ProgramFailed, ProgramMissing } from "../../../programs/child-program.ts";
 import { runGuarded } from "../../../programs/guarded-child.ts";
@@ -215,7 +216,7 @@ async function shellFinds(test: string, signal: AbortSignal): Promise<boolean> {
 async function findSource(): Promise<Source> {
   try {
     const folder = packageFolder();
-    const description: unknown = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+    const description = readJson(await readFile(join(folder, "package.json"), "utf8"));
     const packageVersion = isRecord(description) ? String(description["version"]) : "unknown";
     const lists = await readFile(join(folder, SOURCE, "CMakeLists.txt"), "utf8");
     const version = /project\("whisper\.cpp" VERSION ([\d.]+)\)/.exec(lists)?.[1] ?? null;

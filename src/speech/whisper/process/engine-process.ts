@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, FormData, fetch, type Response } from "undici";
 import { pcmBytes } from "../../../audio/pcm.ts";
 import { wavHeader } from "../../../audio/wav.ts";
+import { readJson } from "../../../base/json/read-json.ts";
 import { type ProgramEnd, startGuarded, statusText } from "../../../programs/guarded-child.ts";
 import { SPEECH_RATE_HZ } from "../../speech-engine.ts";
 import { type Heard, readReply } from "../engine-reply.ts";
@@ -132,7 +133,7 @@ export class EngineProcess {
     const reply = await this.#fetch("/inference", { method: "POST", body, signal });
     const text = await readText(reply);
     if (!reply.ok) throw new EngineRefusal(`status ${reply.status}`);
-    const heard = readReply(JSON.parse(text));
+    const heard = readReply(readJson(text));
     if (heard === null) throw new EngineRefusal("the reply holds no segments");
     return heard;
   }
