@@ -15,16 +15,22 @@ export interface JoiningContext {
  * namespace of its own name. Of two tools with the same name and namespace the first one counts.
  */
 export function withJoinedTools(tools: readonly Tool[], { context, places }: JoiningContext): readonly Tool[] {
+  if (!context.some(bringsTools)) return tools;
   const joined = context.flatMap((item, index) => toolsOf(item, places[index] ?? null));
-  if (joined.length === 0) return tools;
   const together = new ToolList();
   for (const tool of tools) together.add(tool);
   for (const tool of joined) if (!together.has(tool)) together.add(inNamespace(tool));
   return together.tools();
 }
 
+type Bringer = Extract<StoredItem, { type: "additional_tools" | "tool_search_output" }>;
+
+function bringsTools(item: StoredItem): item is Bringer {
+  return item.type === "additional_tools" || item.type === "tool_search_output";
+}
+
 function toolsOf(item: StoredItem, place: number | null): readonly Tool[] {
-  if (item.type !== "additional_tools" && item.type !== "tool_search_output") return [];
+  if (!bringsTools(item)) return [];
   return item.tools.map((tool, index) => {
     const echo = echoClientTool(tool);
     if (echo !== null) return echo;

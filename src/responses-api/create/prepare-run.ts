@@ -82,7 +82,7 @@ async function prepareHeld(
   checkTextFormat(sent);
   const speech = generate ? await settleSpeech(sources.spokenOutput, sent, scope.signal) : null;
   const { items, context, places } = await resolveInput(sources, owner, ids, { input: sent.input ?? [], history });
-  const request = withConfiguration(sent, [...history, ...items]);
+  const request = withConfiguration(sent, history, items);
   checkTextFormat(request);
   const tools = withJoinedTools(accepted, { context, places });
   checkToolChoice(request, tools);

@@ -34,7 +34,7 @@ export async function shapeTurn(
   const accepted = acceptedTools(sent);
   const { owner } = scope;
   const { items, context, places } = await resolveInput(sources, owner, ids, { input: sent.input ?? [], history });
-  const request = withConfiguration(sent, [...history, ...items]);
+  const request = withConfiguration(sent, history, items);
   const tools = withJoinedTools(accepted, { context, places });
   checkToolChoice(request, tools);
   const snapshot = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);

@@ -6,8 +6,11 @@ type ConfigurationUpdate = Extract<StoredItem, { type: "configuration_update" }>
  * The request with the settings that `configuration_update` items changed, along everything that was said. They win
  * over those of the request, which a client can therefore leave as it is.
  */
-export function withConfiguration(request: CreateResponseRequest, said: readonly StoredItem[]): CreateResponseRequest {
-  const updates = said.filter((item): item is ConfigurationUpdate => item.type === "configuration_update");
+export function withConfiguration(
+  request: CreateResponseRequest,
+  ...said: readonly (readonly StoredItem[])[]
+): CreateResponseRequest {
+  const updates = said.flatMap((items) => items.filter(isUpdate));
   if (updates.length === 0) return request;
   const effort = updates.findLast(({ reasoning }) => reasoning?.effort != null)?.reasoning?.effort;
   const format = updates.findLast(({ text }) => text !== undefined)?.text?.format;
@@ -16,4 +19,8 @@ export function withConfiguration(request: CreateResponseRequest, said: readonly
     ...(effort == null ? {} : { reasoning: { ...request.reasoning, effort } }),
     ...(format === undefined ? {} : { text: { ...request.text, format } }),
   };
+}
+
+function isUpdate(item: StoredItem): item is ConfigurationUpdate {
+  return item.type === "configuration_update";
 }

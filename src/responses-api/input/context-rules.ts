@@ -23,7 +23,7 @@ export function checkIdsOnce(items: readonly StoredItem[], list = "input"): void
  */
 export function checkCallsOnce(history: readonly StoredItem[], input: readonly StoredItem[]): void {
   const sent = new Set(input.flatMap(({ id, type }) => (type.endsWith("_call") ? [id] : [])));
-  const repeated = history.find(({ id }) => sent.has(id));
+  const repeated = sent.size === 0 ? undefined : history.find(({ id }) => sent.has(id));
   if (repeated !== undefined) throw duplicateItem(repeated.id);
 }
 

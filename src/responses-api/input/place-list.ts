@@ -26,7 +26,7 @@ export async function placeList(
   { items, name, after }: SentList,
   makeId: MakeId,
 ): Promise<readonly StoredItem[]> {
-  const sent = expandInput(items, callTypes(after), name);
+  const sent = expandInput(items, answersCalls(items) ? callTypes(after) : NONE, name);
   const ids = sent.filter(isReference).map((item) => item.id);
   const referenced = ids.length === 0 ? new Map<string, StoredItem>() : await findItems(store, owner, ids, name);
   return sent.map((item, index) => {
@@ -50,6 +50,13 @@ function findItems(
 
 function isReference(item: CanonicalItem): item is ItemReferenceInput {
   return item.type === "item_reference";
+}
+
+const NONE: ReadonlyMap<string, string> = new Map();
+
+/** Whether the types of earlier calls matter. */
+function answersCalls(items: SentList["items"]): boolean {
+  return typeof items !== "string" && items.some(({ type }) => type === "tool_result");
 }
 
 function callTypes(items: readonly StoredItem[]): ReadonlyMap<string, string> {

@@ -5,6 +5,7 @@ import type { StoredItem } from "../../../generated/responses-api/types.ts";
  * clients send back what the chain holds already. Other words under the same id are something new.
  */
 export function saidOnce(items: readonly StoredItem[]): readonly StoredItem[] {
+  if (new Set(items.map(({ id }) => id)).size === items.length) return items;
   const said = new Map<string, Said>();
   return items.filter((item) => {
     if (item.type !== "message" && item.type !== "reasoning") return true;

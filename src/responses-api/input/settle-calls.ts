@@ -8,8 +8,9 @@ import { localShellOutputId } from "./local-shell-output.ts";
  * Throws where a call of a function or custom tool lacks its output, or such an output its call.
  */
 export function settleCalls(context: readonly StoredItem[]): readonly StoredItem[] {
-  const settling = new Settling();
-  for (const [place, item] of context.entries()) settling.add(item, place);
+  if (!context.some(isOfCall)) return context;
+  const settling = new Settling(context);
+  for (let place = 0; place < context.length; place++) settling.settle(place);
   return settling.end();
 }
 
@@ -55,14 +56,29 @@ interface CallsOfId {
   latestOutput: number | null;
 }
 
+/** Whether an item is a call, or answers one. */
+function isOfCall({ type }: StoredItem): boolean {
+  return (
+    CALL_KINDS.has(type) ||
+    CALL_OF_OUTPUT.has(type) ||
+    type === "local_shell_call" ||
+    type === "local_shell_call_output"
+  );
+}
+
 class Settling {
-  readonly #items: (StoredItem | null)[] = [];
+  readonly #items: (StoredItem | null)[];
   readonly #byId = new Map<string, CallsOfId>();
   /** The item ids of local shell calls, by each name that their outputs may have for them. */
   readonly #localShellCalls = new Map<string, string>();
 
-  add(item: StoredItem, place: number): void {
-    this.#items.push(item);
+  constructor(items: readonly StoredItem[]) {
+    this.#items = [...items];
+  }
+
+  settle(place: number): void {
+    const item = this.#items[place];
+    if (item == null || !isOfCall(item)) return;
     if (item.type === "local_shell_call") this.#nameLocalShell(item);
     const id = this.#callIdOf(item);
     if (id === null) return;

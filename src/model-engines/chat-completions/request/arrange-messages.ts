@@ -31,8 +31,9 @@ export function arrangeMessages(
 }
 
 interface AssistantTurn {
-  readonly texts: string[];
-  readonly reasoning: string[];
+  /** Null: nothing was said. */
+  text: string | null;
+  reasoning: string | null;
   readonly calls: ChatToolCall[];
   /** The outputs of `calls`, one each. */
   readonly outputs: CallOutput[];
@@ -61,10 +62,10 @@ class Arrangement {
         this.messages.push({ role: "user", content: step.content });
         return;
       case "assistant_text":
-        this.#assistant().texts.push(step.text);
+        this.#say(step.text);
         return;
       case "reasoning":
-        this.#assistant().reasoning.push(step.text);
+        this.#think(step.text);
         return;
       case "call":
         this.#addCall(step);
@@ -84,11 +85,11 @@ class Arrangement {
     const turn = this.#turn;
     this.#turn = null;
     // Reasoning that led to nothing is of no use to a model.
-    if (turn === null || (turn.texts.length === 0 && turn.calls.length === 0)) return;
-    const reasoning = this.#profile.acceptsReasoning ? turn.reasoning.join("\n") : "";
+    if (turn === null || (turn.text === null && turn.calls.length === 0)) return;
+    const reasoning = this.#profile.acceptsReasoning ? (turn.reasoning ?? "") : "";
     this.messages.push({
       role: "assistant",
-      content: turn.texts.length === 0 ? null : turn.texts.join("\n\n"),
+      content: turn.text,
       ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
       ...(turn.calls.length === 0 ? {} : { tool_calls: turn.calls }),
     });
@@ -99,8 +100,18 @@ class Arrangement {
   }
 
   #assistant(): AssistantTurn {
-    this.#turn ??= { texts: [], reasoning: [], calls: [], outputs: [] };
+    this.#turn ??= { text: null, reasoning: null, calls: [], outputs: [] };
     return this.#turn;
+  }
+
+  #say(text: string): void {
+    const turn = this.#assistant();
+    turn.text = turn.text === null ? text : `${turn.text}\n\n${text}`;
+  }
+
+  #think(reasoning: string): void {
+    const turn = this.#assistant();
+    turn.reasoning = turn.reasoning === null ? reasoning : `${turn.reasoning}\n${reasoning}`;
   }
 
   #addCall(step: Call): void {

@@ -22,7 +22,7 @@ export interface MappedRequest {
 /** Says a turn in the words of chat completions. Pure. Throws `ModelError` for what has no words there. */
 export function mapRequest(request: ModelRequest, profile: BackendProfile): MappedRequest {
   const toolNames = new ToolNames();
-  const steps = request.items.flatMap((item, position) => readItem(item, `input[${position}]`));
+  const steps = request.items.flatMap(readItem);
   const body: ChatRequest = {
     model: request.model,
     messages: arrangeMessages(request.instructions, steps, profile),

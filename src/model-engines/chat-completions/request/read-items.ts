@@ -16,8 +16,12 @@ type ToolOutput = Item<"function_call_output">["output"];
 /**
  * What an item means to a chat-completions server. Throws for what it cannot be told; nothing is left out in silence.
  */
-export function readItem(item: InputItem, path: string): readonly HistoryStep[] {
-  if (isMessage(item)) return readMessage(item, path);
+export function readItem(item: InputItem, position: number): HistoryStep | readonly HistoryStep[] {
+  if (isMessage(item)) return readText(item) ?? readMessage(item, `input[${position}].content`);
+  return readOther(item, `input[${position}]`);
+}
+
+function readOther(item: Exclude<InputItem, Message>, path: string): readonly HistoryStep[] {
   switch (item.type) {
     case "reasoning":
       return readReasoning(item, path);
@@ -68,30 +72,31 @@ function isMessage(item: InputItem): item is Message {
   return "role" in item && "content" in item;
 }
 
-function readMessage(message: Message, path: string): readonly HistoryStep[] {
-  const { content } = message;
-  const contentPath = `${path}.content`;
-  switch (message.role) {
+/** A message of one text, as most are; null for any other. */
+function readText({ role, content }: Message): HistoryStep | null {
+  if (typeof content === "string") return textStep(role, content);
+  const [part] = content;
+  const isText = content.length === 1 && (part?.type === "input_text" || part?.type === "output_text");
+  return isText ? textStep(role, part.text) : null;
+}
+
+function readMessage({ role, content }: Message, path: string): HistoryStep {
+  if (role !== "user" || typeof content === "string") return textStep(role, textOf(content, path));
+  const parts = content.map((part, at) => inputPart(part, `${path}[${at}]`));
+  return { type: "user", content: mapContent(parts, path) };
+}
+
+function textStep(role: Message["role"], text: string): HistoryStep {
+  switch (role) {
     case "user":
-      return [
-        {
-          type: "user",
-          content:
-            typeof content === "string"
-              ? content
-              : mapContent(
-                  content.map((part, at) => inputPart(part, `${contentPath}[${at}]`)),
-                  contentPath,
-                ),
-        },
-      ];
+      return { type: "user", content: text };
     case "assistant":
-      return [{ type: "assistant_text", text: textOf(content, contentPath) }];
+      return { type: "assistant_text", text };
     case "system":
     case "developer":
-      return [{ type: "instruction", text: textOf(content, contentPath) }];
+      return { type: "instruction", text };
     default:
-      return assertNever(message.role);
+      return assertNever(role);
   }
 }
 
