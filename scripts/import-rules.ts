@@ -225,6 +225,12 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     /^npm:(unpdf|yauzl|saxes)$/,
   ),
   never(
+    "decoders-in-audio-formats",
+    "Recordings are decoded in audio-formats/, in a thread that can be stopped.",
+    product("src/(?!audio-formats/)"),
+    /^npm:(opus-decoder|@wasm-audio-decoders\/flac)$/,
+  ),
+  never(
     "rate-limiter-in-rate-limits",
     "The library that counts lives in rate-limits/.",
     product("src/(?!rate-limits/)"),

@@ -1,24 +1,26 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { AudioError } from "./audio-error.ts";
 import { type DecodeAnswer, type DecodeTask, isDecodeTask } from "./decode-message.ts";
-import { decodeFlac } from "./flac/decode-flac.ts";
-import { decodeOpus } from "./opus/decode-opus.ts";
 import { oggPackets } from "./opus/ogg-packets.ts";
 import { webmPackets } from "./opus/webm-packets.ts";
 
 /** Pieces are at least this long, so that few messages go back and forth. */
 const PIECE_SAMPLES = 16_000;
 
-const DECODERS = {
-  flac: decodeFlac,
-  ogg: (bytes: Uint8Array) => decodeOpus(oggPackets(bytes)),
-  webm: (bytes: Uint8Array) => decodeOpus(webmPackets(bytes)),
-} as const;
+/** Only what a recording needs is loaded: it takes longer than to decode a short one. */
+async function* decode({ format, bytes }: DecodeTask): AsyncGenerator<Int16Array> {
+  if (format === "flac") {
+    const { decodeFlac } = await import("./flac/decode-flac.ts");
+    return yield* decodeFlac(bytes);
+  }
+  const { decodeOpus } = await import("./opus/decode-opus.ts");
+  yield* decodeOpus(format === "ogg" ? oggPackets(bytes) : webmPackets(bytes));
+}
 
-async function* inPieces({ format, bytes }: DecodeTask): AsyncGenerator<Int16Array> {
+async function* inPieces(task: DecodeTask): AsyncGenerator<Int16Array> {
   let gathered: Int16Array[] = [];
   let length = 0;
-  for await (const samples of DECODERS[format](bytes)) {
+  for await (const samples of decode(task)) {
     gathered.push(samples);
     length += samples.length;
     if (length < PIECE_SAMPLES) continue;

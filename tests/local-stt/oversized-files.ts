@@ -64,8 +64,8 @@ function constantFlac(frames: number): Buffer {
   info.writeUInt16BE(65_535, 0);
   info.writeUInt16BE(65_535, 2);
   info.writeUInt32BE((16_000 << 12) | (15 << 4), 10); // The rate, one channel, 16 bits.
-  // Its length follows in 16 bits; number 0, and a sum that is not looked at.
-  const head = Buffer.from([0xff, 0xf8, 0x70, 0x08, 0x00, 0xff, 0xfe, 0x00]);
+  // Its length follows in 16 bits; number 0, and its sum.
+  const head = Buffer.from([0xff, 0xf8, 0x70, 0x08, 0x00, 0xff, 0xfe, 0x39]);
   const body = Buffer.concat([head, Buffer.from([0x00, 0x00, 0x00])]); // A constant: nothing.
   const sum = Buffer.alloc(2);
   sum.writeUInt16BE(crc16(body));

@@ -1,47 +1,27 @@
+import { FLACDecoder } from "@wasm-audio-decoders/flac";
 import { Resampler } from "../../audio/resampler.ts";
-import { mixedDown } from "../../audio/sample-encoding.ts";
-import { AudioError } from "../audio-error.ts";
+import { oneChannel } from "../one-channel.ts";
 import { DECODED_RATE_HZ } from "../recording.ts";
-import { BitsExhausted } from "./bit-reader.ts";
-import { type FlacFrame, readFrame } from "./read-frame.ts";
-import { readStreamInfo, type StreamInfo } from "./stream-info.ts";
+import { damaged, splitFrames } from "./split-frames.ts";
+import { readStreamInfo } from "./stream-info.ts";
 
-/** Decodes a FLAC file, frame by frame. Throws `AudioError`. */
-export function* decodeFlac(bytes: Uint8Array): Generator<Int16Array> {
-  const { info, place: first } = readStreamInfo(bytes);
+/** What a file begins with that has nothing before its sound but 34 bytes about itself. */
+const FILE_START = Buffer.from("fLaC\x80\0\0\x22", "latin1");
+
+/**
+ * Decodes a FLAC file, frame by frame, by libFLAC. Throws `AudioError`.
+ * The decoder is not given back: it may not be used after a damaged frame, and its memory goes with the thread.
+ */
+export async function* decodeFlac(bytes: Uint8Array): AsyncGenerator<Int16Array> {
+  const { info, place } = readStreamInfo(bytes);
+  const decoder = new FLACDecoder();
+  await decoder.ready;
+  await decoder.decodeFrames([Buffer.concat([FILE_START, info.bytes])]);
   const resampler = new Resampler(info.sampleRateHz, DECODED_RATE_HZ);
-  const isWhole = (samples: number): boolean => info.samples !== null && samples >= info.samples;
-  let samples = 0;
-  for (let place = first; place < bytes.length && !isWhole(samples); ) {
-    const frame = readWholeFrame(bytes, place, info);
-    samples += frame.samples[0]?.length ?? 0;
-    place = frame.end;
-    yield resampler.push(oneChannel(frame));
+  for (const frame of splitFrames(bytes, place, info)) {
+    const { channelData, samplesDecoded } = await decoder.decodeFrames([frame.bytes]);
+    if (samplesDecoded !== frame.samples) throw damaged();
+    yield resampler.push(oneChannel(channelData));
   }
-  if (info.samples !== null && samples < info.samples) throw cutOff();
   yield resampler.end();
-}
-
-function readWholeFrame(bytes: Uint8Array, place: number, info: StreamInfo): FlacFrame {
-  try {
-    return readFrame(bytes, place, info);
-  } catch (error) {
-    throw error instanceof BitsExhausted ? cutOff() : error;
-  }
-}
-
-function oneChannel({ samples, bitsPerSample }: FlacFrame): Int16Array {
-  const channels = samples.length;
-  const interleaved = new Int16Array((samples[0]?.length ?? 0) * channels);
-  const shift = bitsPerSample - 16;
-  for (const [channel, values] of samples.entries())
-    for (let index = 0; index < values.length; index += 1) {
-      const value = values[index] ?? 0;
-      interleaved[index * channels + channel] = shift >= 0 ? value >> shift : value << -shift;
-    }
-  return mixedDown(interleaved, channels);
-}
-
-function cutOff(): AudioError {
-  return new AudioError("broken", "The FLAC file is cut off: sound that it announces is not there");
 }

@@ -1,5 +1,4 @@
 import { AudioError } from "../audio-error.ts";
-import { BitReader } from "./bit-reader.ts";
 
 /** What a FLAC file says of itself. */
 export interface StreamInfo {
@@ -9,28 +8,32 @@ export interface StreamInfo {
   readonly bitsPerSample: number;
   /** Of each channel; null where it was not known when the file was written. */
   readonly samples: number | null;
+  /** As it stands in the file. */
+  readonly bytes: Uint8Array;
 }
 
 const MARKER_BYTES = 4;
 const BLOCK_HEAD_BYTES = 4;
 const STREAM_INFO_BYTES = 34;
 const STREAM_INFO_TYPE = 0;
+/** The decoder tells how loud samples are of these only. */
+const BITS_PER_SAMPLE: ReadonlySet<number> = new Set([8, 16, 24]);
 
 /** Reads what stands before the sound, and where that begins. */
-export function readStreamInfo(bytes: Uint8Array): { readonly info: StreamInfo; readonly place: number } {
+export function readStreamInfo(file: Uint8Array): { readonly info: StreamInfo; readonly place: number } {
+  const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
   let place = MARKER_BYTES;
   let info: StreamInfo | null = null;
   for (let isLast = false; !isLast; ) {
     if (place + BLOCK_HEAD_BYTES > bytes.length) throw new AudioError("broken", "The FLAC file ends within its header");
-    const head = new BitReader(bytes, place);
-    isLast = head.read(1) === 1;
-    const type = head.read(7);
-    const length = head.read(24);
+    const kind = bytes.readUInt8(place);
+    const length = bytes.readUIntBE(place + 1, 3);
+    isLast = kind >= 0x80;
     place += BLOCK_HEAD_BYTES;
-    if (type === STREAM_INFO_TYPE && info === null) {
+    if ((kind & 0x7f) === STREAM_INFO_TYPE && info === null) {
       if (length < STREAM_INFO_BYTES || place + length > bytes.length)
         throw new AudioError("broken", "The FLAC file ends within its header");
-      info = readInfo(new BitReader(bytes, place));
+      info = readInfo(bytes.subarray(place, place + STREAM_INFO_BYTES));
     }
     place += length;
   }
@@ -38,17 +41,17 @@ export function readStreamInfo(bytes: Uint8Array): { readonly info: StreamInfo; 
   return { info, place };
 }
 
-function readInfo(bits: BitReader): StreamInfo {
-  bits.read(16);
-  const blockSamplesMax = bits.read(16);
-  bits.read(24);
-  bits.read(24);
-  const sampleRateHz = bits.read(20);
-  const channels = bits.read(3) + 1;
-  const bitsPerSample = bits.read(5) + 1;
-  const samples = bits.read(4) * 2 ** 32 + bits.read(32);
+/** Lengths of blocks and frames come first; then the rate in 20 bits, channels in 3, bits in 5, and samples in 36. */
+function readInfo(bytes: Buffer): StreamInfo {
+  const blockSamplesMax = bytes.readUInt16BE(2);
+  const shape = bytes.readUInt32BE(10);
+  const sampleRateHz = shape >>> 12;
+  const channels = ((shape >>> 9) & 7) + 1;
+  const bitsPerSample = ((shape >>> 4) & 31) + 1;
+  const samples = (shape & 15) * 2 ** 32 + bytes.readUInt32BE(14);
   if (blockSamplesMax < 16 || sampleRateHz < 1000)
     throw new AudioError("broken", "The header of the FLAC file is not valid");
-  if (bitsPerSample > 24) throw new AudioError("unsupported", "Unsupported format: FLAC of more than 24 bits");
-  return { blockSamplesMax, sampleRateHz, channels, bitsPerSample, samples: samples === 0 ? null : samples };
+  if (!BITS_PER_SAMPLE.has(bitsPerSample))
+    throw new AudioError("unsupported", `Unsupported format: FLAC of ${bitsPerSample} bits`);
+  return { blockSamplesMax, sampleRateHz, channels, bitsPerSample, samples: samples === 0 ? null : samples, bytes };
 }

@@ -1,6 +1,6 @@
 import { OpusDecoder } from "opus-decoder";
-import { mixedDown, sampleOfFloat } from "../../audio/sample-encoding.ts";
 import { AudioError } from "../audio-error.ts";
+import { oneChannel } from "../one-channel.ts";
 import { DECODED_RATE_HZ } from "../recording.ts";
 import { isOpusHead, type OpusHead, readOpusHead } from "./opus-head.ts";
 
@@ -76,15 +76,6 @@ class OpusStream {
   free(): void {
     this.#decoder.free();
   }
-}
-
-function oneChannel(channels: readonly Float32Array[]): Int16Array {
-  const length = channels[0]?.length ?? 0;
-  const interleaved = new Int16Array(length * channels.length);
-  for (const [channel, values] of channels.entries())
-    for (let index = 0; index < length; index += 1)
-      interleaved[index * channels.length + channel] = sampleOfFloat(values[index] ?? 0);
-  return mixedDown(interleaved, Math.max(1, channels.length));
 }
 
 function isTags(packet: Uint8Array): boolean {

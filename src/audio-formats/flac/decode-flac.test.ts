@@ -1,0 +1,79 @@
+import { describe, expect, test, vi } from "vitest";
+import { encodedFile, tones, wavFile } from "../encoded-sound.fixture.ts";
+import { decodeFlac } from "./decode-flac.ts";
+import { splitFrames } from "./split-frames.ts";
+import { readStreamInfo } from "./stream-info.ts";
+
+const RATE_HZ = 16_000;
+const SOUND = tones([410, 857, 1722], { rateHz: RATE_HZ, toneMs: 400 });
+/** It says how many samples it has. */
+const FILE = encodedFile(wavFile(SOUND, RATE_HZ), "flac");
+const { info: INFO, place: FIRST } = readStreamInfo(FILE);
+const FRAMES = [...splitFrames(FILE, FIRST, INFO)].map(({ bytes }) => Buffer.from(bytes));
+const WITHIN_SOUND = 40;
+/** Of the first channel: behind the head of the frame. */
+const KIND_PLACE = 6;
+
+async function decoded(file: Uint8Array): Promise<number[]> {
+  return (await Array.fromAsync(decodeFlac(file))).flatMap((piece) => [...piece]);
+}
+
+function fileOf(frames: readonly Uint8Array[]): Buffer {
+  return Buffer.concat([FILE.subarray(0, FIRST), ...frames]);
+}
+
+/** With the sum that it should have, so that its decoder looks at what is in it. */
+function withSum(frame: Buffer): Buffer {
+  let sum = 0;
+  for (const byte of frame.subarray(0, -2)) {
+    sum ^= byte << 8;
+    for (let bit = 0; bit < 8; bit += 1) sum = ((sum << 1) ^ ((sum & 0x8000) === 0 ? 0 : 0x8005)) & 0xffff;
+  }
+  frame.writeUInt16BE(sum, frame.length - 2);
+  return frame;
+}
+
+function changed(frame: Buffer | undefined, place: number, byte: number): Buffer {
+  const copy = Buffer.from(frame ?? "");
+  copy[place] = byte;
+  return copy;
+}
+
+describe("a FLAC file", () => {
+  test("is heard sample by sample as it was", async () => {
+    expect(FRAMES.length).toBeGreaterThan(2);
+    expect(await decoded(FILE)).toEqual([...SOUND]);
+  });
+
+  test("with something behind its sound is heard to its end", async () => {
+    expect(await decoded(Buffer.concat([FILE, Buffer.from("TAG of a player of music")]))).toEqual([...SOUND]);
+  });
+
+  test("with a damaged frame is broken", async () => {
+    const [first = Buffer.alloc(0), second, ...others] = FRAMES;
+    const damaged = changed(second, WITHIN_SOUND, 0x55);
+    await expect(decoded(fileOf([first, damaged, ...others]))).rejects.toMatchObject({ reason: "broken" });
+  });
+
+  test("with a frame whose sum is right and whose sound is not is broken", async () => {
+    const complain = vi.spyOn(console, "error").mockReturnValue(); // The decoder does.
+    const [first = Buffer.alloc(0), second, ...others] = FRAMES;
+    const unknownKind = withSum(changed(second, KIND_PLACE, 0x04));
+    await expect(decoded(fileOf([first, unknownKind, ...others]))).rejects.toMatchObject({ reason: "broken" });
+    complain.mockRestore();
+  });
+
+  test("of samples that the decoder does not know is unsupported", async () => {
+    const shape = FILE.readUInt32BE(18);
+    const of20Bits = Buffer.from(FILE);
+    of20Bits.writeUInt32BE((shape & ~(31 << 4)) | (19 << 4), 18);
+    await expect(decoded(of20Bits)).rejects.toMatchObject({ reason: "unsupported" });
+  });
+
+  test("of frames that are longer than the decoder takes is unsupported", async () => {
+    const ofLongFrames = Buffer.from(FILE);
+    ofLongFrames.writeUInt16BE(65_535, 10);
+    ofLongFrames.writeUInt32BE(FILE.readUInt32BE(18) | (7 << 9), 18);
+    await expect(decoded(ofLongFrames)).rejects.toMatchObject({ reason: "unsupported" });
+  });
+});
