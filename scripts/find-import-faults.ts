@@ -1,5 +1,6 @@
 import type { Import, Module } from "./import-graph.ts";
-import { IMPORT_RULES, type ImportRule } from "./import-rules.ts";
+import type { ImportRule } from "./import-rule.ts";
+import { IMPORT_RULES } from "./import-rules.ts";
 
 export interface ImportFault {
   readonly rule: string;

@@ -1,16 +1,5 @@
-/**
- * One sentence of ARCHITECTURE.md; it is what you read when the rule fires. Patterns match paths from the repository's
- * root.
- */
-export type ImportRule = { readonly name: string; readonly sentence: string } & (
-  | { readonly kind: "may-import-only"; readonly from: RegExp; readonly to: RegExp }
-  | { readonly kind: "never-imports"; readonly from: RegExp; readonly to: RegExp }
-  | { readonly kind: "never-uses"; readonly from: RegExp; readonly use: RegExp }
-  | { readonly kind: "ships-what-it-imports"; readonly from: RegExp }
-  | { readonly kind: "never-mixes"; readonly folder: RegExp }
-  | { readonly kind: "is-reached"; readonly what: RegExp; readonly roots: RegExp }
-  | { readonly kind: "has-no-cycles" }
-);
+import { type ImportRule, never, product } from "./import-rule.ts";
+import { LIBRARY_RULES } from "./library-rules.ts";
 
 const PRODUCT = product("src/");
 const DECIDING = product("src/runs/(transition|fold/|blocks/|run-state|run-end|wire-event)");
@@ -199,67 +188,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     /^src\/(?!servers\/|(client|stream-grammar)\/index[.]ts$)/,
   ),
 
-  never(
-    "web-framework-in-transport",
-    "Koa, @koa/multer, multer, ws and node:http live in transport/.",
-    product("src/(?!transport/)"),
-    /^(npm:(koa|@koa\/.*|multer|ws)|node:(https?|http2))$/,
-  ),
-  never(
-    "counting-libraries-in-tokenizers",
-    "gpt-tokenizer and image-dimensions live in tokenizers/.",
-    product("src/(?!tokenizers/)"),
-    /^npm:(gpt-tokenizer|image-dimensions)$/,
-  ),
-  never("database-in-store", "SQL lives in store/.", product("src/(?!store/)"), /^(npm:kysely|node:sqlite)$/),
-  never(
-    "upstream-http-in-engines",
-    "undici lives in model-engines/, speech/, formatting/ and egress/; what a client makes the server call goes through egress/.",
-    product("src/(?!model-engines/|speech/|formatting/|egress/)"),
-    /^npm:undici$/,
-  ),
-  never(
-    "pdf-parser-in-media",
-    "PDFs and Office documents are read in media/, in a thread that can be stopped.",
-    product("src/(?!media/)"),
-    /^npm:(unpdf|yauzl|saxes)$/,
-  ),
-  never(
-    "decoders-in-audio-formats",
-    "Recordings are decoded in audio-formats/, in a thread that can be stopped.",
-    product("src/(?!audio-formats/)"),
-    /^npm:(opus-decoder|@wasm-audio-decoders\/flac)$/,
-  ),
-  never(
-    "rate-limiter-in-rate-limits",
-    "The library that counts lives in rate-limits/.",
-    product("src/(?!rate-limits/)"),
-    /^npm:rate-limiter-flexible$/,
-  ),
-  never(
-    "address-library-in-egress",
-    "ipaddr.js lives in egress/, which corrects what it reads too freely.",
-    product("src/(?!egress/)"),
-    /^npm:ipaddr[.]js$/,
-  ),
-  never(
-    "caches-where-things-are-looked-up",
-    "lru-cache lives in media/, model-engines/ and store/, which keep what they could look up again.",
-    product("src/(?!media/|model-engines/|store/)"),
-    /^npm:lru-cache$/,
-  ),
-  never(
-    "telemetry-libraries-in-telemetry",
-    "pino and OpenTelemetry live in telemetry/; others say what happens through its ports.",
-    product("src/(?!telemetry/)"),
-    /^npm:(pino|@opentelemetry\/.*)$/,
-  ),
-  never(
-    "programs-where-they-are-bounded",
-    "Other programs are started in programs/, where they are bounded and stopped.",
-    product("src/(?!programs/)"),
-    /^node:child_process$/,
-  ),
+  ...LIBRARY_RULES,
   {
     name: "environment-in-config",
     sentence: "config/ is the only reader of process.env; programs/ passes a few of its variables on.",
@@ -304,13 +233,4 @@ export const IMPORT_RULES: readonly ImportRule[] = [
 function folder(name: string, sentence: string, folderName: string, allowed: readonly string[]): ImportRule {
   const to = new RegExp(`^(${[`src/${folderName}/`, "src/base/", ...allowed].join("|")})`);
   return { name, sentence, kind: "may-import-only", from: product(`src/${folderName}/`), to };
-}
-
-function never(name: string, sentence: string, from: RegExp, to: RegExp): ImportRule {
-  return { name, sentence, kind: "never-imports", from, to };
-}
-
-/** Paths that begin so and are neither a test nor a helper of tests. */
-function product(start: string): RegExp {
-  return new RegExp(`^${start}(?!.*[.](test|fixture)[.]ts$)`);
 }
