@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Heard, isUnsure, looksWrong, readReply, repeatsPrompt, surerOf } from "./engine-reply.ts";
+import { type Heard, isUnsure, looksWrong, readReply, repeatsPrompt, surerOf, toldOnce } from "./engine-reply.ts";
 import { engineLanguage, isKnownLanguage, languageCode } from "./languages.ts";
 
 describe("a reply of the engine", () => {
@@ -56,6 +56,53 @@ describe("what a shortened window may have spoilt", () => {
   test("is found by no text only where it was loud", () => {
     const found = [true, false].map((isLoud) => looksWrong(heard(""), { seconds: 2, isLoud }));
     expect(found).toEqual([true, false]);
+  });
+});
+
+describe("an end long after the sound", () => {
+  const segment = (logProbability: number) => ({ text: " I am sorry.", startMs: 0, endMs: 7000, logProbability });
+
+  test.each([
+    { of: [-0.1], wrong: true },
+    { of: [-0.09], wrong: false },
+    { of: [-0.05, -0.05], wrong: true },
+  ])("tells nothing of one segment that the engine is certain of, $of: $wrong", ({ of, wrong }) => {
+    const segments = of.map((logProbability, index) => ({
+      ...segment(logProbability),
+      text: index === 0 ? " Hello." : " I am sorry.",
+    }));
+    expect(looksWrong({ languageName: "english", segments }, { seconds: 3, isLoud: true })).toBe(wrong);
+  });
+});
+
+describe("a phrase that is told again and again", () => {
+  const told = (texts: readonly string[], seconds: number): string[] => {
+    const segments = texts.map((text) => ({ text, startMs: 20, endMs: 30_000, logProbability: -0.2 }));
+    const { segments: once } = toldOnce({ languageName: "english", segments }, { seconds });
+    return once.map(({ text, startMs, endMs }) => `${startMs}-${endMs}${text}`);
+  };
+  const NUMBER = " The number is not answering.";
+
+  test.each([
+    { what: "in one segment", texts: [NUMBER.repeat(30)] },
+    { what: "and broken off", texts: [`${NUMBER.repeat(3)} The number is n`] },
+    { what: "in two segments, which are written differently", texts: [NUMBER, NUMBER.replace("The", "the")] },
+  ])("$what, faster than speech, is told once", ({ texts }) => {
+    expect(told(texts, 1.7)).toEqual([`20-1700${NUMBER}`]);
+  });
+
+  test.each([
+    { what: "as slowly as people speak", text: NUMBER.repeat(2), seconds: 4 },
+    { what: "and is no more than two words long", text: " thank you".repeat(9), seconds: 2 },
+    { what: "and is too long for the sound itself", text: ` ${"abcdefgh ".repeat(8)}`.repeat(2), seconds: 1 },
+    { what: "with other words between", text: `${NUMBER.repeat(2)} Goodbye.${NUMBER}`, seconds: 1.7 },
+    { what: "inside of a word", text: ` He was not an old${"-s-y".repeat(50)}`, seconds: 3 },
+  ])("$what stays as it is", ({ text, seconds }) => {
+    expect(told([text], seconds)).toEqual([`20-30000${text}`]);
+  });
+
+  test("which was not told at all stays nothing", () => {
+    expect(told([], 2)).toEqual([]);
   });
 });
 

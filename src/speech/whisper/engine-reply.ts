@@ -56,8 +56,12 @@ const CHARACTERS_PER_SECOND_MAX = 25;
 const GUESSED_LOG_PROBABILITY = -1;
 /** Below this a second answer is worth its time. */
 const SURE_LOG_PROBABILITY = -0.3;
+/** Above this the words of one segment are right, even where it ends after the sound. */
+const CERTAIN_LOG_PROBABILITY = -0.1;
 const WORDS_OF_A_LOOP = 4;
 const REPETITIONS_MAX = 3;
+/** What is told again and again has at least so many words: people do say one or two twice. */
+const WORDS_OF_A_REPEATED_PHRASE = 3;
 /**
  * The engine rounds the ends of segments; an end further beyond the sound is one that it did not hear. With people's
  * voices 700 ms and 1500 ms found no more errors, and asked for a whole window more often.
@@ -67,6 +71,19 @@ const BEYOND_SOUND_MS_MAX = 1900;
 const END_OF_WINDOW_MS = 30_000;
 
 /**
+ * The answer as it was said: where the engine tells one phrase again and again, faster than anybody speaks, that phrase
+ * once. Shortened windows bring this about, and a whole window was found to give the same phrase.
+ */
+export function toldOnce(heard: Heard, { seconds }: Pick<HeardSound, "seconds">): Heard {
+  const [first] = heard.segments;
+  const text = textOf(heard.segments);
+  if (first === undefined || !isTooFast(text, seconds)) return heard;
+  const phrase = repeatedPhrase(text);
+  if (phrase === null || isTooFast(phrase, seconds)) return heard;
+  return { ...heard, segments: [{ ...first, text: ` ${phrase}`, endMs: Math.round(seconds * 1000) }] };
+}
+
+/**
  * Whether a shortened window is likely to have misled the engine: text faster than speech, text that goes round in
  * circles, a segment that is told twice, one that ends after the sound, much doubt, or no text at all of a sound that
  * is loud.
@@ -74,11 +91,12 @@ const END_OF_WINDOW_MS = 30_000;
 export function looksWrong({ segments }: Heard, { seconds, isLoud }: HeardSound): boolean {
   const last = segments.at(-1);
   if (last === undefined) return isLoud;
-  const text = segments.map((segment) => segment.text).join("");
+  const text = textOf(segments);
+  const isCertain = segments.length === 1 && last.logProbability > CERTAIN_LOG_PROBABILITY;
   return (
-    text.trim().length > CHARACTERS_PER_SECOND_MAX * Math.max(1, seconds) ||
+    isTooFast(text, seconds) ||
     logProbability(segments) < GUESSED_LOG_PROBABILITY ||
-    endsBeyond(last, seconds) ||
+    (endsBeyond(last, seconds) && !isCertain) ||
     segments.some((segment, index) => isSameText(segment.text, segments[index + 1]?.text)) ||
     goesRound(text)
   );
@@ -102,8 +120,16 @@ function logProbability(segments: readonly HeardSegment[]): number {
 
 /** Whether the engine only told the end of what it was given as said before. */
 export function repeatsPrompt({ segments }: Heard, prompt: string): boolean {
-  const text = plainText(segments.map((segment) => segment.text).join(""));
+  const text = plainText(textOf(segments));
   return text !== "" && plainText(prompt).endsWith(text);
+}
+
+function textOf(segments: readonly HeardSegment[]): string {
+  return segments.map((segment) => segment.text).join("");
+}
+
+function isTooFast(text: string, seconds: number): boolean {
+  return text.trim().length > CHARACTERS_PER_SECOND_MAX * Math.max(1, seconds);
 }
 
 function endsBeyond({ endMs }: HeardSegment, seconds: number): boolean {
@@ -119,11 +145,26 @@ function plainText(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
 }
 
+/** The shortest phrase of which a text is made, whose last repetition may be broken off; null where there is none. */
+function repeatedPhrase(text: string): string | null {
+  const words = wordsOf(text);
+  const plain = words.map(plainText);
+  for (let length = 1; length * 2 <= words.length; length += 1)
+    if (plain.every((word, place) => continues(word, plain[place % length], place === plain.length - 1)))
+      return length < WORDS_OF_A_REPEATED_PHRASE ? null : words.slice(0, length).join(" ");
+  return null;
+}
+
+function continues(word: string, expected: string | undefined, isLast: boolean): boolean {
+  return word === expected || (isLast && expected?.startsWith(word) === true);
+}
+
+function wordsOf(text: string): string[] {
+  return text.split(/\s+/).filter((word) => word !== "");
+}
+
 function goesRound(text: string): boolean {
-  const words = text
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== "");
+  const words = wordsOf(text.toLowerCase());
   const counts = new Map<string, number>();
   for (let place = 0; place + WORDS_OF_A_LOOP <= words.length; place += 1) {
     const phrase = words.slice(place, place + WORDS_OF_A_LOOP).join(" ");

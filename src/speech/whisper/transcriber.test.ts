@@ -54,6 +54,18 @@ test("an answer that looks wrong is replaced by that of a whole window, whatever
   expect(await ask(answers, { prompt: "Hi." })).toEqual({ text: "Hello.", questions: ["320 after words", "all"] });
 });
 
+test("a phrase that is told again and again is told once, without a second question", async () => {
+  const phrase = " Your temporary greeting is currently active.";
+  const answers = { fitted: heard(phrase.repeat(20), -0.2, 30_000), full: heard("Yours.", -0.01) };
+  expect(await ask(answers)).toEqual({ text: phrase.trim(), questions: ["320"] });
+});
+
+test("a phrase that was said before, and is told again and again, is asked for without what was said before", async () => {
+  const answers = { fitted: heard(" Press one to go on.".repeat(20), -0.1, 30_000), full: heard("Goodbye.", -0.1) };
+  const { text, questions } = await ask(answers, { prompt: "Please press one to go on" });
+  expect({ text, questions }).toEqual({ text: "Goodbye.", questions: ["320 after words", "all"] });
+});
+
 test("a guess is asked for again only where it looks wrong", async () => {
   const full = heard("Press star.", -0.2);
   const guess = { isGuess: true };

@@ -8,7 +8,7 @@ import {
 import { filledUp, fittedPositions, isLoud, samplesOfWindow } from "./audio-window.ts";
 import { cutSound } from "./cut-sound.ts";
 import type { Answerer, EngineQueue } from "./engine-queue.ts";
-import { type Heard, isUnsure, looksWrong, repeatsPrompt, surerOf } from "./engine-reply.ts";
+import { type Heard, isUnsure, looksWrong, repeatsPrompt, surerOf, toldOnce } from "./engine-reply.ts";
 import { engineLanguage, languageCode } from "./languages.ts";
 import type { ModelShape } from "./model/model-file.ts";
 
@@ -96,7 +96,8 @@ export class Transcriber {
     const asking = { ...request, isContinued, timeoutMs: this.#patienceFor(piece) };
     const question = { samples: filledUp(piece), language: this.#language(request), prompt: request.prompt, positions };
     const { queue } = this.#options;
-    const heard = await queue.ask(question, asking);
+    const answer = await queue.ask(question, asking);
+    const heard = toldOnce(answer, { seconds: millisecondsOf(piece) / 1000 });
     if (positions === null && request.prompt === null) return heard; // Nothing else can be tried.
     const isWrong = isMisled(heard, question.prompt, piece);
     if (!isWrong && (request.isGuess === true || !isUnsure(heard))) return heard;
