@@ -7,6 +7,7 @@ import { engineFolder } from "../../src/servers/choices/choose-speech.ts";
 import { builtServer } from "../../src/speech/whisper/process/build-server.ts";
 import { threadCount } from "../../src/speech/whisper/process/thread-count.ts";
 import { median } from "../bench/stream-client.ts";
+import { cpuOfTree } from "../bench/stt/measured.ts";
 import { fetchSources } from "./sources.ts";
 import { readUtterances, type Utterance } from "./utterances.ts";
 import { startWays, type Way } from "./ways.ts";
@@ -25,12 +26,19 @@ interface Result {
   readonly said: Utterance;
   readonly text: string;
   readonly ms: number;
+  /** Processor time of the server and of its engine. */
+  readonly cpuMs: number;
   readonly words: number;
   readonly errors: number;
 }
 
 const { values } = parseArgs({
-  options: { every: { type: "string", default: "1" }, errors: { type: "boolean", default: false } },
+  options: {
+    every: { type: "string", default: "1" },
+    errors: { type: "boolean", default: false },
+    /** Leaves out the ways that look at full windows, which take most of the time. */
+    fitted: { type: "boolean", default: false },
+  },
 });
 
 const sources = fetchSources(CACHE);
@@ -41,13 +49,13 @@ const words = utterances.reduce((sum, { transcript }) => sum + spokenWords(trans
 const seconds = utterances.reduce((sum, { samples }) => sum + samples.length / 16_000, 0);
 const threads = threadCount(availableParallelism());
 console.log(
-  `${utterances.length} recordings of ${seconds.toFixed(0)} s, ${words} words; tiny.en, ${threads} threads. A quarter of an hour on two cores.`,
+  `${utterances.length} recordings of ${seconds.toFixed(0)} s, ${words} words; tiny.en, ${threads} threads. All recordings take half an hour on two cores.`,
 );
 
 const folder = mkdtempSync(join(tmpdir(), "antiphon-real-speech-"));
 const ways = await startWays({ folder, model: sources.model, threads, program });
 try {
-  await measure(ways.all);
+  await measure(values.fitted ? ways.fitted : ways.all);
 } finally {
   await ways.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -59,13 +67,15 @@ async function measure(all: readonly [Way, ...Way[]]): Promise<void> {
   for (const way of all) if (first !== undefined) await way.ask(first.samples); // The first answer of each is slower.
   for (const said of utterances)
     for (const [way, heard] of results) {
+      const cpuBefore = cpuOfTree(way.pid);
       const { text, ms } = await way.ask(said.samples);
+      const cpuMs = cpuOfTree(way.pid) - cpuBefore;
       const wordsSaid = spokenWords(said.transcript);
-      heard.push({ said, text, ms, words: wordsSaid.length, errors: wordErrors(wordsSaid, spokenWords(text)) });
+      heard.push({ said, text, ms, cpuMs, words: wordsSaid.length, errors: wordErrors(wordsSaid, spokenWords(text)) });
     }
   const stock = results.get(all[0]) ?? [];
   console.log(
-    "\nwords wrong, and the time of a recording as a share of whisper.cpp's own server: of all together, and the median",
+    "\nwords wrong, and how many times as fast as whisper.cpp's own server: all together, the median, all by processor time",
   );
   for (const [way, heard] of results) report(way, heard, stock);
   for (const [way, heard] of results) if (way.isOurs) await repeat(way, heard);
@@ -75,13 +85,18 @@ function report({ name }: Way, heard: readonly Result[], stock: readonly Result[
   const errors = heard.reduce((sum, result) => sum + result.errors, 0);
   const wrong = ((100 * errors) / words).toFixed(2);
   const ratios = heard.map(({ ms }, index) => (stock[index]?.ms ?? Number.NaN) / ms);
-  const total = (of: readonly Result[]): number => of.reduce((sum, { ms }) => sum + ms, 0);
-  const faster = `${(total(stock) / total(heard)).toFixed(2)} and ${median(ratios).toFixed(2)} times as fast`;
-  const each = `${(total(heard) / heard.length).toFixed(0)} ms each`;
-  console.log(`  ${name.padEnd(26)} ${wrong} % (${errors} of ${words})   ${each}, ${faster}`);
+  const together = sumOf(stock, "ms") / sumOf(heard, "ms");
+  const byProcessor = sumOf(stock, "cpuMs") / sumOf(heard, "cpuMs");
+  const faster = [together, median(ratios), byProcessor].map((times) => times.toFixed(2)).join(", ");
+  const each = `${(sumOf(heard, "ms") / heard.length).toFixed(0)} ms each`;
+  console.log(`  ${name.padEnd(26)} ${wrong} % (${errors} of ${words})   ${each}   ${faster}`);
   if (!values.errors) return;
   for (const { said, text, errors: count } of heard)
     if (count > 0) console.log(`    ${count} in ${said.name}: "${said.transcript}" was heard as "${text.trim()}"`);
+}
+
+function sumOf(results: readonly Result[], what: "ms" | "cpuMs"): number {
+  return results.reduce((sum, result) => sum + result[what], 0);
 }
 
 /** The same recordings in another order, so that what came before is other than the first time. */

@@ -1,12 +1,14 @@
 import { AT_ONCE, streamSound } from "../bench/stt/live-stream.ts";
-import { startOurServer } from "../bench/stt/our-server.ts";
+import { type OurServer, startOurServer } from "../bench/stt/our-server.ts";
 import { wavOf } from "../bench/stt/spoken-sound.ts";
-import { startStockServer } from "../bench/stt/whisper-programs.ts";
+import { type StockServer, startStockServer } from "../bench/stt/whisper-programs.ts";
 
 /** One way from a recording to its words. */
 export interface Way {
   readonly name: string;
   readonly isOurs: boolean;
+  /** What it starts works for it, too. */
+  readonly pid: number;
   ask(samples: Int16Array): Promise<{ readonly text: string; readonly ms: number }>;
 }
 
@@ -20,6 +22,8 @@ export interface WaysOptions {
 
 export interface Ways {
   readonly all: readonly [stock: Way, ...ours: Way[]];
+  /** Those without full windows. */
+  readonly fitted: readonly [stock: Way, ...ours: Way[]];
   stop(): Promise<void>;
 }
 
@@ -37,29 +41,33 @@ export async function startWays({ folder, ...options }: WaysOptions): Promise<Wa
     stock.stop();
     await Promise.all([fitted.stop(), full.stop()]);
   };
+  const fittedWays = [
+    stockWay(stock),
+    upload("upload, fitted window", fitted),
+    live("live, fitted window", fitted),
+    spoken("as spoken, fitted window", fitted),
+  ] as const;
+  const fullWays = [upload("upload, full window", full), live("live, full window", full)];
+  return { all: [...fittedWays, ...fullWays], fitted: fittedWays, stop };
+}
+
+function stockWay(stock: StockServer): Way {
   return {
-    all: [
-      {
-        name: "whisper.cpp's own server",
-        isOurs: false,
-        ask: async (samples) => {
-          const { text, waitMs } = await stock.ask(wavOf(samples));
-          return { text, ms: waitMs };
-        },
-      },
-      upload("upload, fitted window", fitted.url),
-      live("live, fitted window", fitted.url),
-      upload("upload, full window", full.url),
-      live("live, full window", full.url),
-    ],
-    stop,
+    name: "whisper.cpp's own server",
+    isOurs: false,
+    pid: stock.pid,
+    ask: async (samples) => {
+      const { text, waitMs } = await stock.ask(wavOf(samples));
+      return { text, ms: waitMs };
+    },
   };
 }
 
-function upload(name: string, url: string): Way {
+function upload(name: string, { url, pid }: OurServer): Way {
   return {
     name,
     isOurs: true,
+    pid,
     ask: async (samples) => {
       const form = new FormData();
       form.set("audio", new Blob([Uint8Array.from(wavOf(samples))]), "sound.wav");
@@ -77,13 +85,27 @@ function upload(name: string, url: string): Way {
  * All of the sound at once, so that the time is that of all the work, and not only of what is left when the speaker
  * stops.
  */
-function live(name: string, url: string): Way {
+function live(name: string, { url, pid }: OurServer): Way {
   return {
     name,
     isOurs: true,
+    pid,
     ask: async (samples) => {
       const { text, wholeMs } = await streamSound(url, samples, AT_ONCE);
       return { text, ms: wholeMs };
+    },
+  };
+}
+
+/** As fast as it was spoken: the time is what a speaker waits for, from the end of the sound to the last words. */
+function spoken(name: string, { url, pid }: OurServer): Way {
+  return {
+    name,
+    isOurs: true,
+    pid,
+    ask: async (samples) => {
+      const { text, waitMs } = await streamSound(url, samples, 1);
+      return { text, ms: waitMs };
     },
   };
 }
