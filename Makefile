@@ -61,7 +61,7 @@ mutations: $(INSTALLED) speech-engine pacts ## break the server in many small wa
 requirements: $(INSTALLED) ## hold requirements to tests; to those that passed: make requirements ARGS="report.json …"
 	node scripts/requirements-coverage.ts $(ARGS)
 
-check: $(INSTALLED) $(CODEGEN_INSTALLED) ## types, lint, format, import rules, dead code, tidiness, stale files, coverage of requirements
+check: $(INSTALLED) $(CODEGEN_INSTALLED) ## types, lint, format, import rules, dead code, tidiness, commits, stale files, coverage of requirements
 	node scripts/check.ts
 
 generate: $(INSTALLED) $(CODEGEN_INSTALLED) ## make generated/ from specs/

@@ -25,6 +25,7 @@ const CHECKS: readonly Check[] = [
   { name: "imports", command: "node scripts/check-imports.ts" },
   { name: "format", command: "biome check --error-on-warnings --reporter=summary" },
   { name: "tidy", command: "node scripts/tidy.ts" },
+  { name: "commits", command: "node scripts/check-commits.ts", isReport: true },
   { name: "settings docs", command: "node scripts/config-docs.ts --check" },
   { name: "requirements", command: "node scripts/requirements-coverage.ts", isReport: true },
   { name: "operations", command: "node scripts/not-implemented.ts", isReport: true },
