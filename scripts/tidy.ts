@@ -3,6 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { TIDY_RULES } from "./tidy-rules.ts";
+import { TREE_RULES } from "./tree-rules.ts";
 
 const LISTING_BYTES_MAX = 64 * 1024 * 1024;
 const SHOWN_MAX = 20;
@@ -15,11 +16,17 @@ const paths = new Set(listing.split("\n").filter((path) => path !== "" && exists
 const files = [...paths].map((path) => ({ path, text: readFileSync(path, "utf8") }));
 
 for (const { name, sentence, files: applies, except, find } of TIDY_RULES) {
-  const found = files
-    .filter(({ path }) => applies.test(path) && except?.test(path) !== true)
-    .flatMap((file) => find(file, paths));
-  if (found.length === 0) continue;
-  console.log(`${name}: ${sentence}`);
+  const fitting = files.filter(({ path }) => applies.test(path) && except?.test(path) !== true);
+  report(
+    `${name}: ${sentence}`,
+    fitting.flatMap((file) => find(file, paths)),
+  );
+}
+for (const { name, sentence, find } of TREE_RULES) report(`${name}: ${sentence}`, find([...paths]));
+
+function report(rule: string, found: readonly string[]): void {
+  if (found.length === 0) return;
+  console.log(rule);
   for (const what of found.slice(0, SHOWN_MAX)) console.log(`  ${what}`);
   if (found.length > SHOWN_MAX) console.log(`  and ${found.length - SHOWN_MAX} more`);
   process.exitCode = 1;
