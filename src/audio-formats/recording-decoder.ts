@@ -1,3 +1,4 @@
+import { assertNever } from "../base/assert.ts";
 import { AudioError } from "./audio-error.ts";
 import { decodeInThread } from "./decode-in-thread.ts";
 import { decodeWav } from "./decode-wav.ts";
@@ -83,7 +84,13 @@ function decodeHere(format: AudioFormat, recording: Recording, signal: AbortSign
     case "ogg":
     case "webm":
       return decodeInThread(format, recording, signal);
-    default:
+    case "aac":
+    case "aiff":
+    case "caf":
+    case "m4a":
+    case "mp3":
       throw new AudioError("unsupported", `Unsupported format: ${format}`);
+    default:
+      return assertNever(format);
   }
 }

@@ -6,6 +6,7 @@ import type {
 } from "../../generated/local-stt/types.ts";
 import { validateCloudAudioMessage, validateCloudClientMessage } from "../../generated/local-stt/validators.js";
 import { ApiError } from "../base/api-error.ts";
+import { assertNever } from "../base/assert.ts";
 import { isRecord } from "../base/json/records.ts";
 import { brokenMessage } from "../local-stt/errors.ts";
 import type { StreamProtocol } from "../local-stt/stream-protocol.ts";
@@ -53,8 +54,13 @@ function writeAnswer(answer: SttServerMessage): CloudInterimMessage | CloudFinal
         confidence: null,
         ...warningOf(answer),
       };
-    default:
+    case "hello":
+    case "ack":
+    case "error":
+    case "stream.closed":
       return null;
+    default:
+      return assertNever(answer);
   }
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { SttClientMessage } from "../../generated/local-stt/types.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { pcmBytes } from "../audio/pcm.ts";
+import { assertNever } from "../base/assert.ts";
 import { transcriptionFailed, unsupportedLanguage } from "./errors.ts";
 import { type SessionCommand, SttSession } from "./stt-session.ts";
 
@@ -57,11 +58,20 @@ function said(commands: readonly SessionCommand[]): string[] {
             return `final '${command.message.text}' of '${command.message.full_text}'`;
           case "transcript.partial":
             return `partial '${command.message.text}'`;
-          default:
+          case "hello":
+          case "ack":
+          case "error":
+          case "stream.closed":
             return command.message.type;
+          default:
+            return assertNever(command.message);
         }
-      default:
+      case "hurry":
+      case "guess":
+      case "drop_guess":
         return command.type;
+      default:
+        return assertNever(command);
     }
   });
 }

@@ -59,6 +59,7 @@ export async function readFile(
         file.filename,
         `is protected by a password, or of a type that Office used before 2007. ${READABLE}`,
       );
+    case null:
     default:
       throw unreadable(file);
   }

@@ -1,3 +1,4 @@
+import { assertNever } from "../base/assert.ts";
 import type { ModelEvent } from "../runs/ports.ts";
 
 /** How much one answer may hold. */
@@ -66,8 +67,17 @@ export class AnswerMeter {
       case "message_finished":
         this.#open = null;
         return event;
+      // What a turn says once, and sound, which no model server sends.
+      case "call_finished":
+      case "audio_delta":
+      case "audio_transcript_delta":
+      case "audio_done":
+      case "model_resolved":
+      case "usage":
+      case "finished":
+        return event;
       default:
-        return event; // What a turn says once, and sound, which no model server sends.
+        return assertNever(event);
     }
   }
 

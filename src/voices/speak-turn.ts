@@ -1,3 +1,4 @@
+import { assertNever } from "../base/assert.ts";
 import type { ModelEvent } from "../runs/ports.ts";
 import { SentenceQueue } from "./sentence-queue.ts";
 import { SentenceCutter } from "./sentences/sentence-cutter.ts";
@@ -159,7 +160,19 @@ class SpokenTurn implements AsyncIterator<Batch> {
       case "finished":
         this.#endText();
         return;
+      case "annotation":
+      case "reasoning_summary_break":
+      case "call_delta":
+      case "call_finished":
+      case "compaction":
+      case "audio_delta":
+      case "audio_transcript_delta":
+      case "audio_done":
+      case "model_resolved":
+      case "usage":
+        return;
       default:
+        assertNever(event);
     }
   }
 

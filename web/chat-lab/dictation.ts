@@ -168,8 +168,9 @@ export class Dictation {
         audio.settle();
         this.#showInterim("");
         return view.final(message.text);
-      default: // The end of the stream ends the loop; an error is thrown by the client.
-        return undefined;
+      case "stream.closed":
+      case "error":
+        return undefined; // The end of the stream ends the loop; an error is thrown by the client.
     }
   }
 

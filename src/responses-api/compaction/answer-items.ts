@@ -1,4 +1,5 @@
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
+import { assertNever } from "../../base/assert.ts";
 import { randomHex } from "../../base/ids.ts";
 import type { ModelEvent } from "../../runs/ports.ts";
 import { isToolCall, type ToolCall } from "./compacted-context.ts";
@@ -47,8 +48,22 @@ export class AnswerItems {
       case "message_started":
         this.#endBlocks();
         return event;
-      default:
+      case "message_finished":
+      case "annotation":
+      case "reasoning_delta":
+      case "reasoning_summary_delta":
+      case "reasoning_summary_break":
+      case "call_finished":
+      case "compaction":
+      case "audio_delta":
+      case "audio_transcript_delta":
+      case "audio_done":
+      case "model_resolved":
+      case "usage":
+      case "finished":
         return event;
+      default:
+        return assertNever(event);
     }
   }
 

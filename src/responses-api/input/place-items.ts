@@ -1,4 +1,5 @@
 import type { ItemReferenceInput, MessageInput, StoredItem } from "../../../generated/responses-api/types.ts";
+import { assertNever } from "../../base/assert.ts";
 import { isRecord } from "../../base/json/records.ts";
 import { checkFileData } from "../checks/check-file-data.ts";
 import { gotWords } from "../checks/validation-error.ts";
@@ -98,8 +99,12 @@ function storedContent(part: Part, param: string): Record<string, unknown> {
     case "input_file":
       checkFileData(part.file_data, param);
       return { ...withoutNulls(part), file_id: part.file_id ?? null };
-    default:
+    case "input_text":
+    case "input_audio":
+    case "refusal":
       return withoutNulls(part);
+    default:
+      return assertNever(part);
   }
 }
 

@@ -1,4 +1,4 @@
-import { assert } from "../../base/assert.ts";
+import { assert, assertNever } from "../../base/assert.ts";
 import type { Logger } from "../../base/logger.ts";
 import {
   type EngineFacts,
@@ -262,8 +262,12 @@ function notReady(status: EngineStatus): string {
       return "The speech model is being downloaded";
     case "failed":
       return status.reason;
-    default:
+    case "loading":
+    case "demo":
+    case "ready":
       return "The speech model is being loaded";
+    default:
+      return assertNever(status);
   }
 }
 

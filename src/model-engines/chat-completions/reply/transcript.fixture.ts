@@ -1,3 +1,4 @@
+import { assertNever } from "../../../base/assert.ts";
 import type { ModelEvent } from "../../../runs/ports.ts";
 
 /**
@@ -43,7 +44,15 @@ function shown(event: ModelEvent): string {
       return `cites ${"url" in event.annotation ? event.annotation.url : event.annotation.type}`;
     case "model_resolved":
       return `model ${event.model}`;
-    default:
+    case "message_started":
+    case "message_finished":
+    case "reasoning_summary_break":
+    case "compaction":
+    case "audio_delta":
+    case "audio_transcript_delta":
+    case "audio_done":
       return event.type;
+    default:
+      return assertNever(event);
   }
 }
