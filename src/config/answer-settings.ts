@@ -2,13 +2,10 @@ import type { Setting } from "./setting.ts";
 
 const MEBI = 1024 * 1024;
 
-/** Together they stay below what a run holds (`ANSWER_CHARACTERS_MAX` in `runs/run-failures.ts`). */
+/** The three limits in characters together stay below `ANSWER_CHARACTERS_MAX` in `runs/run-failures.ts`. */
 const CHARACTERS_MAX = 5 * MEBI;
 
-/**
- * How much one answer of a model may hold. What is longer ends there, as `response.incomplete` with
- * `max_output_tokens`.
- */
+/** Limits on one answer of a model. An answer that reaches one ends incomplete, with reason `max_output_tokens`. */
 export const ANSWER_SETTINGS = {
   answerTextCharactersMax: {
     name: "ANSWER_TEXT_CHARACTERS_MAX",
@@ -17,7 +14,7 @@ export const ANSWER_SETTINGS = {
     default: 2 * MEBI,
     min: 1024,
     max: CHARACTERS_MAX,
-    text: "Characters of text, refusals included, that one answer may hold. An answer that reaches this or another ANSWER_ limit ends there as incomplete, with the reason max_output_tokens.",
+    text: "Most characters of text, refusals included, in one answer. An answer that reaches this or another ANSWER_ limit ends as incomplete with the reason max_output_tokens.",
   },
   answerReasoningCharactersMax: {
     name: "ANSWER_REASONING_CHARACTERS_MAX",
@@ -26,7 +23,7 @@ export const ANSWER_SETTINGS = {
     default: 2 * MEBI,
     min: 1024,
     max: CHARACTERS_MAX,
-    text: "Characters of reasoning and its summaries that one answer may hold.",
+    text: "Most characters of reasoning and reasoning summaries in one answer.",
   },
   answerArgumentsCharactersMax: {
     name: "ANSWER_ARGUMENTS_CHARACTERS_MAX",
@@ -35,7 +32,7 @@ export const ANSWER_SETTINGS = {
     default: 2 * MEBI,
     min: 1024,
     max: CHARACTERS_MAX,
-    text: "Characters of arguments that the calls of one answer may hold together.",
+    text: "Most characters of arguments in all tool calls of one answer together.",
   },
   answerCallsMax: {
     name: "ANSWER_CALLS_MAX",
@@ -44,7 +41,7 @@ export const ANSWER_SETTINGS = {
     default: 256,
     min: 1,
     max: 1024,
-    text: "Calls of tools that one answer may make.",
+    text: "Most tool calls in one answer.",
   },
   answerItemsMax: {
     name: "ANSWER_ITEMS_MAX",
@@ -53,7 +50,7 @@ export const ANSWER_SETTINGS = {
     default: 1024,
     min: 1,
     max: 10_000,
-    text: "Items, and parts of items, that one answer may hold.",
+    text: "Most items and content parts in one answer.",
   },
   answerAnnotationsMax: {
     name: "ANSWER_ANNOTATIONS_MAX",
@@ -62,7 +59,7 @@ export const ANSWER_SETTINGS = {
     default: 2048,
     min: 1,
     max: 10_000,
-    text: "Annotations, such as citations, that one answer may hold.",
+    text: "Most annotations, such as citations, in one answer.",
   },
   answerLogprobsMax: {
     name: "ANSWER_LOGPROBS_MAX",
@@ -71,6 +68,6 @@ export const ANSWER_SETTINGS = {
     default: 262_144,
     min: 1,
     max: 4 * MEBI,
-    text: "Log probabilities that one answer may hold, alternatives included.",
+    text: "Most log probabilities, alternatives included, in one answer.",
   },
 } as const satisfies Readonly<Record<string, Setting>>;

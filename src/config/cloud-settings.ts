@@ -12,7 +12,7 @@ export const CLOUD_SETTINGS = {
     section: "Cloud stream",
     kind: "string",
     default: "127.0.0.1",
-    text: "The address that stt-cloud listens on. 0.0.0.0 offers it to the network; put a proxy with TLS before it then.",
+    text: "Address stt-cloud listens on. 0.0.0.0 opens it to the network; then put a TLS proxy in front of it.",
   },
   sttCloudPort: {
     name: "STT_CLOUD_PORT",
@@ -21,7 +21,7 @@ export const CLOUD_SETTINGS = {
     default: 8238,
     min: 0,
     max: 65_535,
-    text: "The port of stt-cloud. 0 takes any free one.",
+    text: "Port of stt-cloud. 0 picks a free port.",
   },
   sttCloudStreamsMax: {
     name: "STT_CLOUD_STREAMS_MAX",
@@ -30,7 +30,7 @@ export const CLOUD_SETTINGS = {
     default: 64,
     min: 1,
     max: 10_000,
-    text: "Cloud streams at the same time, of all keys together. Further ones are asked to come back later.",
+    text: "Most cloud streams at the same time, all keys together. Further ones are told to retry later.",
   },
   sttCloudIdleTimeoutMs: {
     name: "STT_CLOUD_IDLE_TIMEOUT_MS",
@@ -39,7 +39,7 @@ export const CLOUD_SETTINGS = {
     default: 5 * MINUTE,
     min: 1,
     max: DAY,
-    text: "How long a cloud stream may go on without audio and heartbeats.",
+    text: "A cloud stream is closed after this time without audio or a heartbeat.",
   },
   sttCloudStreamsPerMinute: {
     name: "STT_CLOUD_STREAMS_PER_MINUTE",
@@ -48,7 +48,7 @@ export const CLOUD_SETTINGS = {
     default: 60,
     min: 1,
     max: 1_000_000,
-    text: "Cloud streams that a key may open in a minute.",
+    text: "Most cloud streams that a key may open per minute.",
   },
   sttCloudAudioSecondsPerMinute: {
     name: "STT_CLOUD_AUDIO_SECONDS_PER_MINUTE",
@@ -57,7 +57,7 @@ export const CLOUD_SETTINGS = {
     default: 1200,
     min: 1,
     max: 1_000_000,
-    text: "Seconds of audio that a key may send in a minute on all its cloud streams; each that is spoken live sends 60.",
+    text: "Most seconds of audio that a key may send per minute on all its cloud streams. A live stream sends 60.",
   },
   sttCloudRateLimitWaitMs: {
     name: "STT_CLOUD_RATE_LIMIT_WAIT_MS",
@@ -66,6 +66,6 @@ export const CLOUD_SETTINGS = {
     default: MINUTE,
     min: 1,
     max: HOUR,
-    text: "How long a key that took more is refused.",
+    text: "How long a key is refused after it exceeds a limit of the cloud stream.",
   },
 } as const satisfies Readonly<Record<string, Setting>>;

@@ -4,7 +4,7 @@ const MEBIBYTE = 1024 * 1024;
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 
-/** What becomes of pictures, files and recordings on their way to a model. */
+/** How images, files and recordings are fetched and converted for a model. */
 export const INPUT_SETTINGS = {
   modelInput: {
     name: "MODEL_INPUT",
@@ -12,28 +12,28 @@ export const INPUT_SETTINGS = {
     kind: "list",
     default: ["auto"],
     choices: ["auto", "text", "image", "image_url", "file", "audio"],
-    text: "What the models of the model server take, separated by commas; the rest is made into text or refused. image_url: the server fetches images by itself. auto goes by MODEL_PROFILE: everything for openai, text and image for generic.",
+    text: "Kinds of input that the model server accepts, separated by commas. Other input is converted to text or refused. image_url means that the model server fetches images itself. auto depends on MODEL_PROFILE: everything for openai, text and image for generic.",
   },
   transcriptionBaseUrl: {
     name: "TRANSCRIPTION_BASE_URL",
     section: "Input",
     kind: "url",
     default: null,
-    text: "An OpenAI-compatible server that has /v1/audio/transcriptions, such as http://127.0.0.1:8000/v1. It turns recordings into text for models that do not hear.",
+    text: "OpenAI-compatible server with /v1/audio/transcriptions, such as http://127.0.0.1:8000/v1. It transcribes recordings for models that cannot read audio.",
   },
   transcriptionApiKey: {
     name: "TRANSCRIPTION_API_KEY",
     section: "Input",
     kind: "secret",
     default: null,
-    text: "The key that the transcription server asks for.",
+    text: "Key for the transcription server.",
   },
   transcriptionModel: {
     name: "TRANSCRIPTION_MODEL",
     section: "Input",
     kind: "string",
     default: "whisper-1",
-    text: "The model that the transcription server is asked for.",
+    text: "Model name sent to the transcription server.",
   },
   transcriptionTimeoutMs: {
     name: "TRANSCRIPTION_TIMEOUT_MS",
@@ -42,7 +42,7 @@ export const INPUT_SETTINGS = {
     default: 2 * MINUTE,
     min: 1,
     max: 60 * MINUTE,
-    text: "How long the transcription of one recording may take.",
+    text: "How long transcribing one recording may take.",
   },
   inputImageBytesMax: {
     name: "INPUT_IMAGE_BYTES_MAX",
@@ -51,7 +51,7 @@ export const INPUT_SETTINGS = {
     default: 20 * MEBIBYTE,
     min: 1024,
     max: 512 * MEBIBYTE,
-    text: "The largest image of a request.",
+    text: "Largest image in a request, in bytes.",
   },
   inputFileBytesMax: {
     name: "INPUT_FILE_BYTES_MAX",
@@ -60,7 +60,7 @@ export const INPUT_SETTINGS = {
     default: 50 * MEBIBYTE,
     min: 1024,
     max: 512 * MEBIBYTE,
-    text: "The largest file of a request.",
+    text: "Largest file in a request, in bytes.",
   },
   inputAudioBytesMax: {
     name: "INPUT_AUDIO_BYTES_MAX",
@@ -69,7 +69,7 @@ export const INPUT_SETTINGS = {
     default: 25 * MEBIBYTE,
     min: 1024,
     max: 512 * MEBIBYTE,
-    text: "The largest recording of a request.",
+    text: "Largest recording in a request, in bytes.",
   },
   inputMediaBytesMax: {
     name: "INPUT_MEDIA_BYTES_MAX",
@@ -78,7 +78,7 @@ export const INPUT_SETTINGS = {
     default: 128 * MEBIBYTE,
     min: 1024,
     max: 4096 * MEBIBYTE,
-    text: "What one request may have fetched by URL and read from uploaded files, all together.",
+    text: "Most bytes that one request may fetch by URL and read from uploaded files, all together.",
   },
   inputFileCharactersMax: {
     name: "INPUT_FILE_CHARACTERS_MAX",
@@ -87,7 +87,7 @@ export const INPUT_SETTINGS = {
     default: 4_000_000,
     min: 1,
     max: 100_000_000,
-    text: "The most characters that the text of one file may have.",
+    text: "Most characters of text read from one file.",
   },
   pdfPagesMax: {
     name: "PDF_PAGES_MAX",
@@ -96,7 +96,7 @@ export const INPUT_SETTINGS = {
     default: 1000,
     min: 1,
     max: 100_000,
-    text: "The most pages of a PDF whose text is read.",
+    text: "Most pages of a PDF whose text is read.",
   },
   pdfTimeoutMs: {
     name: "PDF_TIMEOUT_MS",
@@ -113,14 +113,14 @@ export const INPUT_SETTINGS = {
     kind: "choice",
     default: "public",
     choices: ["public", "listed", "off"],
-    text: "Which URLs of clients are fetched: those of public addresses and of EGRESS_ALLOW, those of EGRESS_ALLOW only, or none.",
+    text: "Which URLs sent by clients are fetched. public: those at public addresses or in EGRESS_ALLOW; listed: only those in EGRESS_ALLOW; off: none.",
   },
   egressAllow: {
     name: "EGRESS_ALLOW",
     section: "Input",
     kind: "list",
     default: [],
-    text: "Hosts, *.hosts, addresses and networks, each with :port if only that is meant, whose URLs are fetched although they are private. Metadata services have to be named by their address.",
+    text: "Hosts, *.hosts, addresses and networks whose URLs are fetched even if they are private. Add :port to allow one port only. List a cloud metadata service by its address.",
   },
   egressDeny: {
     name: "EGRESS_DENY",
@@ -134,7 +134,7 @@ export const INPUT_SETTINGS = {
     section: "Input",
     kind: "list",
     default: ["80", "443", "8080", "8443"],
-    text: "The ports of public URLs that are fetched.",
+    text: "Ports of public URLs that may be fetched.",
   },
   egressTimeoutMs: {
     name: "EGRESS_TIMEOUT_MS",

@@ -14,14 +14,14 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
 
-/** Every setting there is. `.env.example`, the help text and the README's table are printed from here. */
+/** Every setting. `.env.example`, the help text and the README's table are printed from here. */
 export const SETTINGS = {
   host: {
     name: "HOST",
     section: "Servers",
     kind: "string",
     default: "127.0.0.1",
-    text: "The address that the Responses API listens on. 0.0.0.0 offers it to the network.",
+    text: "Address the Responses API listens on. 0.0.0.0 opens it to the network.",
   },
   port: {
     name: "PORT",
@@ -30,7 +30,7 @@ export const SETTINGS = {
     default: 8080,
     min: 0,
     max: 65_535,
-    text: "The port of the Responses API. 0 takes any free one.",
+    text: "Port of the Responses API. 0 picks a free port.",
   },
   sttPort: {
     name: "STT_PORT",
@@ -39,22 +39,22 @@ export const SETTINGS = {
     default: 8237,
     min: 0,
     max: 65_535,
-    text: "The port of the speech-to-text server, which always listens on the loopback address. 0 takes any free one.",
+    text: "Port of the speech-to-text server, which always listens on the loopback address. 0 picks a free port.",
   },
   apiKeys: {
     name: "API_KEYS",
     section: "Servers",
     kind: "secrets",
     default: [],
-    defaultText: "a key made at the first start, in DATA_DIR/api-key",
-    text: "Keys that may call the Responses API and the cloud stream, separated by commas. key=organization/project says for whom one acts.",
+    defaultText: "a key created at the first start, in DATA_DIR/api-key",
+    text: "Keys for the Responses API and the cloud stream, separated by commas. Write key=organization/project to set the owner of a key.",
   },
   corsOrigins: {
     name: "CORS_ORIGINS",
     section: "Servers",
     kind: "list",
     default: ["loopback"],
-    text: "Web pages that may call the Responses API from a browser, with a key like anybody else: their origins, such as https://app.example.com, separated by commas; loopback for the pages of this machine, the chat lab among them; * for every page; none.",
+    text: "Origins of web pages that may call the Responses API from a browser, such as https://app.example.com, separated by commas. Pages need a key like any other client. loopback allows pages of this machine, such as the chat lab; * allows every page; none allows no page.",
   },
   drainMs: {
     name: "DRAIN_MS",
@@ -63,7 +63,7 @@ export const SETTINGS = {
     default: 10 * SECOND,
     min: 0,
     max: 10 * MINUTE,
-    text: "How long a server that is told to stop lets its open requests finish.",
+    text: "How long a stopping server waits for open requests to finish.",
   },
   drainDelayMs: {
     name: "DRAIN_DELAY_MS",
@@ -72,7 +72,7 @@ export const SETTINGS = {
     default: 0,
     min: 0,
     max: 10 * MINUTE,
-    text: "How long a server that is told to stop goes on taking requests while /readyz already answers 503, so that load balancers notice. DRAIN_MS begins after it.",
+    text: "How long a stopping server still accepts requests while /readyz already answers 503, so that load balancers notice. DRAIN_MS starts after this time.",
   },
   validateReplies: {
     name: "VALIDATE_REPLIES",
@@ -80,7 +80,7 @@ export const SETTINGS = {
     kind: "boolean",
     default: null,
     defaultText: "true, but false where NODE_ENV is production",
-    text: "Whether replies and events are checked against the contract before they are sent.",
+    text: "Check replies and events against the contract before sending them.",
   },
 
   ...MODEL_SETTINGS,
@@ -104,7 +104,7 @@ export const SETTINGS = {
     default: 64 * MEBIBYTE,
     min: 1024,
     max: 1024 * MEBIBYTE,
-    text: "The largest JSON body, or WebSocket message, that is read.",
+    text: "Largest JSON body or WebSocket message, in bytes.",
   },
   contextBytesMax: {
     name: "CONTEXT_BYTES_MAX",
@@ -113,7 +113,7 @@ export const SETTINGS = {
     default: 64 * MEBIBYTE,
     min: 1024,
     max: 1024 * MEBIBYTE,
-    text: "How much stored text one request may bring to its model: the responses before it or its conversation, and as much again by references to items. What is more is refused with context_length_exceeded before it is read.",
+    text: "Most bytes of stored text that one request may bring to its model, from earlier responses or its conversation. Items it refers to may add the same amount again. A request beyond that fails with context_length_exceeded before the text is read.",
   },
   incomingBytesMax: {
     name: "INCOMING_BYTES_MAX",
@@ -123,7 +123,7 @@ export const SETTINGS = {
     defaultText: "four times the larger of BODY_BYTES_MAX and BACKEND_MAX_UPLOAD_MB",
     min: 1024,
     max: 64 * 1024 * MEBIBYTE,
-    text: "What requests and WebSocket messages may hold in memory while they are read and unpacked, all of them together. Beyond it those of more than 64 kB are asked to come back later. It is never less than one body may have.",
+    text: "Most bytes that all requests and WebSocket messages together may hold in memory while they are read and decompressed. Beyond that, requests of more than 64 kB get 503. The value is never below the largest body allowed.",
   },
   ownerBytesMax: {
     name: "OWNER_BYTES_MAX",
@@ -132,7 +132,7 @@ export const SETTINGS = {
     default: 0,
     min: 0,
     max: 1_000_000_000_000_000,
-    text: "How many bytes of responses, conversations and files are stored for one owner (organization and project); more is refused with insufficient_quota. 0: as many as there is room for. The logs of events come on top. The first start with it counts what is there.",
+    text: "Most bytes of responses, conversations and files stored for one owner (organization and project). Requests beyond that fail with insufficient_quota. 0 sets no limit. Event logs are not counted. The first start with this setting counts what is already stored.",
   },
   uploadBytesMax: {
     name: "UPLOAD_BYTES_MAX",
@@ -141,7 +141,7 @@ export const SETTINGS = {
     default: 512 * MEBIBYTE,
     min: 1,
     max: 16 * 1024 * MEBIBYTE,
-    text: "The largest file that can be uploaded to the Responses API.",
+    text: "Largest file that can be uploaded to the Responses API, in bytes.",
   },
   uploadMegabytesMax: {
     name: "BACKEND_MAX_UPLOAD_MB",
@@ -150,7 +150,7 @@ export const SETTINGS = {
     default: 20,
     min: 1,
     max: 1024,
-    text: "The largest audio file that the speech-to-text server takes, in megabytes.",
+    text: "Largest audio file that the speech-to-text server accepts, in megabytes.",
   },
   unreadBytesMax: {
     name: "UNREAD_BYTES_MAX",
@@ -159,7 +159,7 @@ export const SETTINGS = {
     default: 256 * MEBIBYTE,
     min: 1024,
     max: 64 * 1024 * MEBIBYTE,
-    text: "What replies may hold in memory that were written and not yet read, all of them together. Beyond it the connection is cut whose client has read nothing for longest; a stored response goes on without it.",
+    text: "Most bytes that all replies together may hold in memory until their clients read them. Beyond that, the server closes the connection whose client has read nothing for the longest time. A stored response continues without its client.",
   },
   unreadTimeoutMs: {
     name: "UNREAD_TIMEOUT_MS",
@@ -168,7 +168,7 @@ export const SETTINGS = {
     default: 5 * MINUTE,
     min: 1,
     max: DAY,
-    text: "How long a client may read nothing of a reply that waits for it. Then it is taken to have left.",
+    text: "How long a client may leave a reply unread. After that its connection is closed.",
   },
   runsMax: {
     name: "RUNS_MAX",
@@ -177,7 +177,7 @@ export const SETTINGS = {
     default: 1000,
     min: 1,
     max: 1_000_000,
-    text: "Responses that are made at the same time. Further requests are asked to come back later.",
+    text: "Most responses in progress at the same time. Further requests are told to retry later.",
   },
   rateLimitRequestsPerMinute: {
     name: "RATE_LIMIT_REQUESTS_PER_MINUTE",
@@ -186,7 +186,7 @@ export const SETTINGS = {
     default: 1_000_000,
     min: 1,
     max: 1_000_000_000_000,
-    text: "Responses that a key may ask for in a minute, unless it has a limit of its own.",
+    text: "Most responses that a key may request per minute, unless the key has its own limit.",
   },
   rateLimitTokensPerMinute: {
     name: "RATE_LIMIT_TOKENS_PER_MINUTE",
@@ -195,7 +195,7 @@ export const SETTINGS = {
     default: 1_000_000_000,
     min: 1,
     max: 1_000_000_000_000,
-    text: "Tokens, of input and output together, that a key may use in a minute, unless it has a limit of its own.",
+    text: "Most tokens, input and output together, that a key may use per minute, unless the key has its own limit.",
   },
   backgroundRunsMax: {
     name: "BACKGROUND_RUNS_MAX",
@@ -204,7 +204,7 @@ export const SETTINGS = {
     default: 100,
     min: 1,
     max: 1_000_000,
-    text: "How many of the responses that are made at the same time may be background ones. Further ones wait for their turn.",
+    text: "Most background responses in progress at the same time. Further ones wait in a queue.",
   },
   runQueueMax: {
     name: "RUN_QUEUE_MAX",
@@ -213,7 +213,7 @@ export const SETTINGS = {
     default: 1000,
     min: 0,
     max: 1_000_000,
-    text: "Background responses that wait for their turn. Further requests are asked to come back later.",
+    text: "Most background responses in the queue. Further requests are told to retry later.",
   },
   ...ANSWER_SETTINGS,
 
@@ -224,7 +224,7 @@ export const SETTINGS = {
     default: 2 * 60 * MINUTE,
     min: 1,
     max: 7 * DAY,
-    text: "How long one response may take, from when its model is asked. Then it ends as failed.",
+    text: "How long one response may take, from the first call of its model. After that it ends as failed.",
   },
   websocketConnectionsMax: {
     name: "WEBSOCKET_CONNECTIONS_MAX",
@@ -233,7 +233,7 @@ export const SETTINGS = {
     default: 1000,
     min: 1,
     max: 1_000_000,
-    text: "WebSocket connections at the same time. Further ones are asked to come back later.",
+    text: "Most WebSocket connections at the same time. Further ones are told to retry later.",
   },
   websocketConnectionsPerKeyMax: {
     name: "WEBSOCKET_CONNECTIONS_PER_KEY_MAX",
@@ -242,7 +242,7 @@ export const SETTINGS = {
     default: 500,
     min: 1,
     max: 1_000_000,
-    text: "How many of them one key may have. Further ones are refused with 429.",
+    text: "Most WebSocket connections of one key at the same time. Further ones get 429.",
   },
 
   websocketMode: {
@@ -250,7 +250,7 @@ export const SETTINGS = {
     section: "Streams",
     kind: "boolean",
     default: true,
-    text: "Whether /v1/responses can be talked to over WebSocket. Where it cannot, clients are told to use HTTP.",
+    text: "Serve /v1/responses over WebSocket. If false, clients are told to use HTTP.",
   },
   websocketLifetimeMs: {
     name: "WEBSOCKET_LIFETIME_MS",
@@ -259,7 +259,7 @@ export const SETTINGS = {
     default: 60 * MINUTE,
     min: 1,
     max: DAY,
-    text: "How long a WebSocket connection lives. Responses that are being made by then may end, for 5 minutes at most.",
+    text: "Longest life of a WebSocket connection. Responses in progress at its end get up to 5 more minutes.",
   },
   streamStartWaitMs: {
     name: "STREAM_START_WAIT_MS",
@@ -268,7 +268,7 @@ export const SETTINGS = {
     default: 10 * SECOND,
     min: 0,
     max: 10 * MINUTE,
-    text: "How long a streamed response waits for its model server before it begins. An error within this time is a plain HTTP error; after it the stream is open and tells errors as events.",
+    text: "How long a streamed response waits for its model server before the stream opens. Errors within this time are plain HTTP errors; later errors are events in the stream.",
   },
   sseKeepAliveMs: {
     name: "SSE_KEEP_ALIVE_MS",
@@ -277,7 +277,7 @@ export const SETTINGS = {
     default: 15 * SECOND,
     min: 0,
     max: 10 * MINUTE,
-    text: "After how long without an event a stream says that it is alive. 0 says nothing.",
+    text: "After this time without an event, a stream sends a keep-alive comment. 0 sends none.",
   },
 
   ...WATCHING_SETTINGS,

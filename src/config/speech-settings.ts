@@ -5,7 +5,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Who transcribes on this machine, and with which model. */
+/** The speech engine of this machine, its models and its limits. */
 export const SPEECH_SETTINGS = {
   speechEngine: {
     name: "SPEECH_ENGINE",
@@ -13,28 +13,28 @@ export const SPEECH_SETTINGS = {
     kind: "choice",
     default: "whisper",
     choices: ["whisper", "none"],
-    text: "Who transcribes for the speech-to-text server, and for the Responses API where TRANSCRIPTION_BASE_URL is not set. whisper: whisper.cpp on this machine, which is built at the first start.",
+    text: "Engine that transcribes for the speech-to-text server, and for the Responses API if TRANSCRIPTION_BASE_URL is not set. whisper runs whisper.cpp on this machine and builds it at the first start.",
   },
   speechLanguage: {
     name: "SPEECH_LANGUAGE",
     section: "Speech",
     kind: "string",
     default: "auto",
-    text: "The language that is spoken where a request names none, such as de or pt-BR; auto: the engine finds out. Models whose name ends with .en know English only.",
+    text: "Language of speech if the request names none, such as de or pt-BR. auto lets the engine detect it. Models whose name ends in .en know English only.",
   },
   whisperModel: {
     name: "WHISPER_MODEL",
     section: "Speech",
     kind: "string",
     default: "base.en",
-    text: "The speech model, such as tiny.en, base, small.en or large-v3-turbo: the file ggml-NAME.bin of WHISPER_MODELS_DIR.",
+    text: "Speech model, such as tiny.en, base, small.en or large-v3-turbo. Its file is ggml-NAME.bin in WHISPER_MODELS_DIR.",
   },
   whisperModelPath: {
     name: "WHISPER_MODEL_PATH",
     section: "Speech",
     kind: "path",
     default: null,
-    text: "A model file of whisper.cpp, in place of WHISPER_MODEL. Nothing is downloaded then.",
+    text: "Model file for whisper.cpp, used instead of WHISPER_MODEL. Nothing is downloaded then.",
   },
   whisperModelsDir: {
     name: "WHISPER_MODELS_DIR",
@@ -42,21 +42,21 @@ export const SPEECH_SETTINGS = {
     kind: "path",
     default: null,
     defaultText: "models in WHISPER_CACHE_DIR",
-    text: "Where speech models lie, and are downloaded to.",
+    text: "Folder of the speech models; downloads go there too.",
   },
   whisperDownload: {
     name: "WHISPER_DOWNLOAD",
     section: "Speech",
     kind: "boolean",
     default: true,
-    text: "Whether a speech model that is not there may be downloaded.",
+    text: "Download a missing speech model.",
   },
   whisperFallback: {
     name: "WHISPER_FALLBACK",
     section: "Speech",
     kind: "boolean",
     default: true,
-    text: "Whether spoken-words-fixture, a tiny model that comes with the program and knows digits and commands only, answers while the speech model is not there.",
+    text: "While the speech model is missing, use spoken-words-fixture: a tiny model that comes with the program and knows only digits and commands.",
   },
   whisperDownloadUrl: {
     name: "WHISPER_DOWNLOAD_URL",
@@ -64,7 +64,7 @@ export const SPEECH_SETTINGS = {
     kind: "url",
     default: null,
     defaultText: "https://huggingface.co/ggerganov/whisper.cpp/resolve/main",
-    text: "Where ggml-NAME.bin is downloaded from.",
+    text: "URL of the folder that ggml-NAME.bin is downloaded from.",
   },
   whisperModelSha256: {
     name: "WHISPER_MODEL_SHA256",
@@ -72,7 +72,7 @@ export const SPEECH_SETTINGS = {
     kind: "string",
     default: null,
     defaultText: "the checksum of the published model",
-    text: "The SHA-256 checksum of the model that is downloaded, in hex. Models other than the published ones are downloaded only if it is set.",
+    text: "SHA-256 checksum of the downloaded model, in hex. Models other than the published ones are downloaded only if it is set.",
   },
   whisperServerPath: {
     name: "WHISPER_SERVER_PATH",
@@ -80,25 +80,25 @@ export const SPEECH_SETTINGS = {
     kind: "path",
     default: null,
     defaultText: "built from the source that comes with nodejs-whisper, which needs cmake and a C++ compiler",
-    text: "A whisper-server program, of whisper.cpp 1.9 or later.",
+    text: "Path of a whisper-server program from whisper.cpp 1.9 or later.",
   },
   whisperCacheDir: {
     name: "WHISPER_CACHE_DIR",
     section: "Speech",
     kind: "path",
     default: null,
-    defaultText: "antiphon in XDG_CACHE_HOME, else in ~/.cache",
-    text: "Where the built speech engine is kept.",
+    defaultText: "antiphon in XDG_CACHE_HOME, otherwise in ~/.cache",
+    text: "Folder of the built speech engine.",
   },
   whisperThreads: {
     name: "WHISPER_THREADS",
     section: "Speech",
     kind: "integer",
     default: null,
-    defaultText: "both of two cores, three quarters of more, 8 at most",
+    defaultText: "all cores up to two, three quarters of more, 8 at most",
     min: 1,
     max: 128,
-    text: "Threads of the speech engine. More than there are cores make it many times slower.",
+    text: "Threads of the speech engine. More threads than cores make it many times slower.",
   },
   whisperWindow: {
     name: "WHISPER_WINDOW",
@@ -106,7 +106,7 @@ export const SPEECH_SETTINGS = {
     kind: "choice",
     default: "fitted",
     choices: ["fitted", "full"],
-    text: "Whether the speech engine looks at no more than there is of a short recording, which is several times faster, or always at 30 seconds.",
+    text: "How much sound the speech engine computes. fitted: only the length of the recording, which is several times faster for short ones; full: always 30 seconds.",
   },
   whisperQueueMax: {
     name: "WHISPER_QUEUE_MAX",
@@ -115,7 +115,7 @@ export const SPEECH_SETTINGS = {
     default: 64,
     min: 1,
     max: 10_000,
-    text: "Pieces of speech that wait for the engine. Further requests are asked to come back later.",
+    text: "Most pieces of speech in the engine's queue. Further requests are told to retry later.",
   },
   sttStreamsMax: {
     name: "STT_STREAMS_MAX",
@@ -124,7 +124,7 @@ export const SPEECH_SETTINGS = {
     default: 16,
     min: 1,
     max: 10_000,
-    text: "Streams to the speech-to-text server at the same time. Further ones are asked to come back later.",
+    text: "Most streams to the speech-to-text server at the same time. Further ones are told to retry later.",
   },
   sttIdleTimeoutMs: {
     name: "STT_IDLE_TIMEOUT_MS",
@@ -133,7 +133,7 @@ export const SPEECH_SETTINGS = {
     default: 5 * MINUTE,
     min: 1,
     max: DAY,
-    text: "How long a stream may go on without a message of its client.",
+    text: "A stream is closed after this time without a message from its client.",
   },
   sttUploadTimeoutMs: {
     name: "STT_UPLOAD_TIMEOUT_MS",
@@ -142,7 +142,7 @@ export const SPEECH_SETTINGS = {
     default: 5 * MINUTE,
     min: 1,
     max: DAY,
-    text: "How long a recording, or a text, may take to arrive at the speech-to-text server as a whole.",
+    text: "How long one whole recording or text may take to arrive at the speech-to-text server.",
   },
   sttRecordingMsMax: {
     name: "STT_RECORDING_MAX",
@@ -152,20 +152,20 @@ export const SPEECH_SETTINGS = {
     min: SECOND,
     max: 7 * DAY,
     needsUnit: true,
-    text: "How long a recording may last that is sent as a file, such as 90m; small files can hold hours.",
+    text: "Longest recording accepted as a file, such as 90m. A small file can hold hours of sound.",
   },
   sttAllowedOrigins: {
     name: "STT_ALLOWED_ORIGINS",
     section: "Speech",
     kind: "list",
     default: [],
-    text: "Web pages elsewhere that may use the speech-to-text server and read its replies, such as https://app.example.com, separated by commas. Pages of this machine always may.",
+    text: "Origins of web pages that may use the speech-to-text server, such as https://app.example.com, separated by commas. Pages of this machine are always allowed.",
   },
   chatLabServers: {
     name: "CHAT_LAB_SERVERS",
     section: "Speech",
     kind: "list",
     default: [],
-    text: "Servers elsewhere that the page of the speech-to-text server may send to, such as https://api.example.com, separated by commas. To those of this machine it always may.",
+    text: "Servers that the chat lab page may send requests to, such as https://api.example.com, separated by commas. Servers of this machine are always allowed.",
   },
 } as const satisfies Readonly<Record<string, Setting>>;

@@ -4,14 +4,14 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
 
-/** Where everything is kept, how safely and for how long. */
+/** Where data is stored, how safely and for how long. */
 export const STORAGE_SETTINGS = {
   dataDir: {
     name: "DATA_DIR",
     section: "Storage",
     kind: "path",
     default: "./data",
-    text: "The folder of everything that is kept. It is made if it is not there.",
+    text: "Folder of all stored data. It is created if missing.",
   },
   databaseFile: {
     name: "DATABASE_FILE",
@@ -19,7 +19,7 @@ export const STORAGE_SETTINGS = {
     kind: "path",
     default: null,
     defaultText: "DATA_DIR/antiphon.db",
-    text: "The SQLite database. :memory: keeps nothing.",
+    text: "File of the SQLite database. :memory: stores nothing on disk.",
   },
   databaseLockWaitMs: {
     name: "DATABASE_LOCK_WAIT_MS",
@@ -28,7 +28,7 @@ export const STORAGE_SETTINGS = {
     default: 10 * SECOND,
     min: 0,
     max: 10 * MINUTE,
-    text: "How long a write waits for a lock that another process holds on the database, such as a backup tool; then it fails with 503. Reads go on meanwhile.",
+    text: "How long a write waits while another process, such as a backup tool, locks the database. After that it fails with 503. Reads are not affected.",
   },
   databaseSync: {
     name: "DATABASE_SYNC",
@@ -36,7 +36,7 @@ export const STORAGE_SETTINGS = {
     kind: "choice",
     default: "normal",
     choices: ["normal", "full"],
-    text: "What a power cut may take. normal: the commits of the last moments, never the rest; full: nothing that was answered, at the price of a wait for the disk in each commit. A process that is killed loses nothing either way.",
+    text: "What a power cut can lose. normal: the last moments of commits, and nothing older; full: nothing that was answered, but every commit waits for the disk. A killed process loses nothing either way.",
   },
   eventCommitIntervalMs: {
     name: "EVENT_COMMIT_INTERVAL_MS",
@@ -45,7 +45,7 @@ export const STORAGE_SETTINGS = {
     default: 4,
     min: 0,
     max: SECOND,
-    text: "The least time between two commits of events: what a live reader may wait, and what all runs share a commit for.",
+    text: "Shortest time between two commits of events. All runs share one commit in this time, and live readers may wait this long.",
   },
   responsesTtlMs: {
     name: "RESPONSES_TTL",
@@ -55,6 +55,6 @@ export const STORAGE_SETTINGS = {
     min: 0,
     max: 36_500 * DAY,
     needsUnit: true,
-    text: "How long a response is kept after it was made, such as 12h or 90d; then it is removed with its items and events, unless a younger one continues it. 0 keeps all. Conversations are kept.",
+    text: "How long a response is kept after its creation, such as 12h or 90d. It is then deleted with its items and events, unless a newer response continues it. 0 keeps all responses. Conversations are not deleted.",
   },
 } as const satisfies Readonly<Record<string, Setting>>;

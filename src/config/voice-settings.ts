@@ -1,6 +1,6 @@
 import type { Setting } from "./setting.ts";
 
-/** Who speaks spoken answers. */
+/** The programs and servers that turn answers into speech. */
 export const VOICE_SETTINGS = {
   voiceBaseUrl: {
     name: "VOICE_BASE_URL",
@@ -8,21 +8,21 @@ export const VOICE_SETTINGS = {
     kind: "url",
     default: null,
     defaultText: "espeak-ng, if it is installed",
-    text: "An OpenAI-compatible server that speaks /v1/audio/speech, such as http://127.0.0.1:8880/v1. It speaks the answers that are asked for with output_audio.",
+    text: "OpenAI-compatible server with /v1/audio/speech, such as http://127.0.0.1:8880/v1. It speaks the answers of requests that ask for output_audio.",
   },
   voiceApiKey: {
     name: "VOICE_API_KEY",
     section: "Voices",
     kind: "secret",
     default: null,
-    text: "The key that the speech server asks for.",
+    text: "Key for the speech server.",
   },
   voiceModel: {
     name: "VOICE_MODEL",
     section: "Voices",
     kind: "string",
     default: "tts-1",
-    text: "The model that the speech server is asked for.",
+    text: "Model name sent to the speech server.",
   },
   voiceName: {
     name: "VOICE_NAME",
@@ -30,7 +30,7 @@ export const VOICE_SETTINGS = {
     kind: "string",
     default: null,
     defaultText: "alloy for a speech server, English for espeak-ng",
-    text: "The voice of answers whose request names none. espeak-ng has one for each language, such as de or en-us.",
+    text: "Voice used if the request names none. espeak-ng has one for each language, such as de or en-us.",
   },
   espeakPath: {
     name: "ESPEAK_PATH",
@@ -38,7 +38,7 @@ export const VOICE_SETTINGS = {
     kind: "path",
     default: null,
     defaultText: "espeak-ng, found on PATH",
-    text: "The program espeak-ng, which speaks where VOICE_BASE_URL is not set.",
+    text: "Path of espeak-ng, which speaks answers if VOICE_BASE_URL is not set.",
   },
   ffmpegPath: {
     name: "FFMPEG_PATH",
@@ -46,6 +46,6 @@ export const VOICE_SETTINGS = {
     kind: "path",
     default: null,
     defaultText: "ffmpeg, found on PATH",
-    text: "The program ffmpeg, which makes mp3 and opus of what is spoken, and reads recordings in mp3 and m4a.",
+    text: "Path of ffmpeg, which encodes speech as mp3 and opus, and decodes recordings in mp3 and m4a.",
   },
 } as const satisfies Readonly<Record<string, Setting>>;

@@ -1,6 +1,6 @@
 import type { Setting } from "./setting.ts";
 
-/** What the server tells of itself. */
+/** Logs, metrics and traces. */
 export const WATCHING_SETTINGS = {
   logLevel: {
     name: "LOG_LEVEL",
@@ -8,7 +8,7 @@ export const WATCHING_SETTINGS = {
     kind: "choice",
     default: "info",
     choices: ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
-    text: "The least important line that is logged.",
+    text: "Lowest level of the lines that are logged.",
   },
 
   metrics: {
@@ -17,14 +17,14 @@ export const WATCHING_SETTINGS = {
     kind: "choice",
     default: "loopback",
     choices: ["loopback", "open", "off"],
-    text: "Who may read /metrics where METRICS_KEY is not set: callers on this machine that come through no proxy, everyone who reaches the server, or nobody.",
+    text: "Who may read /metrics if METRICS_KEY is not set. loopback: callers on this machine that do not come through a proxy; open: everyone who can reach the server; off: nobody.",
   },
   metricsKey: {
     name: "METRICS_KEY",
     section: "Metrics",
     kind: "secret",
     default: null,
-    text: "Who sends this as a bearer token, from wherever, may read /metrics, and nobody else.",
+    text: "Bearer token that /metrics then requires from every caller.",
   },
 
   otlpEndpoint: {
@@ -32,36 +32,36 @@ export const WATCHING_SETTINGS = {
     section: "Traces",
     kind: "url",
     default: null,
-    defaultText: "no traces are made",
-    text: "An OpenTelemetry collector that takes OTLP over HTTP, such as http://127.0.0.1:4318. Traces are sent to /v1/traces under it, as JSON.",
+    defaultText: "traces are off",
+    text: "OpenTelemetry collector that accepts OTLP over HTTP, such as http://127.0.0.1:4318. Traces are sent as JSON to /v1/traces under this URL.",
   },
   otlpTracesEndpoint: {
     name: "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
     section: "Traces",
     kind: "url",
     default: null,
-    text: "The same with its whole path, for collectors that have another.",
+    text: "Full URL for traces, for collectors with another path.",
   },
   otlpHeaders: {
     name: "OTEL_EXPORTER_OTLP_HEADERS",
     section: "Traces",
     kind: "secret",
     default: null,
-    text: "Headers that the collector asks for: name=value, with commas between, percent-encoded.",
+    text: "Headers for the collector: name=value pairs, separated by commas, percent-encoded.",
   },
   otelServiceName: {
     name: "OTEL_SERVICE_NAME",
     section: "Traces",
     kind: "string",
     default: "antiphon",
-    text: "What this server is called in traces.",
+    text: "Name of this server in traces.",
   },
   otelResourceAttributes: {
     name: "OTEL_RESOURCE_ATTRIBUTES",
     section: "Traces",
     kind: "string",
     default: null,
-    text: "What else traces say of this server: name=value, with commas between, percent-encoded.",
+    text: "Further attributes of this server in traces: name=value pairs, separated by commas, percent-encoded.",
   },
   tracesSampler: {
     name: "OTEL_TRACES_SAMPLER",
@@ -76,13 +76,13 @@ export const WATCHING_SETTINGS = {
       "parentbased_always_off",
       "parentbased_traceidratio",
     ],
-    text: "Which requests are traced. parentbased goes by the caller's trace where a request belongs to one.",
+    text: "Which requests are traced. The parentbased samplers follow the caller's decision if the request belongs to a trace.",
   },
   tracesSamplerArg: {
     name: "OTEL_TRACES_SAMPLER_ARG",
     section: "Traces",
     kind: "string",
     default: "1",
-    text: "The share of traces that the samplers by ratio keep, from 0 to 1.",
+    text: "Share of traces kept by the ratio samplers, from 0 to 1.",
   },
 } as const satisfies Readonly<Record<string, Setting>>;

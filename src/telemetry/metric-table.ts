@@ -1,85 +1,81 @@
-/** One metric as operators read of it. Labels have few values, all of them known: nothing that a client chooses. */
+/** One metric as it is documented. Every label has a fixed, small set of values, and none comes from a client. */
 export interface Metric {
   readonly name: string;
   readonly kind: "counter" | "gauge" | "histogram";
   readonly labels: readonly string[];
   readonly text: string;
-  /** Upper bounds, of histograms. */
+  /** Upper bounds of a histogram's buckets. */
   readonly buckets?: readonly number[];
 }
 
-/** Seconds from a millisecond to ten minutes: answers take their time. */
+/** Buckets for whole answers, in seconds. */
 const LONG = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
-/** Seconds of what should be over at once. */
+/** Buckets for short operations, in seconds. */
 const SHORT = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
-/** Every metric there is. The table in docs/operations.md is printed from here. */
+/** Every metric. The table in docs/operations.md is printed from it. */
 export const METRICS = {
   httpRequests: counter(
     "antiphon_http_requests_total",
     ["operation", "status"],
-    "Requests that were served. operation is that of the contract, or none; status is that of HTTP, or none where the client left before there was one.",
+    "Requests served. operation is the contract's operation id, or none; status is the HTTP status, or none if the client left before the reply.",
   ),
   httpDuration: histogram(
     "antiphon_http_request_duration_seconds",
     ["operation"],
     LONG,
-    "How long requests took, to the last byte of their reply; a stream takes as long as its answer.",
+    "Time from a request to the last byte of its reply. A stream counts until its end.",
   ),
-  httpInFlight: gauge("antiphon_http_requests_in_flight", [], "Requests that are being served."),
-  streamsOpen: gauge("antiphon_streams_open", [], "Replies among them that are streams."),
-  webSocketsOpen: gauge("antiphon_websockets_open", [], "WebSocket connections that are open."),
-  webSocketsOpened: counter("antiphon_websockets_opened_total", [], "WebSocket connections that were opened."),
+  httpInFlight: gauge("antiphon_http_requests_in_flight", [], "Requests in progress."),
+  streamsOpen: gauge("antiphon_streams_open", [], "Streams among the requests in progress."),
+  webSocketsOpen: gauge("antiphon_websockets_open", [], "Open WebSocket connections."),
+  webSocketsOpened: counter("antiphon_websockets_opened_total", [], "WebSocket connections opened."),
 
-  runsRunning: gauge(
-    "antiphon_runs_running",
-    ["mode"],
-    "Responses that are being made. mode is foreground or background.",
-  ),
-  runsQueued: gauge("antiphon_runs_queued", [], "Background responses that wait for their turn."),
+  runsRunning: gauge("antiphon_runs_running", ["mode"], "Responses in progress. mode is foreground or background."),
+  runsQueued: gauge("antiphon_runs_queued", [], "Background responses waiting in the queue."),
   runsBegun: counter(
     "antiphon_runs_begun_total",
     ["mode"],
-    "Responses whose model was asked, by this server; those that the model server then refused among them.",
+    "Responses for which this server called a model, including those that the model server refused.",
   ),
   runsEnded: counter(
     "antiphon_runs_ended_total",
     ["mode", "status"],
-    "Responses that ended here. status is that of the response, or left where another server goes on with it.",
+    "Responses that ended on this server. status is the response's status, or left if another server continues it.",
   ),
   runsFailed: counter(
     "antiphon_runs_failed_total",
     ["code"],
-    "Those among them that failed, by the code that the response shows.",
+    "Failed responses, by the error code that the response shows.",
   ),
   runsRefused: counter(
     "antiphon_runs_refused_total",
     ["reason"],
-    "Responses that were not begun: runs or queue where a limit was reached, model where the model server refused, other.",
+    "Responses that did not start. reason is runs or queue if that limit was reached, model if the model server refused, or other.",
   ),
-  runQueue: histogram("antiphon_run_queue_seconds", [], LONG, "How long background responses waited for their turn."),
+  runQueue: histogram("antiphon_run_queue_seconds", [], LONG, "Time background responses waited in the queue."),
   runFirstEvent: histogram(
     "antiphon_run_first_event_seconds",
     ["mode"],
     LONG,
-    "From when a model was asked to the first event of its answer.",
+    "Time from the call of a model to the first event of its answer.",
   ),
   runDuration: histogram(
     "antiphon_run_duration_seconds",
     ["mode"],
     LONG,
-    "From when a model was asked to the end of the response.",
+    "Time from the call of a model to the end of the response.",
   ),
-  runEvents: counter("antiphon_run_events_total", [], "Events that were made of what models said."),
+  runEvents: counter("antiphon_run_events_total", [], "Events made from the answers of models."),
   tokens: counter(
     "antiphon_tokens_total",
     ["type"],
-    "Tokens of responses that ended: input, and cached_input among them; output, and reasoning among them.",
+    "Tokens of ended responses. type is input, output, cached_input (part of input) or reasoning (part of output).",
   ),
   modelErrors: counter(
     "antiphon_model_errors_total",
     ["reason"],
-    "Answers that a model server refused or gave up: authentication, quota, rate_limit, context_length, unknown_model, refused, timeout, unreachable, overloaded or failed.",
+    "Answers that a model server refused or broke off. reason is authentication, quota, rate_limit, context_length, unknown_model, refused, timeout, unreachable, overloaded or failed.",
   ),
 
   commits: counter(
@@ -90,39 +86,35 @@ export const METRICS = {
   commitJobs: counter(
     "antiphon_store_commit_jobs_total",
     [],
-    "What those commits stored together; many jobs share one.",
+    "Jobs stored by those commits. Many jobs share one commit.",
   ),
-  commitDuration: histogram("antiphon_store_commit_duration_seconds", [], SHORT, "How long those commits took."),
+  commitDuration: histogram("antiphon_store_commit_duration_seconds", [], SHORT, "Time those commits took."),
 
-  speechStreamsOpen: gauge("antiphon_speech_streams_open", [], "Streams of speech that are open on the local server."),
-  speechStreamsOpened: counter("antiphon_speech_streams_opened_total", [], "Streams of speech that were opened."),
-  speechAudio: counter("antiphon_speech_audio_seconds_total", [], "Sound that came to be transcribed, in seconds."),
+  speechStreamsOpen: gauge("antiphon_speech_streams_open", [], "Open speech streams on the local server."),
+  speechStreamsOpened: counter("antiphon_speech_streams_opened_total", [], "Speech streams opened."),
+  speechAudio: counter("antiphon_speech_audio_seconds_total", [], "Seconds of sound received for transcription."),
   speechFinalWait: histogram(
     "antiphon_speech_final_wait_seconds",
     [],
     LONG,
-    "From when a stream asked for what was said, by flush or end, to its transcript.",
+    "Time from a stream's flush or end message to its transcript.",
   ),
-  speechEngineRestarts: counter(
-    "antiphon_speech_engine_restarts_total",
-    [],
-    "How often the speech engine had to be started anew.",
-  ),
+  speechEngineRestarts: counter("antiphon_speech_engine_restarts_total", [], "Restarts of the speech engine."),
 
   eventLoopDelay: gauge(
     "antiphon_event_loop_delay_seconds",
     ["quantile"],
-    "How late timers were since the metrics were last read; quantile is 0.5, 0.99 or 1.",
+    "Delay of timers since the metrics were last read. quantile is 0.5, 0.99 or 1.",
   ),
   eventLoopUse: gauge(
     "antiphon_event_loop_utilization",
     [],
-    "The share of time the event loop was busy since the start.",
+    "Share of time that the event loop was busy, since the start.",
   ),
-  processCpu: counter("process_cpu_seconds_total", [], "Processor time, of user and system together."),
-  processMemory: gauge("process_resident_memory_bytes", [], "Memory that the process holds."),
-  heapUsed: gauge("nodejs_heap_size_used_bytes", [], "Memory that JavaScript uses."),
-  processStart: gauge("process_start_time_seconds", [], "When the process started, in Unix seconds."),
+  processCpu: counter("process_cpu_seconds_total", [], "Processor time, user and system together."),
+  processMemory: gauge("process_resident_memory_bytes", [], "Resident memory of the process."),
+  heapUsed: gauge("nodejs_heap_size_used_bytes", [], "Used JavaScript heap."),
+  processStart: gauge("process_start_time_seconds", [], "Start time of the process, in Unix seconds."),
 } as const satisfies Readonly<Record<string, Metric>>;
 
 /** The table in docs/operations.md. */
