@@ -3,38 +3,30 @@ import { responsesApiRoutes } from "../../generated/responses-api/operations.ts"
 import * as validators from "../../generated/responses-api/validators.js";
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/load-config.ts";
-import type { MediaOptions } from "../media/media-options.ts";
-import { MinuteRates } from "../rate-limits/minute-rates.ts";
 import {
   callerFields,
   createAuthenticator,
   ownerHeaders,
   type Principal,
 } from "../responses-api/access/authenticate.ts";
-import { checkCreateBody } from "../responses-api/checks/check-body.ts";
-import { checkFileUpload } from "../responses-api/checks/check-file-upload.ts";
 import { responsesApiFaults } from "../responses-api/errors/faults.ts";
 import { notImplemented } from "../responses-api/errors/server-errors.ts";
 import { RunKeeper } from "../responses-api/keeping/run-keeper.ts";
-import { createSealer } from "../responses-api/keeping/seal.ts";
-import { RunHost } from "../runs/index.ts";
-import { openSealKeys } from "../secrets/seal-keys.ts";
+import type { ResponseServices } from "../responses-api/services.ts";
 import { type ApiKeys, openApiKeys } from "../secrets/secrets-on-disk.ts";
 import type { FileTranscriber } from "../speech/speech-engine.ts";
-import { createApplication } from "../transport/http/application.ts";
+import { type Application, createApplication } from "../transport/http/application.ts";
 import { listen, type RunningServer } from "../transport/http/server.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
-import { chooseMedia } from "./choices/choose-media.ts";
 import { type ChosenModel, chooseModel } from "./choices/choose-model.ts";
-import { chooseTelemetry } from "./choices/choose-telemetry.ts";
-import { chooseVoice } from "./choices/choose-voice.ts";
+import { chooseTelemetry, type Telemetry } from "./choices/choose-telemetry.ts";
 import { contractOf, refusals } from "./contract.ts";
-import { contextBodyChecks } from "./handlers/context-handlers.ts";
-import { conversationBodyChecks } from "./handlers/conversation-handlers.ts";
-import { beginParts, type InterfaceParts, NOT_YET, responsesApiHandlers } from "./handlers/responses-api-handlers.ts";
+import { responsesApiBodyChecks } from "./handlers/body-checks.ts";
+import { NOT_YET, responsesApiHandlers } from "./handlers/responses-api-handlers.ts";
 import { filesFolder, openConfiguredStore } from "./open-configured-store.ts";
 import { docsAssets } from "./pages/docs-assets.ts";
 import { webPages } from "./pages/web-pages.ts";
+import { buildResponseServices } from "./response-services.ts";
 import { sweepExpired } from "./sweeping.ts";
 import { websocketMode } from "./websocket-mode.ts";
 
@@ -63,21 +55,21 @@ export async function startResponsesApi(
       store.keys,
       config.dataDir,
     );
-    const parts = await chooseParts(
-      config,
-      { store, telemetry, operating: { config, isLeaving: () => stopping.signal.aborted }, speech },
-      log,
-    );
+    const model = telemetry.watchModel(await chooseModel(config, log));
+    const isLeaving = (): boolean => stopping.signal.aborted;
+    const services = buildResponseServices(config, { store, model, telemetry, speech, isLeaving }, log);
     const { host, port, drainMs } = config;
-    const keeper = keeperOf(parts, log);
+    const keeper = new RunKeeper(services, log);
     await keeper.start();
-    const server = await listen(application(parts, keys, config, log), { host, port, drainMs }).catch(
-      async (error: unknown) => {
-        await keeper.stop();
-        await keeper.leave(0);
-        throw error;
-      },
-    );
+    const server = await listen(application(services, { keys, requests: telemetry.requests }, config, log), {
+      host,
+      port,
+      drainMs,
+    }).catch(async (error: unknown) => {
+      await keeper.stop();
+      await keeper.leave(0);
+      throw error;
+    });
     const sweeping = sweepExpired(store, config, log);
     const closeOnce = async (): Promise<void> => {
       stopping.abort();
@@ -93,7 +85,7 @@ export async function startResponsesApi(
     };
     let closing: Promise<void> | null = null;
     const close = (): Promise<void> => (closing ??= closeOnce());
-    return { ...server, model: parts.model, keys, close };
+    return { ...server, model, keys, close };
   } catch (error) {
     await store.close();
     await telemetry.close();
@@ -101,57 +93,28 @@ export async function startResponsesApi(
   }
 }
 
-type GivenParts = Pick<InterfaceParts, "operating" | "store" | "telemetry"> & Pick<MediaOptions, "speech">;
-
-async function chooseParts(config: Config, { speech, ...given }: GivenParts, log: Logger): Promise<InterfaceParts> {
-  const { store, telemetry } = given;
-  const model = telemetry.watchModel(await chooseModel(config, log));
-  const runs = new RunHost({
-    runsMax: config.runsMax,
-    backgroundRunsMax: config.backgroundRunsMax,
-    queueMax: config.runQueueMax,
-    runMs: config.runTimeoutMs,
-  });
-  telemetry.watchHost(runs);
-  return {
-    ...given,
-    model,
-    spokenOutput: chooseVoice(config, log),
-    media: chooseMedia(config, { abilities: model.engine.abilities, files: store.files, speech }, log),
-    runs,
-    sealer: createSealer(() => openSealKeys(config.dataDir)),
-    streamStartWaitMs: config.streamStartWaitMs,
-    limiter: new MinuteRates({ requests: config.rateLimitRequestsPerMinute, tokens: config.rateLimitTokensPerMinute }),
-  };
-}
-
-function keeperOf({ store, model, spokenOutput, telemetry, sealer, runs }: InterfaceParts, logger: Logger): RunKeeper {
-  const { events: log, ledger } = store;
-  const { engine } = model;
-  return new RunKeeper({ engine, spokenOutput, observer: telemetry.runs, log, sealer, runs, ledger, logger });
-}
-
-function application(parts: InterfaceParts, keys: ApiKeys, config: Config, log: Logger) {
+/** `keys`: who may ask; `requests`: told of everyone who does. */
+function application(
+  services: ResponseServices,
+  { keys, requests }: { readonly keys: ApiKeys; readonly requests: Telemetry["requests"] },
+  config: Config,
+  log: Logger,
+): Application {
   const authenticate = createAuthenticator(keys.finder);
   return createApplication<Principal>({
     contract: contractOf({
       routes: responsesApiRoutes,
       validators,
-      bodyChecks: {
-        createFile: checkFileUpload,
-        createResponse: checkCreateBody,
-        ...conversationBodyChecks,
-        ...contextBodyChecks,
-      },
+      bodyChecks: responsesApiBodyChecks,
       validateReplies: config.validateReplies,
     }),
-    handlers: { ...responsesApiHandlers(parts), ...refusals(NOT_YET, notImplemented) },
+    handlers: { ...responsesApiHandlers(services), ...refusals(NOT_YET, notImplemented) },
     admission: { authenticate, headersFor: ownerHeaders, logFieldsFor: callerFields, anonymous: ANYONE },
     faults: responsesApiFaults,
     log,
-    observer: parts.telemetry.requests,
+    observer: requests,
     assets: docsAssets("responses-api"),
-    upgrades: [websocketMode(beginParts(parts), config)],
+    upgrades: [websocketMode(services, config)],
     options: {
       ...byteBudgetsOf(config),
       bodyBytesMax: config.bodyBytesMax,

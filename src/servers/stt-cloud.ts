@@ -24,6 +24,7 @@ import type { Upgrade } from "../transport/websocket/websocket.ts";
 import { byteBudgetsOf } from "./byte-budgets.ts";
 import { contractOf, type GeneratedContract } from "./contract.ts";
 import { openConfiguredStore } from "./open-configured-store.ts";
+import { shownMetrics } from "./response-services.ts";
 
 const PATH = "/stt/v1/stream";
 
@@ -107,11 +108,7 @@ const OPERATORS_ROUTES: readonly Route[] = localSttRoutes.filter(({ operationId 
 function operatorsHandlers(config: Config, speech: SpeechEngine, meters: Meters): HandlerTable<CloudCaller> {
   return {
     getHealth: getHealth(speech, () => tierOfNobody("off")),
-    getMetrics: getMetrics({
-      text: () => meters.text(),
-      shownTo: config.metrics,
-      key: config.metricsKey?.reveal() ?? null,
-    }),
+    getMetrics: getMetrics({ metrics: shownMetrics(config, () => meters.text()) }),
   };
 }
 

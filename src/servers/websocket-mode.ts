@@ -1,8 +1,8 @@
 import type { Config } from "../config/load-config.ts";
 import type { Principal } from "../responses-api/access/authenticate.ts";
-import type { BeginParts } from "../responses-api/create/begin-response.ts";
 import { upgradeNotOffered } from "../responses-api/errors/server-errors.ts";
 import { tooManyWebSockets, tooManyWebSocketsOfKey } from "../responses-api/errors/websocket-errors.ts";
+import type { ResponseServices } from "../responses-api/services.ts";
 import { ALL_CONNECTIONS_CHARACTERS_MAX, CharacterBudget } from "../responses-api/websocket/connection-memory.ts";
 import { errorFrame } from "../responses-api/websocket/error-frame.ts";
 import { serveConnection } from "../responses-api/websocket/serve-connection.ts";
@@ -12,11 +12,11 @@ import { byteBudgetsOf } from "./byte-budgets.ts";
 const PATH = "/v1/responses";
 
 /** WebSocket mode of Interface A, or the refusal of it where it is switched off. */
-export function websocketMode(begin: BeginParts, config: Config): Upgrade<Principal> {
+export function websocketMode(services: ResponseServices, config: Config): Upgrade<Principal> {
   if (!config.websocketMode) return { path: PATH, refuse: upgradeNotOffered };
   const budget = new CharacterBudget(ALL_CONNECTIONS_CHARACTERS_MAX);
   const { incoming } = byteBudgetsOf(config);
-  const parts = { begin, lifetimeMs: config.websocketLifetimeMs, budget, incoming };
+  const limits = { lifetimeMs: config.websocketLifetimeMs, budget, incoming };
   return {
     path: PATH,
     secured: true,
@@ -32,6 +32,6 @@ export function websocketMode(begin: BeginParts, config: Config): Upgrade<Princi
       },
     },
     lastWords: (fault) => errorFrame(fault, null),
-    handle: (messages, context) => serveConnection(parts, messages, context),
+    handle: (messages, caller) => serveConnection(services, limits, messages, caller),
   };
 }

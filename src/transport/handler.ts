@@ -15,8 +15,8 @@ export interface RequestContext<P> {
   readonly requestId: string;
   readonly clientRequestId: string | null;
   readonly principal: P;
-  /** As it came, for handlers that judge for themselves who may ask. */
-  readonly caller: Caller;
+  /** Who is at the other end, for handlers that judge for themselves who may ask. */
+  readonly peer: Caller;
   /** The trace that calls made for the request belong to. */
   readonly trace: TraceContext | null;
   /** Aborts when the client leaves, and when a stopping server has waited long enough. */

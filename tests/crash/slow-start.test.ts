@@ -38,16 +38,18 @@ async function keeperThatWaits() {
   const said: string[] = [];
   const note = (_fields: object, message: string): void => void said.push(message);
   const logger: Logger = { ...silentLogger, info: note, error: note };
-  const keeper = new RunKeeper({
-    engine: createBuiltInEngine(),
-    spokenOutput: chooseVoice(loadConfig({}, []), logger),
-    sealer: createSealer(() => [new Uint8Array(32)]),
-    observer: { watch: () => WATCH },
-    runs: new RunHost({ runsMax: 1, backgroundRunsMax: 1, queueMax: 1, runMs: 1_000 }),
-    log: events,
-    ledger: waiting,
+  const keeper = new RunKeeper(
+    {
+      engine: createBuiltInEngine(),
+      spokenOutput: chooseVoice(loadConfig({}, []), logger),
+      sealer: createSealer(() => [new Uint8Array(32)]),
+      observer: { watch: () => WATCH },
+      runs: new RunHost({ runsMax: 1, backgroundRunsMax: 1, queueMax: 1, runMs: 1_000 }),
+      eventLog: events,
+      ledger: waiting,
+    },
     logger,
-  });
+  );
   onTestFinished(() => keeper.leave(0));
   return { keeper, gate, said };
 }

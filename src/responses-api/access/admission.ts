@@ -1,6 +1,7 @@
 import { assert } from "../../base/assert.ts";
 import { type RefusedTaking, rateLimitBelowRequest, rateLimitReached } from "../errors/rate-limit-errors.ts";
 import type { RateBucket, RateLimiter, RateStanding, RateTaking } from "../ports.ts";
+import type { ResponseServices } from "../services.ts";
 import type { Principal } from "./authenticate.ts";
 import { rateLimitHeaders } from "./rate-limit-headers.ts";
 
@@ -31,7 +32,7 @@ export class Admission {
   }
 
   /** Counts the request; throws the 429 where the key has none left. */
-  static async open(limiter: RateLimiter, principal: Principal): Promise<Admission> {
+  static async open({ limiter }: Pick<ResponseServices, "limiter">, principal: Principal): Promise<Admission> {
     const [request, tokens] = await Promise.all([
       limiter.take(principal, "requests", 1),
       limiter.standing(principal, "tokens"),

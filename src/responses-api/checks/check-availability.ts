@@ -1,7 +1,8 @@
 import { fieldLedger, type LedgerEntry } from "../../../generated/responses-api/field-ledger.ts";
 import type { CreateResponseRequest, InputItem } from "../../../generated/responses-api/types.ts";
 import { isRecord } from "../../base/json/records.ts";
-import { unsupportedParameter } from "../errors/parameter-errors.ts";
+import { noSuchModel } from "../errors/model-errors.ts";
+import { backgroundWithoutStore, unsupportedParameter } from "../errors/parameter-errors.ts";
 
 /** The engines that the field ledger has a column for. */
 export type EngineKind = "chat-completions" | "built-in";
@@ -15,6 +16,26 @@ export function checkAvailability(request: CreateResponseRequest, engine: Engine
     const entry = fieldLedger[path];
     if (entry !== undefined && isRefused(entry, engine)) throw unsupportedParameter(param, reason(entry));
   }
+}
+
+/** Refuses what cannot be done in the background, or only there. */
+export function checkBackground(request: CreateResponseRequest): void {
+  const { background, background_options: options, store, stream } = request;
+  if (background === true && store === false) throw backgroundWithoutStore();
+  const window = options?.completion_window ?? "soonest";
+  if (window === "soonest" || (background === true && stream !== true)) return;
+  throw unsupportedParameter(
+    "background_options.completion_window",
+    `A window of '${window}' needs 'background' true, and cannot be combined with 'stream' true.`,
+  );
+}
+
+/**
+ * Refuses an empty name here, because some model servers answer with any model then. All other names are left to the
+ * engine.
+ */
+export function checkModelName(model: string | null | undefined): void {
+  if (model?.trim() === "") throw noSuchModel(model);
 }
 
 function isRefused(entry: LedgerEntry, engine: EngineKind): boolean {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
 import type { ModelEvent } from "../../runs/ports.ts";
-import { type CompactionParts, compactTurn } from "./compact-turn.ts";
+import { compactTurn, type TurnCompaction } from "./compact-turn.ts";
 import type { CompactedContext } from "./compacted-context.ts";
 
 const usage = (inputTokens: number): ModelEvent => ({
@@ -25,12 +25,12 @@ interface Played {
 
 async function play(
   batches: readonly (readonly ModelEvent[])[],
-  changes: Partial<CompactionParts> = {},
+  changes: Partial<TurnCompaction> = {},
 ): Promise<Played> {
   const sealed: CompactedContext[] = [];
   const summed: number[] = [];
   const faults: unknown[] = [];
-  const parts: CompactionParts = {
+  const compaction: TurnCompaction = {
     seal: (context) => {
       sealed.push(context);
       return "sealed";
@@ -46,7 +46,7 @@ async function play(
     ...changes,
   };
   const types: string[] = [];
-  for await (const batch of compactTurn(turnOf(batches), parts)) types.push(...batch.map(({ type }) => type));
+  for await (const batch of compactTurn(turnOf(batches), compaction)) types.push(...batch.map(({ type }) => type));
   return { types, sealed, summed, faults };
 }
 

@@ -7,7 +7,7 @@ import { readSummary, type Summary } from "./summary-turn.ts";
 type Turn = AsyncIterable<readonly ModelEvent[]>;
 
 /** What the compaction of one turn is made with. */
-export interface CompactionParts {
+export interface TurnCompaction {
   /** Seals what a compaction item stands for. */
   readonly seal: (context: CompactedContext) => string;
   /** Has the model sum up what it was asked with these items after it. */
@@ -27,7 +27,7 @@ export interface CompactionParts {
  * that was cut short, or a summary that cannot be made, leaves the turn as it is. The end of the turn waits for the
  * compaction.
  */
-export async function* compactTurn(turn: Turn, parts: CompactionParts): AsyncGenerator<readonly ModelEvent[]> {
+export async function* compactTurn(turn: Turn, compaction: TurnCompaction): AsyncGenerator<readonly ModelEvent[]> {
   const answer = new AnswerItems();
   const held: ModelEvent[] = [];
   let usage: ModelUsage | null = null;
@@ -41,10 +41,10 @@ export async function* compactTurn(turn: Turn, parts: CompactionParts): AsyncGen
     if (shown.length > 0) yield shown;
   }
   const isWhole = held.some((event) => event.type === "finished" && event.reason === "stop");
-  if (isWhole && contextTokens(usage, answer, parts) >= parts.threshold) {
+  if (isWhole && contextTokens(usage, answer, compaction) >= compaction.threshold) {
     yield [{ type: "message_finished" }]; // Its reader need not wait for the summary.
-    const compaction = await compactionOf(answer, parts);
-    if (compaction !== null) held.unshift(compaction);
+    const made = await compactionOf(answer, compaction);
+    if (made !== null) held.unshift(made);
   }
   if (held.length > 0) yield held;
 }
@@ -54,7 +54,7 @@ export async function* compactTurn(turn: Turn, parts: CompactionParts): AsyncGen
  */
 export async function* turnIntoCompaction(
   turn: Turn,
-  seal: CompactionParts["seal"],
+  seal: TurnCompaction["seal"],
 ): AsyncGenerator<readonly ModelEvent[]> {
   const { text, usage } = await readSummary(turn);
   const encryptedContent = seal({ summary: text, keeps: "user_messages", calls: [] });
@@ -65,21 +65,21 @@ export async function* turnIntoCompaction(
   ];
 }
 
-function contextTokens(usage: ModelUsage | null, answer: AnswerItems, parts: CompactionParts): number {
+function contextTokens(usage: ModelUsage | null, answer: AnswerItems, compaction: TurnCompaction): number {
   if (usage !== null) return usage.inputTokens + usage.outputTokens;
-  return parts.inputTokensEstimate + estimateTokens(answer.characters);
+  return compaction.inputTokensEstimate + estimateTokens(answer.characters);
 }
 
 /**
  * A model cannot be shown calls without outputs, so it sums up what came before them, and they are kept as they are.
  */
-async function compactionOf(answer: AnswerItems, parts: CompactionParts): Promise<ModelEvent | null> {
+async function compactionOf(answer: AnswerItems, compaction: TurnCompaction): Promise<ModelEvent | null> {
   const { messages, calls } = answer.take();
   try {
-    const { text } = await parts.summarize(messages);
-    return { type: "compaction", encryptedContent: parts.seal({ summary: text, keeps: "nothing", calls }) };
+    const { text } = await compaction.summarize(messages);
+    return { type: "compaction", encryptedContent: compaction.seal({ summary: text, keeps: "nothing", calls }) };
   } catch (fault) {
-    if (!parts.signal.aborted) parts.onFault(fault);
+    if (!compaction.signal.aborted) compaction.onFault(fault);
     return null;
   }
 }

@@ -1,6 +1,6 @@
 import type { CreateResponseRequest } from "../../../generated/responses-api/types.ts";
-import type { ModelEngine } from "../../runs/ports.ts";
 import { invalidValue, misplacedTrigger } from "../errors/parameter-errors.ts";
+import type { ResponseServices } from "../services.ts";
 
 /** After an answer with which the context has grown to `threshold` tokens, or in place of an answer. */
 export type CompactionPlan = { readonly type: "after"; readonly threshold: number } | { readonly type: "instead" };
@@ -28,7 +28,7 @@ export function asksForCompaction(input: AskedInput): boolean {
 
 /** Null where nothing is to be compacted, and where no threshold is named and nobody tells the model's window. */
 export async function planCompaction(
-  engine: Pick<ModelEngine, "contextWindow">,
+  { engine }: Pick<ResponseServices, "engine">,
   request: CreateResponseRequest,
   signal: AbortSignal,
 ): Promise<CompactionPlan | null> {

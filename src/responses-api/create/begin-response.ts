@@ -1,54 +1,18 @@
 import type { CreateResponseRequest, Response, StoredItem } from "../../../generated/responses-api/types.ts";
-import type { Logger } from "../../base/logger.ts";
-import type { TraceContext } from "../../base/trace-context.ts";
-import { type RunHost, type RunOrder, RunsExhausted, RunsLeaving } from "../../runs/index.ts";
-import {
-  type EventLog,
-  ModelError,
-  type OpenedRun,
-  type RecordedEvent,
-  type RunObserver,
-  type RunWatch,
-} from "../../runs/ports.ts";
+import { type RunOrder, RunsExhausted, RunsLeaving } from "../../runs/index.ts";
+import { ModelError, type OpenedRun, type RecordedEvent, type RunWatch } from "../../runs/ports.ts";
 import { Admission } from "../access/admission.ts";
-import type { Principal } from "../access/authenticate.ts";
+import type { Caller } from "../access/caller.ts";
 import { modelRefused } from "../errors/model-errors.ts";
 import { shuttingDown, tooManyRuns } from "../errors/server-errors.ts";
 import { type PlanTask, planOf, type RunTask } from "../keeping/run-task.ts";
-import type { Sealer } from "../keeping/seal.ts";
-import type { RateLimiter, ResponseStore, StorageQuota } from "../ports.ts";
+import type { ResponseServices } from "../services.ts";
 import { toTheEnd, type Watched, watchResponse } from "../show/watch-response.ts";
-import { askModel, type TurnParts } from "./ask-model.ts";
-import { prepareRun, type RunSources } from "./prepare-run.ts";
-import { warmUp } from "./warm-up.ts";
+import { askModel, type TurnServices, warmUp } from "./ask-model.ts";
+import { prepareRun } from "./prepare-run.ts";
 
-export interface OrderParts extends TurnParts {
-  readonly log: EventLog;
-  readonly sealer: Sealer;
-  readonly observer: RunObserver;
-}
-
-export interface BeginParts extends RunSources, OrderParts {
-  readonly runs: RunHost;
-  readonly limiter: RateLimiter;
-  readonly quota: StorageQuota;
-  /** How long a streamed response waits for its model server before it begins. */
-  readonly streamStartWaitMs: number;
-  readonly store: RunSources["store"] & Pick<ResponseStore, "findResponse">;
-}
-
-/** Who asks for a response, over whichever transport. */
-export interface Caller {
-  readonly principal: Principal;
-  /** Aborts when the client leaves; that ends a response of the foreground. */
-  readonly signal: AbortSignal;
-  readonly log: Logger;
-  /** For the log; absent: none is known. */
-  readonly requestId?: string;
-  readonly trace?: TraceContext | null;
-  /** False: nothing is answered, and the response can be continued all the same. Absent: true. */
-  readonly generate?: boolean;
-}
+/** What making a response by its task takes of the services. */
+export type OrderServices = TurnServices & Pick<ResponseServices, "eventLog" | "observer">;
 
 export interface BegunResponse {
   readonly responseId: string;
@@ -71,28 +35,28 @@ export interface BegunResponse {
  * Throws the `ApiError` for whatever is found before that.
  */
 export async function beginResponse(
-  parts: BeginParts,
+  services: ResponseServices,
   request: CreateResponseRequest,
   caller: Caller,
 ): Promise<BegunResponse> {
   const createdAt = Math.floor(Date.now() / 1000);
-  const { principal, signal, trace = null, generate = true } = caller;
+  const { principal, signal, generate = true } = caller;
   const { owner } = principal;
-  if (request.store !== false) await parts.quota.requireRoom(owner);
-  const admission = await Admission.open(parts.limiter, principal);
-  const { task, opened, hold } = await prepareRun(parts, { owner, signal, generate, trace }, request, createdAt);
+  if (request.store !== false) await services.quota.requireRoom(owner);
+  const admission = await Admission.open(services, principal);
+  const { task, opened, hold } = await prepareRun(services, caller, request, createdAt);
   const need = { input: task.inputTokensEstimate, outputMax: opened.response.max_output_tokens };
   await hold.during(() => admission.reserve(need));
   const { headers } = admission;
-  const made = orderOf(parts, task, opened, caller);
+  const made = orderOf(services, task, opened, caller);
   const order: RunOrder = {
-    ...(generate ? made : warmUpOrder(parts, made, task)),
-    ...(request.stream === true ? { acceptWaitMs: parts.streamStartWaitMs } : {}),
+    ...(generate ? made : warmUpOrder(services, made, task)),
+    ...(request.stream === true ? { acceptWaitMs: services.streamStartWaitMs } : {}),
     onEnd: settling(admission),
   };
   try {
     const { response, inputItems } = opened;
-    const events = await hold.during(() => begin(parts, order, { owner, responseId: response.id, signal }));
+    const events = await hold.during(() => begin(services, order, { owner, responseId: response.id, signal }));
     return { responseId: response.id, events, response, inputItems, headers };
   } catch (error) {
     admission.settle(0); // No model has answered.
@@ -106,47 +70,54 @@ function settling(admission: Admission): NonNullable<RunOrder["onEnd"]> {
   return ({ usage }) => admission.settle(usage?.total_tokens ?? null);
 }
 
-async function begin(parts: BeginParts, order: RunOrder, watched: Watched): Promise<BegunResponse["events"]> {
+async function begin(services: ResponseServices, order: RunOrder, watched: Watched): Promise<BegunResponse["events"]> {
   const { response } = order.opened;
   if (response.background === true) {
-    await parts.runs.enqueue(order);
-    return watchResponse(parts, watched, -1);
+    await services.runs.enqueue(order);
+    return watchResponse(services, watched, -1);
   }
-  const { events } = await parts.runs.start(order, watched.signal);
-  return response.store ? toTheEnd(parts, watched, -1, events) : events;
+  const { events } = await services.runs.start(order, watched.signal);
+  return response.store ? toTheEnd(services, watched, -1, events) : events;
 }
 
-/** What a run is begun for, as far as it is known. */
-export interface RunCause extends Pick<Caller, "log" | "requestId" | "trace"> {}
+/** Who a run is begun for, as far as that is known: of one that an earlier process left, only the log is. */
+type KnownCaller = Pick<Caller, "log"> & Partial<Pick<Caller, "requestId" | "trace">>;
 
 interface WatchedOrder extends RunOrder {
   readonly watch: RunWatch;
 }
 
 /** How a response is made by its task. */
-export function orderOf(parts: OrderParts, task: RunTask, opened: OpenedRun, cause: RunCause): WatchedOrder {
+export function orderOf(services: OrderServices, task: RunTask, opened: OpenedRun, caller: KnownCaller): WatchedOrder {
   const { request } = task;
-  const order = endingOrder(parts, task, opened, { ...cause, trace: request.trace ?? null });
-  const scope = { owner: opened.owner, onFault: order.onFault };
+  const order = endingOrder(services, task, opened, { ...caller, trace: request.trace ?? null });
   const traced = { ...task, request: { ...request, trace: order.watch.trace } };
-  return { ...order, ask: (signal) => askModel(parts, traced, scope, signal) };
+  return {
+    ...order,
+    ask: (signal) => askModel(services, traced, { owner: opened.owner, onFault: order.onFault, signal }),
+  };
 }
 
 /** The same for a response that answers nothing. */
-function warmUpOrder({ engine }: OrderParts, order: RunOrder, { request }: RunTask): RunOrder {
-  return { ...order, plan: { ...order.plan, isWarmUp: true }, ask: (signal) => warmUp(engine, request, signal) };
+function warmUpOrder(services: TurnServices, order: RunOrder, { request }: RunTask): RunOrder {
+  return { ...order, plan: { ...order.plan, isWarmUp: true }, ask: (signal) => warmUp(services, request, signal) };
 }
 
 /** How a response is ended for which no model can be asked any more. */
-export function endingOrder(parts: OrderParts, task: PlanTask, opened: OpenedRun, cause: RunCause): WatchedOrder {
+export function endingOrder(
+  services: OrderServices,
+  task: PlanTask,
+  opened: OpenedRun,
+  caller: KnownCaller,
+): WatchedOrder {
   const { owner, response } = opened;
-  const { log, requestId = null, trace = null } = cause;
+  const { log, requestId = null, trace = null } = caller;
   const { id: responseId, model } = response;
   return {
-    watch: parts.observer.watch({ responseId, requestId, model, isBackground: response.background === true, trace }),
-    plan: planOf(task, response, owner, parts.sealer),
+    watch: services.observer.watch({ responseId, requestId, model, isBackground: response.background === true, trace }),
+    plan: planOf(task, response, owner, services.sealer),
     opened,
-    log: response.store ? parts.log : null,
+    log: response.store ? services.eventLog : null,
     ask: () => Promise.reject(new Error("there is no task by which a model could be asked")),
     now: () => Math.floor(Date.now() / 1000),
     onFault: (fault) => log.error({ err: fault, responseId: response.id }, "a run met a fault"),

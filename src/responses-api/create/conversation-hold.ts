@@ -1,7 +1,7 @@
 import type { CreateResponseRequest } from "../../../generated/responses-api/types.ts";
 import type { Owner } from "../../runs/ports.ts";
 import { conversationRefused } from "../errors/conversation-errors.ts";
-import type { ConversationStore } from "../ports.ts";
+import type { ResponseServices } from "../services.ts";
 
 /** The members of a request that say whether it writes to a conversation. */
 export type HoldingRequest = Pick<CreateResponseRequest, "conversation" | "store">;
@@ -17,7 +17,7 @@ export interface ConversationHold {
  * catalogue's errors for one that is unknown or held.
  */
 export async function holdConversation(
-  conversations: Pick<ConversationStore, "lock" | "unlock">,
+  { conversations }: Pick<ResponseServices, "conversations">,
   owner: Owner,
   request: HoldingRequest,
   responseId: string,

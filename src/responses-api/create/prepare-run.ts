@@ -1,51 +1,32 @@
 import type { CreateResponseRequest, StoredItem } from "../../../generated/responses-api/types.ts";
 import { type IdStem, idFromStem, keyOfId, newIdStem } from "../../base/ids.ts";
-import type { TraceContext } from "../../base/trace-context.ts";
-import type { ModelEngine, ModelRequest, OpenedRun } from "../../runs/ports.ts";
-import { checkAvailability, type EngineKind } from "../checks/check-availability.ts";
-import { checkBackground } from "../checks/check-background.ts";
-import { checkModelName } from "../checks/check-model-name.ts";
+import type { ModelRequest, OpenedRun } from "../../runs/ports.ts";
+import type { Caller } from "../access/caller.ts";
+import { checkAvailability, checkBackground, checkModelName } from "../checks/check-availability.ts";
 import { acceptedTools, checkTextFormat, checkToolChoice } from "../checks/check-tools.ts";
 import { asksForCompaction, checkCompaction, planCompaction } from "../compaction/plan-compaction.ts";
 import { summaryRequest } from "../compaction/summary-turn.ts";
 import { refused } from "../errors/model-errors.ts";
-import { jsonWordMissing, nothingToAnswer } from "../errors/parameter-errors.ts";
+import { invalidValue, jsonWordMissing, nothingToAnswer, unsupportedParameter } from "../errors/parameter-errors.ts";
 import { checkNotRepeated } from "../input/context-rules.ts";
-import { type HistorySources, loadHistory } from "../input/load-history.ts";
-import type { InputSources } from "../input/place-list.ts";
+import { loadHistory } from "../input/load-history.ts";
 import { resolveInput } from "../input/resolve-input.ts";
-import { type ContextScope, type ContextSources, shapeContext } from "../input/shape-context.ts";
+import { shapeContext } from "../input/shape-context.ts";
 import type { RunTask } from "../keeping/run-task.ts";
 import { writeTask } from "../keeping/stored-task.ts";
-import type { ConversationStore, SpokenOutput } from "../ports.ts";
+import type { Speech } from "../ports.ts";
+import type { ResponseServices } from "../services.ts";
 import { keepWindow } from "../window/keep-window.ts";
 import { type ConversationHold, conversationIdOf, holdConversation } from "./conversation-hold.ts";
 import { firstSnapshot } from "./first-snapshot.ts";
 import { withJoinedTools } from "./joined-tools.ts";
-import { estimateInputTokens, modelRequest } from "./model-request.ts";
-import { settleSpeech } from "./settle-speech.ts";
-import { withConfiguration } from "./with-configuration.ts";
+import { estimateInputTokens, modelRequest, withConfiguration } from "./model-request.ts";
 
 export interface PreparedRun {
   readonly task: RunTask;
   readonly opened: OpenedRun;
   /** Whatever is done before the run is stored is done during this. */
   readonly hold: ConversationHold;
-}
-
-export interface RunSources extends InputSources, ContextSources, HistorySources {
-  readonly engine: ModelEngine;
-  readonly engineKind: EngineKind;
-  readonly spokenOutput: SpokenOutput;
-  readonly store: InputSources["store"] & HistorySources["store"];
-  readonly conversations: HistorySources["conversations"] & Pick<ConversationStore, "lock" | "unlock">;
-}
-
-export interface RunScope extends ContextScope {
-  /** False: the request is made ready, and nothing is to be answered. */
-  readonly generate: boolean;
-  /** What the run is caused by. */
-  readonly trace?: TraceContext | null;
 }
 
 const SEALED_REASONING_INCLUDE = "reasoning.encrypted_content";
@@ -55,33 +36,34 @@ const SEALED_REASONING_INCLUDE = "reasoning.encrypted_content";
  * sense last.
  */
 export async function prepareRun(
-  sources: RunSources,
-  scope: RunScope,
+  services: ResponseServices,
+  caller: Caller,
   request: CreateResponseRequest,
   createdAt: number,
 ): Promise<PreparedRun> {
-  checkAvailability(request, sources.engineKind);
+  checkAvailability(request, services.engineKind);
   checkBackground(request);
   checkCompaction(request);
   const ids = newIdStem(createdAt, stemKey(request));
-  const hold = await holdConversation(sources.conversations, scope.owner, request, idFromStem("resp", ids, 0));
-  return { ...(await hold.during(() => prepareHeld(sources, scope, request, ids))), hold };
+  const hold = await holdConversation(services, caller.principal.owner, request, idFromStem("resp", ids, 0));
+  return { ...(await hold.during(() => prepareHeld(services, caller, request, ids))), hold };
 }
 
 /** From here on nobody else changes the conversation. */
 async function prepareHeld(
-  sources: RunSources,
-  scope: RunScope,
+  services: ResponseServices,
+  caller: Caller,
   sent: CreateResponseRequest,
   ids: IdStem,
 ): Promise<Omit<PreparedRun, "hold">> {
-  const { owner, generate } = scope;
-  const history = await loadHistory(sources, owner, sent);
+  const { principal, signal, trace, generate = true } = caller;
+  const { owner } = principal;
+  const history = await loadHistory(services, caller, sent);
   if (generate) checkSomethingToAnswer(sent, history);
   const accepted = acceptedTools(sent);
   checkTextFormat(sent);
-  const speech = generate ? await settleSpeech(sources.spokenOutput, sent, scope.signal) : null;
-  const { items, context, places } = await resolveInput(sources, owner, ids, { input: sent.input ?? [], history });
+  const speech = generate ? await settleSpeech(services, sent, signal) : null;
+  const { items, context, places } = await resolveInput(services, owner, ids, { input: sent.input ?? [], history });
   const request = withConfiguration(sent, history, items);
   checkTextFormat(request);
   const tools = withJoinedTools(accepted, { context, places });
@@ -90,16 +72,16 @@ async function prepareHeld(
   if (generate) checkJsonWord(request, context);
   checkModelName(request.model);
   const response = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);
-  const shaped = modelRequest(request, response, await shapeContext(sources, scope, context, places));
-  const asked = await fitTurn(sources.engine, request, shaped, scope.signal).catch(refused);
+  const shaped = modelRequest(request, response, await shapeContext(services, caller, context, places));
+  const asked = await fitTurn(services, request, shaped, signal).catch(refused);
   const task: RunTask = {
     ids,
     rawReasoningAs: response.reasoning?.summary == null ? "text" : "summary",
     sealsReasoning: (request.include ?? []).includes(SEALED_REASONING_INCLUDE),
     inputTokensEstimate: estimateInputTokens(asked),
-    request: { ...asked, trace: scope.trace ?? null },
+    request: { ...asked, trace },
     speech,
-    compaction: generate ? await planCompaction(sources.engine, request, scope.signal) : null,
+    compaction: generate ? await planCompaction(services, request, signal) : null,
   };
   const isBackground = response.background === true;
   return {
@@ -114,9 +96,27 @@ async function prepareHeld(
   };
 }
 
+/** How the answer to a request is spoken; null if it is not. Throws the `ApiError` where that cannot be done here. */
+async function settleSpeech(
+  { spokenOutput }: Pick<ResponseServices, "spokenOutput">,
+  { output_audio: asked }: CreateResponseRequest,
+  signal: AbortSignal,
+): Promise<Speech | null> {
+  if (asked == null) return null;
+  const settled = await spokenOutput.settle(asked, signal);
+  switch (settled.type) {
+    case "settled":
+      return settled.speech;
+    case "refused":
+      throw unsupportedParameter(settled.param, settled.reason);
+    case "unknown_voice":
+      throw invalidValue("output_audio.voice", settled.voice, settled.voices);
+  }
+}
+
 /** What is asked is a summary where a compaction is, and no more than fits where that is wanted. */
 async function fitTurn(
-  engine: ModelEngine,
+  { engine }: Pick<ResponseServices, "engine">,
   { input, truncation }: CreateResponseRequest,
   shaped: ModelRequest,
   signal: AbortSignal,

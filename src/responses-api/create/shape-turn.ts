@@ -1,20 +1,18 @@
 import type { CreateResponseRequest, StoredItem } from "../../../generated/responses-api/types.ts";
 import { type IdStem, idFromStem } from "../../base/ids.ts";
 import type { ModelRequest } from "../../runs/ports.ts";
+import type { Caller } from "../access/caller.ts";
 import { acceptedTools, checkToolChoice } from "../checks/check-tools.ts";
-import { type HistorySources, loadHistory } from "../input/load-history.ts";
-import type { InputSources } from "../input/place-list.ts";
+import { loadHistory } from "../input/load-history.ts";
 import { resolveInput } from "../input/resolve-input.ts";
-import { type ContextScope, type ContextSources, shapeContext } from "../input/shape-context.ts";
+import { shapeContext } from "../input/shape-context.ts";
+import type { ResponseServices } from "../services.ts";
 import { firstSnapshot } from "./first-snapshot.ts";
 import { withJoinedTools } from "./joined-tools.ts";
-import { modelRequest } from "./model-request.ts";
-import { withConfiguration } from "./with-configuration.ts";
+import { modelRequest, withConfiguration } from "./model-request.ts";
 
-/** Where what a turn consists of is found. */
-export interface TurnSources extends InputSources, ContextSources, HistorySources {
-  readonly store: InputSources["store"] & HistorySources["store"];
-}
+/** What is read of the services to know what a model would be asked. */
+export type ShapingServices = Pick<ResponseServices, "store" | "conversations" | "sealer" | "media">;
 
 export interface ShapedTurn {
   /** Everything that was said, as it is stored: history, then input. */
@@ -25,19 +23,19 @@ export interface ShapedTurn {
 
 /** What a create call with this request would ask its model, when nothing is to be answered or kept. */
 export async function shapeTurn(
-  sources: TurnSources,
-  scope: ContextScope,
+  services: ShapingServices,
+  caller: Caller,
   sent: CreateResponseRequest,
   ids: IdStem,
 ): Promise<ShapedTurn> {
-  const history = await loadHistory(sources, scope.owner, sent);
+  const history = await loadHistory(services, caller, sent);
   const accepted = acceptedTools(sent);
-  const { owner } = scope;
-  const { items, context, places } = await resolveInput(sources, owner, ids, { input: sent.input ?? [], history });
+  const { owner } = caller.principal;
+  const { items, context, places } = await resolveInput(services, owner, ids, { input: sent.input ?? [], history });
   const request = withConfiguration(sent, history, items);
   const tools = withJoinedTools(accepted, { context, places });
   checkToolChoice(request, tools);
   const snapshot = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);
-  const shown = await shapeContext(sources, scope, context, places);
+  const shown = await shapeContext(services, caller, context, places);
   return { said: [...history, ...items], request: modelRequest(request, snapshot, shown) };
 }

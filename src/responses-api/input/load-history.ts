@@ -1,32 +1,19 @@
 import type { CreateResponseRequest, StoredItem } from "../../../generated/responses-api/types.ts";
 import { newId } from "../../base/ids.ts";
 import type { Owner } from "../../runs/ports.ts";
+import type { Caller } from "../access/caller.ts";
 import { conversationIdOf } from "../create/conversation-hold.ts";
 import { conversationNotFound } from "../errors/conversation-errors.ts";
 import { contextTooLong, previousResponseNotFound, previousResponseRunning } from "../errors/state-errors.ts";
-import { ContextTooLong, type ConversationItems, type ConversationStore, type ResponseStore } from "../ports.ts";
-import { type InputSources, placeList } from "./place-list.ts";
-import { wholeCalls } from "./whole-calls.ts";
+import { ContextTooLong, type ConversationItems } from "../ports.ts";
+import type { ResponseServices } from "../services.ts";
+import { placeList } from "./place-items.ts";
 
-/** A response that is kept outside the store. */
-export interface RememberedTurn {
-  /** The stored response that its chain goes on from; null: nothing stored comes before it. */
-  readonly after: string | null;
-  /** What was said since then, its own output included, oldest first. */
-  readonly items: readonly StoredItem[];
-}
+/** Where earlier turns are found. */
+type HistoryServices = Pick<ResponseServices, "store" | "conversations">;
 
-/** Responses that are kept outside the store, for the one who asks; the store is asked for all others. */
-export interface RememberedTurns {
-  find(responseId: string): RememberedTurn | null;
-}
-
-/** Where earlier turns are found; `remembered` are those that only a connection knows. */
-export interface HistorySources {
-  readonly store: Pick<ResponseStore, "loadChain"> & InputSources["store"];
-  readonly conversations: Pick<ConversationStore, "loadItems">;
-  readonly remembered?: RememberedTurns;
-}
+/** Whose turns they are, and which of them the store does not have. */
+type HistoryCaller = Pick<Caller, "principal" | "remembered">;
 
 /** The members of a request that say what came before it. */
 export type HistoryRequest = Pick<
@@ -39,40 +26,45 @@ export type HistoryRequest = Pick<
  * of a chain.
  */
 export async function loadHistory(
-  sources: HistorySources,
-  owner: Owner,
+  services: HistoryServices,
+  caller: HistoryCaller,
   request: HistoryRequest,
 ): Promise<readonly StoredItem[]> {
-  const items = await loadItems(sources, owner, request);
+  const items = await loadItems(services, caller, request);
   return request.reasoning?.context === "current_turn" ? items.filter(({ type }) => type !== "reasoning") : items;
 }
 
 async function loadItems(
-  sources: HistorySources,
-  owner: Owner,
+  services: HistoryServices,
+  caller: HistoryCaller,
   request: HistoryRequest,
 ): Promise<readonly StoredItem[]> {
+  const { owner } = caller.principal;
   const { conversation, previous_response_id: previousId } = request;
   const conversationId = conversationIdOf(request);
   if (conversationId !== null) {
-    return wholeCalls(await loadConversation(sources, owner, conversationId), request.input);
+    return wholeCalls(await loadConversation(services, owner, conversationId), request.input);
   }
   if (Array.isArray(conversation)) {
     const now = Math.floor(Date.now() / 1000);
     const makeId = (prefix: string): string => newId(prefix, now); // They are stored nowhere.
-    return await placeList(sources, owner, { items: conversation, name: "conversation", after: [] }, makeId);
+    return await placeList(services, owner, { items: conversation, name: "conversation", after: [] }, makeId);
   }
-  return previousId == null ? [] : await loadChain(sources, owner, previousId);
+  return previousId == null ? [] : await loadChain(services, caller, previousId);
 }
 
-async function loadChain(sources: HistorySources, owner: Owner, previousId: string): Promise<readonly StoredItem[]> {
-  const turn = sources.remembered?.find(previousId) ?? null;
-  if (turn === null) return await loadStoredChain(sources, owner, previousId);
-  return turn.after === null ? turn.items : [...(await loadStoredChain(sources, owner, turn.after)), ...turn.items];
+async function loadChain(
+  services: HistoryServices,
+  { principal: { owner }, remembered }: HistoryCaller,
+  previousId: string,
+): Promise<readonly StoredItem[]> {
+  const turn = remembered?.find(previousId) ?? null;
+  if (turn === null) return await loadStoredChain(services, owner, previousId);
+  return turn.after === null ? turn.items : [...(await loadStoredChain(services, owner, turn.after)), ...turn.items];
 }
 
-async function loadConversation(sources: HistorySources, owner: Owner, id: string): Promise<ConversationItems> {
-  const items = await sources.conversations.loadItems(owner, id).catch((error: unknown) => {
+async function loadConversation(services: HistoryServices, owner: Owner, id: string): Promise<ConversationItems> {
+  const items = await services.conversations.loadItems(owner, id).catch((error: unknown) => {
     throw error instanceof ContextTooLong ? contextTooLong("conversation") : error;
   });
   if (items === null) throw conversationNotFound(id);
@@ -80,15 +72,44 @@ async function loadConversation(sources: HistorySources, owner: Owner, id: strin
 }
 
 async function loadStoredChain(
-  sources: HistorySources,
+  services: HistoryServices,
   owner: Owner,
   previousId: string,
 ): Promise<readonly StoredItem[]> {
-  const chain = await sources.store.loadChain(owner, previousId).catch((error: unknown) => {
+  const chain = await services.store.loadChain(owner, previousId).catch((error: unknown) => {
     throw error instanceof ContextTooLong ? contextTooLong("previous_response_id") : error;
   });
   const last = chain?.at(-1);
   if (chain == null || last === undefined) throw previousResponseNotFound(previousId);
   if (last.status === "in_progress" || last.status === "queued") throw previousResponseRunning(previousId);
   return chain.flatMap(({ seen, items }) => (seen === null ? items : [...wholeCalls(seen, []), ...items]));
+}
+
+/**
+ * The items of a conversation without the halves of calls whose other half a client has deleted: a call without its
+ * output, or an output without its call, would be refused for ever. A call whose output comes with `input` stays.
+ */
+function wholeCalls(
+  { items, splitCalls }: ConversationItems,
+  input: CreateResponseRequest["input"],
+): readonly StoredItem[] {
+  if (splitCalls.size === 0) return items;
+  const outputs = new Set(items.filter(isOutput).map(callIdOf));
+  for (const item of Array.isArray(input) ? input : []) if (isOutput(item)) outputs.add(callIdOf(item));
+  const calls = new Set(items.filter((item) => !isOutput(item)).map(callIdOf));
+  return items.filter((item) => {
+    const callId = callIdOf(item);
+    if (callId === null || !splitCalls.has(callId)) return true;
+    return (isOutput(item) ? calls : outputs).has(callId);
+  });
+}
+
+type AnyItem = StoredItem | Exclude<NonNullable<CreateResponseRequest["input"]>, string>[number];
+
+function isOutput({ type }: AnyItem): boolean {
+  return type != null && (type.endsWith("_output") || type === "tool_result");
+}
+
+function callIdOf(item: AnyItem): string | null {
+  return "call_id" in item && typeof item.call_id === "string" ? item.call_id : null;
 }

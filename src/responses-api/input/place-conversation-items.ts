@@ -2,13 +2,10 @@ import type { InputItem, StoredItem } from "../../../generated/responses-api/typ
 import { keyOfId, newId } from "../../base/ids.ts";
 import type { Owner } from "../../runs/ports.ts";
 import { contextTooLong } from "../errors/state-errors.ts";
-import { ContextTooLong, type ConversationStore } from "../ports.ts";
+import { ContextTooLong } from "../ports.ts";
+import type { ResponseServices } from "../services.ts";
 import { checkIdsOnce } from "./context-rules.ts";
-import { type InputSources, placeList } from "./place-list.ts";
-
-export interface AddItemsParts extends InputSources {
-  readonly conversations: ConversationStore;
-}
+import { placeList } from "./place-items.ts";
 
 /** Items as a client adds them to a conversation. */
 export interface AddedItems {
@@ -21,15 +18,17 @@ export interface AddedItems {
  * nothing is asked of their order.
  */
 export async function placeConversationItems(
-  parts: AddItemsParts,
+  services: Pick<ResponseServices, "store" | "conversations">,
   owner: Owner,
   { conversationId, items }: AddedItems,
 ): Promise<readonly StoredItem[]> {
   const answersACall = items.some((item) => item.type === "tool_result");
-  const after = answersACall ? await parts.conversations.loadItems(owner, conversationId).catch(refuseTooLong) : null;
+  const after = answersACall
+    ? await services.conversations.loadItems(owner, conversationId).catch(refuseTooLong)
+    : null;
   const now = Math.floor(Date.now() / 1000);
   const makeId = (prefix: string): string => newId(prefix, now, keyOfId(conversationId));
-  const placed = await placeList(parts, owner, { items, name: "items", after: after?.items ?? [] }, makeId);
+  const placed = await placeList(services, owner, { items, name: "items", after: after?.items ?? [] }, makeId);
   checkIdsOnce(placed, "items");
   return placed;
 }

@@ -1,7 +1,13 @@
-import type { ItemReferenceInput, MessageInput, StoredItem } from "../../../generated/responses-api/types.ts";
+import { createHash } from "node:crypto";
+import type {
+  InputItem,
+  ItemReferenceInput,
+  MessageInput,
+  StoredItem,
+} from "../../../generated/responses-api/types.ts";
 import { assertNever } from "../../base/assert.ts";
 import { isRecord } from "../../base/json/records.ts";
-import { checkFileData } from "../checks/check-file-data.ts";
+import type { Owner } from "../../runs/ports.ts";
 import { gotWords } from "../checks/validation-error.ts";
 import {
   emptyArray,
@@ -10,14 +16,75 @@ import {
   invalidValue,
   missingParameter,
   unknownParameter,
+  unsupportedFileData,
   unusableItem,
 } from "../errors/parameter-errors.ts";
+import { contextTooLong, itemNotStored } from "../errors/state-errors.ts";
+import { ContextTooLong, type ResponseStore } from "../ports.ts";
+import type { ResponseServices } from "../services.ts";
 import { completedItem } from "./complete-item.ts";
-import type { CanonicalItem } from "./expand-input.ts";
-import { localShellOutputId } from "./local-shell-output.ts";
+import { type CanonicalItem, expandInput } from "./expand-input.ts";
 
 /** Makes the `counter`-th id of a prefix for this request. */
 export type MakeId = (prefix: string, counter: number) => string;
+
+/** Items as a client sends them. */
+export interface SentList {
+  readonly items: string | readonly InputItem[];
+  /** The member they came in, as errors name it. */
+  readonly name: "input" | "items" | "conversation";
+  /** What stands before them, where the calls that they answer may be. */
+  readonly after: readonly StoredItem[];
+}
+
+/** The items as they are stored and listed, references replaced by what they refer to. */
+export async function placeList(
+  { store }: Pick<ResponseServices, "store">,
+  owner: Owner,
+  { items, name, after }: SentList,
+  makeId: MakeId,
+): Promise<readonly StoredItem[]> {
+  const sent = expandInput(items, answersCalls(items) ? callTypes(after) : NONE, name);
+  const ids = sent.filter(isReference).map((item) => item.id);
+  const referenced = ids.length === 0 ? new Map<string, StoredItem>() : await findItems(store, owner, ids, name);
+  return sent.map((item, index) => {
+    if (!isReference(item)) return placeItem(item, index, makeId, name);
+    const found = referenced.get(item.id);
+    if (found === undefined) throw itemNotStored(item.id, name);
+    return found;
+  });
+}
+
+function findItems(
+  store: ResponseStore,
+  owner: Owner,
+  ids: readonly string[],
+  name: SentList["name"],
+): Promise<ReadonlyMap<string, StoredItem>> {
+  return store.findItems(owner, ids).catch((error: unknown) => {
+    throw error instanceof ContextTooLong ? contextTooLong(name) : error;
+  });
+}
+
+function isReference(item: CanonicalItem): item is ItemReferenceInput {
+  return item.type === "item_reference";
+}
+
+const NONE: ReadonlyMap<string, string> = new Map();
+
+/** Whether the types of earlier calls matter. */
+function answersCalls(items: SentList["items"]): boolean {
+  return typeof items !== "string" && items.some(({ type }) => type === "tool_result");
+}
+
+function callTypes(items: readonly StoredItem[]): ReadonlyMap<string, string> {
+  const types = new Map<string, string>();
+  for (const item of items) {
+    if ("call_id" in item && typeof item.call_id === "string" && item.type.endsWith("_call"))
+      types.set(item.call_id, item.type);
+  }
+  return types;
+}
 
 type SentItem = Exclude<CanonicalItem, ItemReferenceInput>;
 type Part = Exclude<MessageInput["content"], string>[number];
@@ -130,6 +197,34 @@ function outputPart(part: unknown, param: string): unknown {
   if (part["type"] !== "input_file") return kept;
   checkFileData(part["file_data"], param);
   return { ...kept, file_id: part["file_id"] ?? null };
+}
+
+/** Recordings and films are no files to read: the reference takes them in other parts, or not at all. */
+const READABLE = /^(?!audio\/|video\/)[\w.+-]+\/[\w.+-]+$/i;
+
+/** Refuses the data of an `input_file` at `param` unless it is a base64 data URL of something that can be read. */
+function checkFileData(fileData: unknown, param: string): void {
+  if (typeof fileData !== "string") return;
+  const comma = fileData.indexOf(",");
+  const head = /^data:([^;,]*)(?:;[^;,]*)*;base64$/i.exec(comma === -1 ? "" : fileData.slice(0, comma));
+  const mimeType = head?.[1] ?? "";
+  if (!READABLE.test(mimeType)) throw unsupportedFileData(`${param}.file_data`, mimeType);
+}
+
+const SHELL_OUTPUT_PREFIX = "lsho_";
+/** Longer ids are refused when they are sent. */
+const ID_CHARS_MAX = 64;
+
+/**
+ * The id under which the output of a local shell call is stored. Clients send the id of the call in its place, but two
+ * items of one conversation cannot have the same id.
+ */
+export function localShellOutputId(sent: string): string {
+  if (sent.startsWith(SHELL_OUTPUT_PREFIX)) return sent;
+  const id = `${SHELL_OUTPUT_PREFIX}${sent.replace(/^lsh_/, "")}`;
+  return id.length <= ID_CHARS_MAX
+    ? id
+    : `${SHELL_OUTPUT_PREFIX}${createHash("sha256").update(sent).digest("hex").slice(0, 48)}`;
 }
 
 /** The reference's id prefixes. The outputs of calls share the prefix of the calls. */

@@ -3,11 +3,10 @@ import { type IdStem, idFromStem } from "../../base/ids.ts";
 import type { Owner } from "../../runs/ports.ts";
 import { beginAtCompaction } from "../compaction/begin-at-compaction.ts";
 import { openCompaction } from "../compaction/compacted-context.ts";
-import type { Sealer } from "../keeping/seal.ts";
+import type { ResponseServices } from "../services.ts";
 import { checkCallsOnce, checkInput } from "./context-rules.ts";
 import { INPUT_NUMBER_FIRST } from "./item-numbers.ts";
-import { type InputSources, placeList } from "./place-list.ts";
-import { saidOnce } from "./said-once.ts";
+import { placeList } from "./place-items.ts";
 import { settleCalls } from "./settle-calls.ts";
 
 /** The input of a request, with what went before it. */
@@ -25,14 +24,14 @@ export interface ResolvedInput {
  * make sense of.
  */
 export async function resolveInput(
-  sources: InputSources & { readonly sealer: Sealer },
+  services: Pick<ResponseServices, "store" | "sealer">,
   owner: Owner,
   stem: IdStem,
   { input, history }: { readonly input: string | readonly InputItem[]; readonly history: readonly StoredItem[] },
 ): Promise<ResolvedInput> {
   const makeId = (prefix: string, counter: number): string => idFromStem(prefix, stem, INPUT_NUMBER_FIRST + counter);
   const items = await placeList(
-    sources,
+    services,
     owner,
     { items: withoutTrigger(input), name: "input", after: history },
     makeId,
@@ -40,10 +39,38 @@ export async function resolveInput(
   checkInput(items);
   checkCallsOnce(history, items);
   const said = saidOnce([...history, ...items]);
-  const begun = beginAtCompaction(said, (sealed) => openCompaction(sealed, sources.sealer, ownerText(owner)));
+  const begun = beginAtCompaction(said, (sealed) => openCompaction(sealed, services.sealer, ownerText(owner)));
   const context = settleCalls(begun);
   const places = new Map(items.map((item, place) => [item, place]));
   return { items, context, places: context.map((item) => places.get(item) ?? null) };
+}
+
+/**
+ * Messages and reasoning that come again with an id and the words of an earlier one count once, where they were first:
+ * clients send back what the chain holds already. Other words under the same id are something new.
+ */
+function saidOnce(items: readonly StoredItem[]): readonly StoredItem[] {
+  if (new Set(items.map(({ id }) => id)).size === items.length) return items;
+  const said = new Map<string, Said>();
+  return items.filter((item) => {
+    if (item.type !== "message" && item.type !== "reasoning") return true;
+    const earlier = said.get(item.id);
+    if (earlier !== undefined && wordsOf(earlier) === wordsOf(item)) return false;
+    said.set(item.id, item);
+    return true;
+  });
+}
+
+type Said = Extract<StoredItem, { type: "message" | "reasoning" }>;
+
+/**
+ * What tells two messages of one id apart; reasoning is known by its id alone, because it is seldom sent back as it
+ * came.
+ */
+function wordsOf(item: Said): string {
+  if (item.type === "reasoning") return "";
+  const parts = item.content.map((part) => ("text" in part ? part.text : part));
+  return JSON.stringify([item.role, parts]);
 }
 
 /** A `compaction_trigger` says what to do, and is no part of what was said. */

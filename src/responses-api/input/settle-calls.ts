@@ -1,6 +1,6 @@
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { toolCallMissing, toolOutputMissing } from "../errors/state-errors.ts";
-import { localShellOutputId } from "./local-shell-output.ts";
+import { localShellOutputId } from "./place-items.ts";
 
 /**
  * The context as a model is shown it: each call once, with one output. A call that is sent again beside its output is

@@ -1,36 +1,38 @@
-import type { StoredItem } from "../../../generated/responses-api/types.ts";
-import type { Owner } from "../../runs/ports.ts";
+import type { StoredItem, StoredToolOutputContentPart } from "../../../generated/responses-api/types.ts";
+import { mapSomeAtOnce } from "../../base/limits/map-some-at-once.ts";
+import type { Caller } from "../access/caller.ts";
+import { mediaRefused } from "../errors/media-errors.ts";
 import { invalidEncryptedContent } from "../errors/state-errors.ts";
 import type { Sealer } from "../keeping/seal.ts";
-import type { MediaReader } from "../ports.ts";
-import { fitMedia } from "./fit-media.ts";
+import { MediaError, type RequestMedia } from "../ports.ts";
+import type { ResponseServices } from "../services.ts";
 import { ownerText } from "./resolve-input.ts";
 
-/** What items are opened and made fit with. */
-export interface ContextSources {
-  readonly sealer: Sealer;
-  readonly media: MediaReader;
-}
+type ContextServices = Pick<ResponseServices, "sealer" | "media">;
 
-export interface ContextScope {
-  readonly owner: Owner;
-  /** Aborts when the one who waits for the answer leaves. */
-  readonly signal: AbortSignal;
-}
+/** Whose items they are, and how long anyone waits for them. */
+type ContextCaller = Pick<Caller, "principal" | "signal">;
+
+type Message = Extract<StoredItem, { type: "message" }>;
+type MessagePart = Message["content"][number];
+
+/** Items of one request that are made fit at the same time, and parts of each. */
+const ITEMS_AT_ONCE_MAX = 4;
+const PARTS_AT_ONCE_MAX = 4;
 
 /**
  * The items as the model is shown them: what was sealed is opened, and pictures, files and recordings are such that it
  * can take them. Stored items stay as they were sent. `places` are those that errors name.
  */
 export async function shapeContext(
-  sources: ContextSources,
-  scope: ContextScope,
+  services: ContextServices,
+  caller: ContextCaller,
   context: readonly StoredItem[],
   places: readonly (number | null)[],
 ): Promise<readonly StoredItem[]> {
-  const reader = ownerText(scope.owner);
-  const unsealed = context.map((item) => opened(item, sources.sealer, reader));
-  return fitMedia(sources.media, scope, unsealed, places);
+  const reader = ownerText(caller.principal.owner);
+  const unsealed = context.map((item) => opened(item, services.sealer, reader));
+  return fitMedia(services, caller, unsealed, places);
 }
 
 /** Sealed reasoning gets its text back, unless it is shown anyway. */
@@ -41,4 +43,102 @@ function opened(item: StoredItem, sealer: Sealer, owner: string): StoredItem {
   const { encrypted_content: _sealed, ...shown } = item;
   if (text === "" || (shown.content ?? []).length > 0) return shown;
   return { ...shown, content: [{ type: "reasoning_text", text }] };
+}
+
+/**
+ * The items with every picture, file and recording such that the model can take it; the others are the same objects as
+ * before. `places` are their places in the input of this request, which errors name; null for items of earlier
+ * requests.
+ */
+async function fitMedia(
+  { media: reader }: ContextServices,
+  { principal, signal }: ContextCaller,
+  items: readonly StoredItem[],
+  places: readonly (number | null)[],
+): Promise<readonly StoredItem[]> {
+  if (!items.some(holdsMedia)) return items;
+  const stop = new AbortController();
+  const media = reader.forRequest(principal.owner, AbortSignal.any([signal, stop.signal]));
+  try {
+    return await mapSomeAtOnce(items, ITEMS_AT_ONCE_MAX, (item, index) => {
+      const place = places[index] ?? null;
+      return fitItem(media, item, place === null ? null : `input[${place}]`);
+    });
+  } finally {
+    stop.abort(); // Where one failed, nobody waits for the others.
+  }
+}
+
+function holdsMedia(item: StoredItem): boolean {
+  switch (item.type) {
+    case "message":
+      return item.content.some(isMedia);
+    case "function_call_output":
+    case "custom_tool_call_output":
+      return typeof item.output !== "string" && item.output.some(isMedia);
+    default:
+      return item.type === "computer_call_output";
+  }
+}
+
+function isMedia({ type }: { readonly type: string }): boolean {
+  return type === "input_image" || type === "input_file" || type === "input_audio";
+}
+
+async function fitItem(media: RequestMedia, item: StoredItem, path: string | null): Promise<StoredItem> {
+  switch (item.type) {
+    case "message": {
+      const isAlone = item.content.length === 1;
+      return {
+        ...item,
+        content: await fitParts(item.content, path, "content", (part) => fitPart(media, part, isAlone)),
+      };
+    }
+    case "function_call_output":
+    case "custom_tool_call_output": {
+      const { output } = item;
+      if (typeof output === "string") return item;
+      return { ...item, output: await fitParts(output, path, "output", (part) => fitOutputPart(media, part)) };
+    }
+    case "computer_call_output": {
+      const { file_id: _file, ...output } = item.output;
+      const url = await named(media.readImage(item.output), path === null ? null : `${path}.output`);
+      return { ...item, output: { ...output, image_url: url } };
+    }
+    default:
+      return item;
+  }
+}
+
+function fitParts<Part>(
+  parts: readonly Part[],
+  path: string | null,
+  member: string,
+  fit: (part: Part) => Promise<Part>,
+): Promise<Part[]> {
+  return mapSomeAtOnce(parts, PARTS_AT_ONCE_MAX, (part, index) =>
+    named(fit(part), path === null ? null : `${path}.${member}[${index}]`),
+  );
+}
+
+async function fitPart(media: RequestMedia, part: MessagePart, isAlone: boolean): Promise<MessagePart> {
+  if (part.type === "input_audio") return media.readAudio(part, isAlone);
+  return part.type === "input_image" || part.type === "input_file" ? fitOutputPart(media, part) : part;
+}
+
+async function fitOutputPart(
+  media: RequestMedia,
+  part: StoredToolOutputContentPart,
+): Promise<StoredToolOutputContentPart> {
+  if (part.type === "input_image") return { ...part, file_id: null, image_url: await media.readImage(part) };
+  return part.type === "input_file" ? media.readFile(part) : part;
+}
+
+/** An error of a part says where the part is. */
+async function named<T>(reading: Promise<T>, path: string | null): Promise<T> {
+  try {
+    return await reading;
+  } catch (error) {
+    throw error instanceof MediaError ? mediaRefused(error, path) : error;
+  }
 }

@@ -1,17 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { mapSomeAtOnce } from "../../base/limits/map-some-at-once.ts";
 import type { Logger } from "../../base/logger.ts";
-import { INTERRUPTED_FAILURE, OUTDATED_FAILURE, type RunHost, type RunOrder } from "../../runs/index.ts";
-import type { AbandonedRun, EventLog, OpenedRun, RecordedEvent, RunLedger } from "../../runs/ports.ts";
-import { endingOrder, type OrderParts, orderOf } from "../create/begin-response.ts";
+import { INTERRUPTED_FAILURE, OUTDATED_FAILURE, type RunOrder } from "../../runs/index.ts";
+import type { AbandonedRun, EventLog, OpenedRun, RecordedEvent } from "../../runs/ports.ts";
+import { endingOrder, type OrderServices, orderOf } from "../create/begin-response.ts";
+import type { ResponseServices } from "../services.ts";
 import { endingTask, type RunTask } from "./run-task.ts";
 import { readTask } from "./stored-task.ts";
 
-export interface KeeperParts extends OrderParts {
-  readonly runs: RunHost;
-  readonly ledger: RunLedger;
-  readonly logger: Logger;
-}
+/** What keeping runs takes of the services. */
+export type KeeperServices = OrderServices & Pick<ResponseServices, "runs" | "ledger">;
 
 /** How often the keeper looks whether somebody asked to stop a run. */
 const LOOK_INTERVAL_MS = 1_000;
@@ -28,15 +26,17 @@ const RESTARTS_MAX = 3;
 
 /** Keeps this process's hold on its runs, and takes up those that nobody makes. */
 export class RunKeeper {
-  readonly #parts: KeeperParts;
+  readonly #services: KeeperServices;
+  readonly #log: Logger;
   #timer: NodeJS.Timeout | null = null;
   #look: Promise<void> = Promise.resolve();
   #looks = 0;
   #takesUp = true;
   #hasLeft = false;
 
-  constructor(parts: KeeperParts) {
-    this.#parts = parts;
+  constructor(services: KeeperServices, log: Logger) {
+    this.#services = services;
+    this.#log = log;
   }
 
   /**
@@ -58,8 +58,7 @@ export class RunKeeper {
     const late = sleep(waitMs, true, { signal: outOfTime.signal }).catch(() => false);
     const isLate = await Promise.race([done.then(() => false), late]).finally(() => outOfTime.abort());
     isStarting = false;
-    if (isLate)
-      this.#parts.logger.info({ waitedMs: waitMs }, "runs that were left are taken up while requests are served");
+    if (isLate) this.#log.info({ waitedMs: waitMs }, "runs that were left are taken up while requests are served");
   }
 
   /**
@@ -69,7 +68,7 @@ export class RunKeeper {
   async stop(): Promise<void> {
     this.#takesUp = false;
     await this.#look;
-    await this.#release(await this.#parts.runs.leaveQueue());
+    await this.#release(await this.#services.runs.leaveQueue());
   }
 
   /**
@@ -77,7 +76,7 @@ export class RunKeeper {
    * more.
    */
   async leave(waitMs: number): Promise<void> {
-    const { runs } = this.#parts;
+    const { runs } = this.#services;
     if (!(await runs.idle(AbortSignal.timeout(waitMs)))) {
       const left = runs.listStored();
       await runs.releaseAll(runs.list());
@@ -93,11 +92,11 @@ export class RunKeeper {
     const startedAt = performance.now();
     const runs = await this.#takeUp();
     const ms = Math.round(performance.now() - startedAt);
-    if (runs > 0) this.#parts.logger.info({ runs, ms }, "all runs that were left are taken up");
+    if (runs > 0) this.#log.info({ runs, ms }, "all runs that were left are taken up");
   }
 
   #tellFault(fault: unknown): void {
-    this.#parts.logger.error({ err: fault }, "the runs of this server could not be looked after");
+    this.#log.error({ err: fault }, "the runs of this server could not be looked after");
   }
 
   #schedule(): void {
@@ -111,11 +110,11 @@ export class RunKeeper {
   }
 
   async #lookOnce(): Promise<void> {
-    const { runs, ledger, logger } = this.#parts;
+    const { runs, ledger } = this.#services;
     this.#looks += 1;
     const isRenewal = this.#looks % LOOKS_PER_RENEWAL === 0;
     if (isRenewal && !(await ledger.renewLease()))
-      logger.warn({}, "this server was taken for dead, and its runs with it");
+      this.#log.warn({}, "this server was taken for dead, and its runs with it");
     for (const responseId of await ledger.listStopsAsked()) void runs.stop(responseId);
     if (!isRenewal) return;
     if (this.#takesUp) await this.#takeUp();
@@ -127,7 +126,7 @@ export class RunKeeper {
    * silent for long.
    */
   async #releaseLost(): Promise<void> {
-    const { runs, ledger } = this.#parts;
+    const { runs, ledger } = this.#services;
     const here = runs.listStored();
     const held = new Set(await ledger.listHeld());
     void runs.releaseAll(here.filter((responseId) => !held.has(responseId)));
@@ -135,7 +134,7 @@ export class RunKeeper {
 
   /** Gives back how many runs were claimed. */
   async #takeUp(): Promise<number> {
-    const { runs, ledger, logger } = this.#parts;
+    const { runs, ledger } = this.#services;
     const tried = new Set<string>();
     const isHere = (responseId: string): boolean => runs.has(responseId) || tried.has(responseId);
     for (;;) {
@@ -144,7 +143,7 @@ export class RunKeeper {
         const responseId = run.response.id;
         tried.add(responseId);
         await this.#resume(run).catch((fault: unknown) => {
-          logger.error({ err: fault, responseId }, "a run that was left could not be taken up");
+          this.#log.error({ err: fault, responseId }, "a run that was left could not be taken up");
         });
       });
       if (claimed.length < CLAIMS_MAX || !this.#takesUp) return tried.size;
@@ -152,22 +151,22 @@ export class RunKeeper {
   }
 
   async #resume(run: AbandonedRun): Promise<void> {
-    const { runs, log, logger } = this.#parts;
+    const { runs, eventLog } = this.#services;
     const { id: responseId } = run.response;
     if (runs.has(responseId)) return; // This process began it under a number that it has lost, and goes on with it.
-    const events = await allEvents(log, responseId);
-    logger.info({ responseId, events: events.length, restarts: run.restarts }, "a run that was left is taken up");
+    const events = await allEvents(eventLog, responseId);
+    this.#log.info({ responseId, events: events.length, restarts: run.restarts }, "a run that was left is taken up");
     const stored = run.task === null || run.restarts >= RESTARTS_MAX ? null : readTask(run.task);
     if (stored !== null && "task" in stored) return await runs.resume(this.#restartOf(run, stored.task), events, null);
-    if (stored !== null) logger.error({ responseId, task: stored.problem }, "the task of a run cannot be read here");
+    if (stored !== null) this.#log.error({ responseId, task: stored.problem }, "the task of a run cannot be read here");
     const hindrance = stored === null ? INTERRUPTED_FAILURE : OUTDATED_FAILURE;
     await runs.resume(this.#endOf(run, events), events, hindrance);
   }
 
   /** How the run is begun again. */
   #restartOf({ owner, response }: AbandonedRun, task: RunTask): RunOrder {
-    const { ledger, logger } = this.#parts;
-    const order = orderOf(this.#parts, task, { owner, response, inputItems: [] }, { log: logger });
+    const { ledger } = this.#services;
+    const order = orderOf(this.#services, task, { owner, response, inputItems: [] }, { log: this.#log });
     const ask: RunOrder["ask"] = async (signal) => {
       await ledger.countRestart(response.id); // Before whatever may end the process.
       return await order.ask(signal);
@@ -177,22 +176,22 @@ export class RunKeeper {
 
   #endOf({ owner, response }: AbandonedRun, events: readonly RecordedEvent[]): RunOrder {
     const opened: OpenedRun = { owner, response, inputItems: [] };
-    return endingOrder(this.#parts, endingTask(response, events), opened, { log: this.#parts.logger });
+    return endingOrder(this.#services, endingTask(response, events), opened, { log: this.#log });
   }
 
   /** What cannot be released is claimed all the same once this worker is gone. */
   async #release(responseIds: readonly string[]): Promise<void> {
-    const { ledger, logger } = this.#parts;
+    const { ledger } = this.#services;
     for (const responseId of responseIds) {
       await ledger.release(responseId).catch((fault: unknown) => {
-        logger.error({ err: fault, responseId }, "a run could not be left to others");
+        this.#log.error({ err: fault, responseId }, "a run could not be left to others");
       });
     }
   }
 }
 
-async function allEvents(log: EventLog, responseId: string): Promise<readonly RecordedEvent[]> {
+async function allEvents(eventLog: EventLog, responseId: string): Promise<readonly RecordedEvent[]> {
   const events: RecordedEvent[] = [];
-  for await (const batch of log.read(responseId, -1)) events.push(...batch);
+  for await (const batch of eventLog.read(responseId, -1)) events.push(...batch);
   return events;
 }

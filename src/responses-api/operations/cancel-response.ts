@@ -1,19 +1,12 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { Response } from "../../../generated/responses-api/types.ts";
-import type { RunHost } from "../../runs/index.ts";
-import type { RunLedger } from "../../runs/ports.ts";
-import type { ApiContext } from "../access/context.ts";
+import type { Caller } from "../access/caller.ts";
 import { cancelTimedOut } from "../errors/server-errors.ts";
 import { cannotCancelCompleted, cannotCancelSynchronous, responseNotFound } from "../errors/state-errors.ts";
-import type { ResponseStore, StoredResponse } from "../ports.ts";
+import type { StoredResponse } from "../ports.ts";
+import type { ResponseServices } from "../services.ts";
 import { plainBody } from "../show/plain-body.ts";
 import { isOver, waitUntilOver } from "../show/watch-response.ts";
-
-export interface CancelParts {
-  readonly store: Pick<ResponseStore, "findResponse" | "findStored">;
-  readonly runs: Pick<RunHost, "stop">;
-  readonly ledger: Pick<RunLedger, "askToStop">;
-}
 
 /** How long the process that makes a response may take to stop it. */
 const STOP_ELSEWHERE_MS = 15_000;
@@ -22,14 +15,16 @@ const STOP_ELSEWHERE_MS = 15_000;
  * `POST /v1/responses/{response_id}/cancel`: stops what is running, in the background or (an extension) in the
  * foreground.
  */
-export function cancelResponse(parts: CancelParts): ResponsesApiHandlers<ApiContext>["cancelResponse"] {
+export function cancelResponse(
+  services: Pick<ResponseServices, "store" | "runs" | "ledger">,
+): ResponsesApiHandlers<Caller>["cancelResponse"] {
   return async ({ path: { response_id: id } }, { principal: { owner }, signal }) => {
-    const stored = await parts.store.findStored(owner, id);
+    const stored = await services.store.findStored(owner, id);
     if (stored === null) throw responseNotFound(id);
     if (isOver(stored.response)) return { status: 200, body: plainBody(cancelledLate(stored)) };
-    const isStopped = await parts.runs.stop(id);
-    if (!isStopped) await parts.ledger.askToStop(id);
-    const response = await waitUntilOver(parts.store, { owner, responseId: id, signal }, STOP_ELSEWHERE_MS);
+    const isStopped = await services.runs.stop(id);
+    if (!isStopped) await services.ledger.askToStop(id);
+    const response = await waitUntilOver(services, { owner, responseId: id, signal }, STOP_ELSEWHERE_MS);
     if (response === null) throw responseNotFound(id);
     if (!isOver(response)) throw cancelTimedOut();
     return { status: 200, body: plainBody(response) };

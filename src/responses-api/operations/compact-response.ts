@@ -2,63 +2,58 @@ import type { ResponsesApiHandlers } from "../../../generated/responses-api/oper
 import type { CompactRequest, CreateResponseRequest, Usage } from "../../../generated/responses-api/types.ts";
 import { idFromStem, newIdStem } from "../../base/ids.ts";
 import { usageOf } from "../../runs/index.ts";
-import type { ModelEngine, ModelRequest, Owner } from "../../runs/ports.ts";
+import type { ModelRequest, Owner } from "../../runs/ports.ts";
 import { Admission } from "../access/admission.ts";
-import type { ApiContext } from "../access/context.ts";
-import { checkAvailability, type EngineKind } from "../checks/check-availability.ts";
-import { checkModelName } from "../checks/check-model-name.ts";
+import type { Caller } from "../access/caller.ts";
+import { checkAvailability, checkModelName } from "../checks/check-availability.ts";
 import { isUserMessage, sinceCompaction } from "../compaction/begin-at-compaction.ts";
 import { sealCompaction } from "../compaction/compacted-context.ts";
 import { checkCompaction } from "../compaction/plan-compaction.ts";
 import { readSummary, summaryRequest } from "../compaction/summary-turn.ts";
 import { estimateInputTokens } from "../create/model-request.ts";
-import { shapeTurn, type TurnSources } from "../create/shape-turn.ts";
+import { type ShapingServices, shapeTurn } from "../create/shape-turn.ts";
 import { refused } from "../errors/model-errors.ts";
 import { missingParameter, nothingToAnswer } from "../errors/parameter-errors.ts";
 import { tooManyRuns } from "../errors/server-errors.ts";
 import { ownerText } from "../input/resolve-input.ts";
-import type { RateLimiter, ResponseStore } from "../ports.ts";
+import type { ResponseServices } from "../services.ts";
 import { keepWindow } from "../window/keep-window.ts";
 
-export interface CompactParts extends TurnSources {
-  readonly engine: ModelEngine;
-  readonly engineKind: EngineKind;
-  readonly limiter: RateLimiter;
-  readonly store: TurnSources["store"] & Pick<ResponseStore, "findResponse">;
-}
+type CompactServices = ShapingServices & Pick<ResponseServices, "engine" | "engineKind" | "limiter">;
 
 /** Compactions at once; each is a call of the model that nobody reads along. */
 const COMPACTIONS_MAX = 100;
 
 /** `POST /v1/responses/compact`: the user's messages, and the rest summed up by the model and sealed. */
-export function compactResponse(parts: CompactParts): ResponsesApiHandlers<ApiContext>["compactResponse"] {
+export function compactResponse(services: CompactServices): ResponsesApiHandlers<Caller>["compactResponse"] {
   let running = 0;
-  return async ({ body }, context) => {
+  return async ({ body }, caller) => {
     if (running >= COMPACTIONS_MAX) throw tooManyRuns("runs", COMPACTIONS_MAX);
     running += 1;
     try {
-      return await compacted(parts, body, context);
+      return await compacted(services, body, caller);
     } finally {
       running -= 1;
     }
   };
 }
 
-async function compacted(parts: CompactParts, body: CompactRequest, { principal, signal }: ApiContext) {
+async function compacted(services: CompactServices, body: CompactRequest, caller: Caller) {
+  const { principal, signal } = caller;
   const { owner } = principal;
-  const admission = await Admission.open(parts.limiter, principal);
-  const request = await requestOf(parts, owner, body);
-  checkAvailability(request, parts.engineKind);
+  const admission = await Admission.open(services, principal);
+  const request = await requestOf(services, owner, body);
+  checkAvailability(request, services.engineKind);
   checkCompaction(request);
   const ids = newIdStem(Math.floor(Date.now() / 1000), keyOf(request));
-  const { said, request: shaped } = await shapeTurn(parts, { owner, signal }, request, ids);
+  const { said, request: shaped } = await shapeTurn(services, caller, request, ids);
   if (shaped.items.length === 0) throw nothingToAnswer();
   checkModelName(request.model);
-  const { summary, usage } = await summed(parts, shaped, admission, signal);
+  const { summary, usage } = await summed(services, shaped, admission, signal);
   const id = idFromStem("resp", ids, 0);
   const place = { id: idFromStem("cmp", ids, 0), type: "compaction" as const };
   const context = { summary, keeps: "user_messages" as const, calls: [] };
-  const compaction = { ...place, encrypted_content: sealCompaction(context, parts.sealer, id, ownerText(owner)) };
+  const compaction = { ...place, encrypted_content: sealCompaction(context, services.sealer, id, ownerText(owner)) };
   return {
     status: 200 as const,
     headers: admission.headers,
@@ -73,7 +68,7 @@ async function compacted(parts: CompactParts, body: CompactRequest, { principal,
 }
 
 async function summed(
-  { engine }: CompactParts,
+  { engine }: CompactServices,
   shaped: ModelRequest,
   admission: Admission,
   signal: AbortSignal,
@@ -97,7 +92,11 @@ async function summed(
 }
 
 /** A null model means that of the response before. */
-async function requestOf({ store }: CompactParts, owner: Owner, body: CompactRequest): Promise<CreateResponseRequest> {
+async function requestOf(
+  { store }: CompactServices,
+  owner: Owner,
+  body: CompactRequest,
+): Promise<CreateResponseRequest> {
   const { model, previous_response_id: previousId } = body;
   const previous = model === null && previousId != null ? await store.findResponse(owner, previousId) : null;
   const known = model ?? previous?.model;

@@ -1,33 +1,29 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { CreateResponseRequest, InputTokensRequest } from "../../../generated/responses-api/types.ts";
 import { newIdStem } from "../../base/ids.ts";
-import type { ModelEngine, Owner } from "../../runs/ports.ts";
+import type { Owner } from "../../runs/ports.ts";
 import { Admission } from "../access/admission.ts";
-import type { ApiContext } from "../access/context.ts";
-import { checkAvailability, type EngineKind } from "../checks/check-availability.ts";
+import type { Caller } from "../access/caller.ts";
+import { checkAvailability } from "../checks/check-availability.ts";
 import { checkCompaction } from "../compaction/plan-compaction.ts";
-import { shapeTurn, type TurnSources } from "../create/shape-turn.ts";
+import { type ShapingServices, shapeTurn } from "../create/shape-turn.ts";
 import { refused } from "../errors/model-errors.ts";
-import type { RateLimiter, ResponseStore } from "../ports.ts";
+import type { ResponseServices } from "../services.ts";
 import { keepWindow } from "../window/keep-window.ts";
 
-export interface CountParts extends TurnSources {
-  readonly engine: ModelEngine;
-  readonly engineKind: EngineKind;
-  readonly limiter: RateLimiter;
-  readonly store: TurnSources["store"] & Pick<ResponseStore, "findResponse">;
-}
+type CountServices = ShapingServices & Pick<ResponseServices, "engine" | "engineKind" | "limiter">;
 
 /** `POST /v1/responses/input_tokens`: what a create call with this body would take of input. */
-export function countInputTokens(parts: CountParts): ResponsesApiHandlers<ApiContext>["countInputTokens"] {
-  return async ({ body }, { principal, signal }) => {
+export function countInputTokens(services: CountServices): ResponsesApiHandlers<Caller>["countInputTokens"] {
+  return async ({ body }, caller) => {
+    const { principal, signal } = caller;
     const { owner } = principal;
-    await Admission.open(parts.limiter, principal);
+    await Admission.open(services, principal);
     const { personality: _personality, ...members } = body ?? {}; // No model here has one.
-    const request = { ...members, input: members.input ?? "", model: await modelOf(parts, owner, members, signal) };
-    checkAvailability(request, parts.engineKind);
+    const request = { ...members, input: members.input ?? "", model: await modelOf(services, owner, members, signal) };
+    checkAvailability(request, services.engineKind);
     checkCompaction(request);
-    const { tokens, exact } = await count(parts, { owner, signal }, request).catch(refused);
+    const { tokens, exact } = await count(services, caller, request).catch(refused);
     return {
       status: 200,
       headers: { "x-token-count": exact ? "exact" : "estimate" },
@@ -36,20 +32,16 @@ export function countInputTokens(parts: CountParts): ResponsesApiHandlers<ApiCon
   };
 }
 
-async function count(
-  parts: CountParts,
-  scope: { readonly owner: Owner; readonly signal: AbortSignal },
-  request: CreateResponseRequest,
-) {
-  const shaped = await shapeTurn(parts, scope, request, newIdStem(Math.floor(Date.now() / 1000)));
+async function count(services: CountServices, caller: Caller, request: CreateResponseRequest) {
+  const shaped = await shapeTurn(services, caller, request, newIdStem(Math.floor(Date.now() / 1000)));
   const kept =
-    request.truncation === "auto" ? await keepWindow(parts.engine, shaped.request, scope.signal) : shaped.request;
-  return await parts.engine.countTokens(kept, scope.signal);
+    request.truncation === "auto" ? await keepWindow(services.engine, shaped.request, caller.signal) : shaped.request;
+  return await services.engine.countTokens(kept, caller.signal);
 }
 
 /** The model that is named, else that of the response before, else the first there is. */
 async function modelOf(
-  { store, engine }: CountParts,
+  { store, engine }: CountServices,
   owner: Owner,
   { model, previous_response_id: previousId }: Pick<InputTokensRequest, "model" | "previous_response_id">,
   signal: AbortSignal,

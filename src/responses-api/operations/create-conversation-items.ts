@@ -1,7 +1,8 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { ApiContext } from "../access/context.ts";
+import type { Caller } from "../access/caller.ts";
 import { conversationRefused } from "../errors/conversation-errors.ts";
-import { type AddItemsParts, placeConversationItems } from "../input/place-conversation-items.ts";
+import { placeConversationItems } from "../input/place-conversation-items.ts";
+import type { ResponseServices } from "../services.ts";
 import { itemList } from "../show/item-list.ts";
 
 /**
@@ -9,11 +10,11 @@ import { itemList } from "../show/item-list.ts";
  * made.
  */
 export function createConversationItems(
-  parts: AddItemsParts,
-): ResponsesApiHandlers<ApiContext>["createConversationItems"] {
+  services: Pick<ResponseServices, "store" | "conversations">,
+): ResponsesApiHandlers<Caller>["createConversationItems"] {
   return async ({ path: { conversation_id: id }, body }, { principal: { owner } }) => {
-    const items = await placeConversationItems(parts, owner, { conversationId: id, items: body.items });
-    const refusal = await parts.conversations.addItems(owner, id, items);
+    const items = await placeConversationItems(services, owner, { conversationId: id, items: body.items });
+    const refusal = await services.conversations.addItems(owner, id, items);
     if (refusal !== null) throw conversationRefused(refusal, id);
     return { status: 200, body: itemList({ items, hasMore: false }) };
   };

@@ -1,22 +1,25 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { Conversation } from "../../../generated/responses-api/types.ts";
 import { newId } from "../../base/ids.ts";
-import type { ApiContext } from "../access/context.ts";
-import { type AddItemsParts, placeConversationItems } from "../input/place-conversation-items.ts";
+import type { Caller } from "../access/caller.ts";
+import { placeConversationItems } from "../input/place-conversation-items.ts";
+import type { ResponseServices } from "../services.ts";
 
 /** `POST /v1/conversations`: a new history, with its first items if there are any. */
-export function createConversation(parts: AddItemsParts): ResponsesApiHandlers<ApiContext>["createConversation"] {
+export function createConversation(
+  services: Pick<ResponseServices, "store" | "conversations">,
+): ResponsesApiHandlers<Caller>["createConversation"] {
   return async ({ body }, { principal: { owner } }) => {
     const createdAt = Math.floor(Date.now() / 1000);
     const id = newId("conv", createdAt);
-    const items = await placeConversationItems(parts, owner, { conversationId: id, items: body?.items ?? [] });
+    const items = await placeConversationItems(services, owner, { conversationId: id, items: body?.items ?? [] });
     const conversation: Conversation = {
       id,
       object: "conversation",
       created_at: createdAt,
       metadata: body?.metadata ?? {},
     };
-    await parts.conversations.createConversation(owner, conversation, items);
+    await services.conversations.createConversation(owner, conversation, items);
     return { status: 200, body: conversation };
   };
 }

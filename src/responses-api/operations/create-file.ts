@@ -1,10 +1,10 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { ApiContext } from "../access/context.ts";
-import type { FileStore } from "../ports.ts";
+import type { Caller } from "../access/caller.ts";
+import type { ResponseServices } from "../services.ts";
 import { showFile } from "../show/show-file.ts";
 
 /** `POST /v1/files`: keeps an uploaded file. `checkFileUpload` has looked at its parts. */
-export function createFile(files: Pick<FileStore, "createFile">): ResponsesApiHandlers<ApiContext>["createFile"] {
+export function createFile(services: Pick<ResponseServices, "files">): ResponsesApiHandlers<Caller>["createFile"] {
   return async ({ body: { file, purpose, expires_after: expiry } }, { principal, signal }) => {
     const incoming = {
       purpose,
@@ -13,6 +13,6 @@ export function createFile(files: Pick<FileStore, "createFile">): ResponsesApiHa
       content: file.read(),
       expiresAfter: expiry?.seconds ?? null,
     };
-    return { status: 200, body: showFile(await files.createFile(principal.owner, incoming, signal)) };
+    return { status: 200, body: showFile(await services.files.createFile(principal.owner, incoming, signal)) };
   };
 }

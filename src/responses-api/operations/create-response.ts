@@ -1,10 +1,11 @@
 import type { CreateResponseReply, ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { CreateResponseRequest, Response } from "../../../generated/responses-api/types.ts";
 import { ResponseFold } from "../../runs/index.ts";
-import type { ApiContext } from "../access/context.ts";
-import { type BeginParts, type BegunResponse, beginResponse } from "../create/begin-response.ts";
+import type { Caller } from "../access/caller.ts";
+import { type BegunResponse, beginResponse } from "../create/begin-response.ts";
 import { soundUnheard } from "../errors/parameter-errors.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
+import type { ResponseServices } from "../services.ts";
 import { plainBody } from "../show/plain-body.ts";
 import { showEvents } from "../show/show-events.ts";
 import { isOver } from "../show/watch-response.ts";
@@ -21,11 +22,11 @@ const PREPARATION_MS = 1_000;
  * `POST /v1/responses`: asks the model; shows its events as they come, or folds them into one body. In the background
  * the body is that of the queued response.
  */
-export function createResponse(parts: BeginParts): ResponsesApiHandlers<ApiContext>["createResponse"] {
-  return async ({ body }, context) => {
+export function createResponse(services: ResponseServices): ResponsesApiHandlers<Caller>["createResponse"] {
+  return async ({ body }, caller) => {
     if (body.output_audio != null && body.stream !== true && body.store === false) throw soundUnheard();
-    const beginning = beginResponse(parts, body, context);
-    if (body.stream === true) return streamed(beginning, body, parts.streamStartWaitMs);
+    const beginning = beginResponse(services, body, caller);
+    if (body.stream === true) return streamed(beginning, body, services.streamStartWaitMs);
     const run = await beginning;
     const response = body.background === true ? run.response : await folded(run);
     return { ...headOf(run, body), body: plainBody(response) };

@@ -1,18 +1,18 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { ApiContext } from "../access/context.ts";
+import type { Caller } from "../access/caller.ts";
 import { conversationNotFound, conversationRefused } from "../errors/conversation-errors.ts";
-import type { ConversationStore } from "../ports.ts";
+import type { ResponseServices } from "../services.ts";
 
 /**
  * `DELETE /v1/conversations/{conversation_id}/items/{item_id}`: not while a response is being made in the conversation.
  */
 export function deleteConversationItem(
-  conversations: Pick<ConversationStore, "deleteItem" | "findConversation">,
-): ResponsesApiHandlers<ApiContext>["deleteConversationItem"] {
+  services: Pick<ResponseServices, "conversations">,
+): ResponsesApiHandlers<Caller>["deleteConversationItem"] {
   return async ({ path: { conversation_id: id, item_id: itemId } }, { principal: { owner } }) => {
-    const refusal = await conversations.deleteItem(owner, id, itemId);
+    const refusal = await services.conversations.deleteItem(owner, id, itemId);
     if (refusal !== null) throw conversationRefused(refusal, id, itemId);
-    const body = await conversations.findConversation(owner, id);
+    const body = await services.conversations.findConversation(owner, id);
     if (body === null) throw conversationNotFound(id); // It was deleted meanwhile.
     return { status: 200, body };
   };

@@ -1,16 +1,15 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { RunHost } from "../../runs/index.ts";
-import type { ApiContext } from "../access/context.ts";
+import type { Caller } from "../access/caller.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
-import type { ResponseStore } from "../ports.ts";
+import type { ResponseServices } from "../services.ts";
 
 /**
  * `DELETE /v1/responses/{response_id}`: stops the response if it is still running, then removes everything about it.
  */
 export function deleteResponse(
-  store: Pick<ResponseStore, "findResponse" | "deleteResponse">,
-  runs: Pick<RunHost, "stop">,
-): ResponsesApiHandlers<ApiContext>["deleteResponse"] {
+  services: Pick<ResponseServices, "store" | "runs">,
+): ResponsesApiHandlers<Caller>["deleteResponse"] {
+  const { store, runs } = services;
   return async ({ path: { response_id: id } }, { principal: { owner } }) => {
     if ((await store.findResponse(owner, id)) === null) throw responseNotFound(id);
     await runs.stop(id);

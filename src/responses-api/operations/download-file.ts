@@ -1,12 +1,12 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { ApiContext } from "../access/context.ts";
+import type { Caller } from "../access/caller.ts";
 import { fileNotFound } from "../errors/file-errors.ts";
-import type { FileStore } from "../ports.ts";
+import type { ResponseServices } from "../services.ts";
 
 /** `GET /v1/files/{file_id}/content`: the bytes as they were uploaded, never as something that a browser would show. */
-export function downloadFile(files: Pick<FileStore, "streamFile">): ResponsesApiHandlers<ApiContext>["downloadFile"] {
+export function downloadFile(services: Pick<ResponseServices, "files">): ResponsesApiHandlers<Caller>["downloadFile"] {
   return async ({ path: { file_id: id } }, { principal }) => {
-    const found = await files.streamFile(principal.owner, id);
+    const found = await services.files.streamFile(principal.owner, id);
     if (found === null) throw fileNotFound(id);
     return {
       status: 200,

@@ -1,13 +1,13 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { ApiContext } from "../access/context.ts";
+import type { Caller } from "../access/caller.ts";
 import { fileNotFound } from "../errors/file-errors.ts";
-import type { FileStore } from "../ports.ts";
+import type { ResponseServices } from "../services.ts";
 import { showFile } from "../show/show-file.ts";
 
 /** `GET /v1/files/{file_id}`. */
-export function getFile(files: Pick<FileStore, "findFile">): ResponsesApiHandlers<ApiContext>["getFile"] {
+export function getFile(services: Pick<ResponseServices, "files">): ResponsesApiHandlers<Caller>["getFile"] {
   return async ({ path: { file_id: id } }, { principal }) => {
-    const file = await files.findFile(principal.owner, id);
+    const file = await services.files.findFile(principal.owner, id);
     if (file === null) throw fileNotFound(id);
     return { status: 200, body: showFile(file) };
   };

@@ -1,7 +1,7 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { ApiContext } from "../access/context.ts";
+import type { Caller } from "../access/caller.ts";
 
 /** `GET /healthz`: the process answers. */
-export function getHealth(): ResponsesApiHandlers<ApiContext>["getHealth"] {
+export function getHealth(): ResponsesApiHandlers<Caller>["getHealth"] {
   return async () => ({ status: 200, body: { status: "ok", checks: {} } });
 }

@@ -1,37 +1,31 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import { hashApiKey } from "../../base/api-key.ts";
-import type { Peer } from "../access/context.ts";
+import type { Caller, Peer } from "../access/caller.ts";
 import { metricsKeyWanted, metricsNotShown } from "../errors/metrics-errors.ts";
 import { unknownRoute } from "../errors/request-errors.ts";
-
-/** Whom the metrics are shown to, and where they come from. */
-export interface MetricsParts {
-  /** The metrics as they are now, in the text format of Prometheus. */
-  readonly text: () => Promise<string>;
-  /** Who may read them where there is no key. */
-  readonly shownTo: "loopback" | "open" | "off";
-  readonly key: string | null;
-}
+import type { ResponseServices, ShownMetrics } from "../services.ts";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /**
  * `GET /metrics`: 404 where they are switched off, 401 without the key that they want, 403 for callers from elsewhere.
  */
-export function getMetrics(parts: MetricsParts): ResponsesApiHandlers<{ readonly caller: Peer }>["getMetrics"] {
-  return async (_request, { caller }) => {
-    checkReader(parts, caller);
-    return { status: 200, text: await parts.text(), contentType: CONTENT_TYPE };
+export function getMetrics({
+  metrics,
+}: Pick<ResponseServices, "metrics">): ResponsesApiHandlers<Pick<Caller, "peer">>["getMetrics"] {
+  return async (_request, { peer }) => {
+    checkReader(metrics, peer);
+    return { status: 200, text: await metrics.text(), contentType: CONTENT_TYPE };
   };
 }
 
-function checkReader({ shownTo, key }: MetricsParts, caller: Peer): void {
+function checkReader({ shownTo, key }: ShownMetrics, peer: Peer): void {
   if (shownTo === "off") throw unknownRoute("GET", "/metrics");
   if (key !== null) {
-    const { authorization } = caller.headers;
+    const { authorization } = peer.headers;
     const sent = typeof authorization === "string" ? /^Bearer +(\S+) *$/i.exec(authorization)?.[1] : undefined;
     if (sent === undefined || hashApiKey(sent) !== hashApiKey(key)) throw metricsKeyWanted();
-  } else if (shownTo === "loopback" && !isLocal(caller)) throw metricsNotShown();
+  } else if (shownTo === "loopback" && !isLocal(peer)) throw metricsNotShown();
 }
 
 const PROXY_HEADER = /^(?:forwarded|via|x-real-ip|x-forwarded-.*)$/;

@@ -1,11 +1,11 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { ModelEngine } from "../../runs/ports.ts";
-import type { ApiContext } from "../access/context.ts";
+import type { Caller } from "../access/caller.ts";
 import { modelUnknown } from "../errors/model-errors.ts";
+import type { ResponseServices } from "../services.ts";
 import { offeredModels } from "../show/offered-models.ts";
 
 /** `GET /v1/models/{model}`. */
-export function getModel(engine: ModelEngine): ResponsesApiHandlers<ApiContext>["getModel"] {
+export function getModel({ engine }: Pick<ResponseServices, "engine">): ResponsesApiHandlers<Caller>["getModel"] {
   return async ({ path }, { signal }) => {
     const found = (await offeredModels(engine, signal)).find(({ id }) => id === path.model);
     if (found === undefined) throw modelUnknown(path.model);

@@ -1,18 +1,19 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { ApiContext } from "../access/context.ts";
+import type { Caller } from "../access/caller.ts";
 import { contextTooLong, cursorNotFound, responseNotFound } from "../errors/state-errors.ts";
-import { ContextTooLong, type InputPageRequest, type ResponseStore } from "../ports.ts";
+import { ContextTooLong, type InputPageRequest } from "../ports.ts";
+import type { ResponseServices } from "../services.ts";
 import { itemList } from "../show/item-list.ts";
 
 const PAGE_ITEMS_DEFAULT = 20;
-
-type Store = Pick<ResponseStore, "listInputItems" | "findResponse">;
 
 /**
  * `GET /v1/responses/{response_id}/input_items`: the items supplied to that request, or with `history` all that its
  * model was shown; newest first unless asked otherwise.
  */
-export function listInputItems(store: Store): ResponsesApiHandlers<ApiContext>["listInputItems"] {
+export function listInputItems({
+  store,
+}: Pick<ResponseServices, "store">): ResponsesApiHandlers<Caller>["listInputItems"] {
   return async ({ path: { response_id: id }, query }, { principal: { owner } }) => {
     const request: InputPageRequest = {
       limit: query.limit ?? PAGE_ITEMS_DEFAULT,

@@ -1,17 +1,17 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { ApiContext } from "../access/context.ts";
+import type { Caller } from "../access/caller.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
 import { shownEvents } from "../show/show-events.ts";
-import { type WatchParts, watchResponse } from "../show/watch-response.ts";
+import { type WatchServices, watchResponse } from "../show/watch-response.ts";
 
 /**
  * `GET /v1/responses/{response_id}/events`: the events of any stored response, those to come included, in the extension
  * dialect unless asked otherwise.
  */
-export function streamResponseEvents(parts: WatchParts): ResponsesApiHandlers<ApiContext>["streamResponseEvents"] {
+export function streamResponseEvents(services: WatchServices): ResponsesApiHandlers<Caller>["streamResponseEvents"] {
   return async ({ path: { response_id: id }, query }, { principal: { owner }, signal }) => {
-    if ((await parts.store.findResponse(owner, id)) === null) throw responseNotFound(id);
-    const events = watchResponse(parts, { owner, responseId: id, signal }, query.starting_after ?? -1);
+    if ((await services.store.findResponse(owner, id)) === null) throw responseNotFound(id);
+    const events = watchResponse(services, { owner, responseId: id, signal }, query.starting_after ?? -1);
     const channels = query.channels == null ? null : new Set(query.channels);
     return {
       status: 200,

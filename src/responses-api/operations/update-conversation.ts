@@ -1,16 +1,16 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { ApiContext } from "../access/context.ts";
+import type { Caller } from "../access/caller.ts";
 import { conversationNotFound, conversationRefused } from "../errors/conversation-errors.ts";
-import type { ConversationStore } from "../ports.ts";
+import type { ResponseServices } from "../services.ts";
 
 /** `POST /v1/conversations/{conversation_id}`: replaces the metadata, also while a response is being made. */
 export function updateConversation(
-  conversations: Pick<ConversationStore, "replaceMetadata" | "findConversation">,
-): ResponsesApiHandlers<ApiContext>["updateConversation"] {
+  services: Pick<ResponseServices, "conversations">,
+): ResponsesApiHandlers<Caller>["updateConversation"] {
   return async ({ path: { conversation_id: id }, body: { metadata } }, { principal: { owner } }) => {
-    const refusal = await conversations.replaceMetadata(owner, id, metadata ?? {});
+    const refusal = await services.conversations.replaceMetadata(owner, id, metadata ?? {});
     if (refusal !== null) throw conversationRefused(refusal, id);
-    const body = await conversations.findConversation(owner, id);
+    const body = await services.conversations.findConversation(owner, id);
     if (body === null) throw conversationNotFound(id); // It was deleted meanwhile.
     return { status: 200, body };
   };

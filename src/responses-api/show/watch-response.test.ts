@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { RunHost } from "../../runs/index.ts";
 import type { RecordedEvent } from "../../runs/ports.ts";
 import { LiveFeed, READER_LAG_EVENTS_MAX } from "../../runs/reading/live-feed.ts";
 import { textEvents } from "../../store/runs/text-events.fixture.ts";
@@ -17,18 +18,26 @@ async function begun() {
   const seen = { looks: 0, subscriptions: 0 };
   const here = { isHere: true, isLeaving: false };
   const controller = new AbortController();
-  const findResponse: typeof store.responses.findResponse = (owner, id) => {
+  const find = store.responses.findResponse.bind(store.responses);
+  const findResponse: typeof find = (owner, id) => {
     seen.looks += 1;
-    return store.responses.findResponse(owner, id);
+    return find(owner, id);
   };
-  const subscribe = () => {
-    seen.subscriptions += 1;
-    return here.isHere ? feed.subscribe() : null;
-  };
+  class Runs extends RunHost {
+    override subscribe() {
+      seen.subscriptions += 1;
+      return here.isHere ? feed.subscribe() : null;
+    }
+
+    override get isLeaving() {
+      return here.isLeaving;
+    }
+  }
+  const runs = new Runs({ runsMax: 1, backgroundRunsMax: 1, queueMax: 1, runMs: 1000 });
+  const services = { store: Object.assign(store.responses, { findResponse }), eventLog: store.events, runs };
   const watch = () => {
-    const runs = { subscribe, isLeaving: here.isLeaving };
     const watched = { owner: OURS, responseId: ID, signal: controller.signal };
-    return watchResponse({ store: { findResponse }, log: store.events, runs }, watched, -1);
+    return watchResponse(services, watched, -1);
   };
   return { store, feed, seen, here, controller, watch };
 }

@@ -1,14 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Response } from "../../../generated/responses-api/types.ts";
-import { type RunHost, readEvents } from "../../runs/index.ts";
-import type { EventLog, Owner, RecordedEvent } from "../../runs/ports.ts";
-import type { ResponseStore } from "../ports.ts";
+import { readEvents } from "../../runs/index.ts";
+import type { Owner, RecordedEvent } from "../../runs/ports.ts";
+import type { ResponseServices } from "../services.ts";
 
-export interface WatchParts {
-  readonly store: Pick<ResponseStore, "findResponse">;
-  readonly log: Pick<EventLog, "read">;
-  readonly runs: Pick<RunHost, "subscribe" | "isLeaving">;
-}
+export type WatchServices = Pick<ResponseServices, "store" | "eventLog" | "runs">;
 
 /** Which response is watched, and by whom. */
 export interface Watched {
@@ -24,16 +20,16 @@ type Batches = AsyncGenerator<readonly RecordedEvent[], void>;
 const LOOK_INTERVAL_MS = 200;
 
 /** The events of a response numbered above `after` (−1: all), stored ones and those to come; ends after its last. */
-export async function* watchResponse(parts: WatchParts, watched: Watched, after: number): Batches {
-  const { log, runs } = parts;
+export async function* watchResponse(services: WatchServices, watched: Watched, after: number): Batches {
+  const { eventLog: log, runs } = services;
   const { responseId, signal } = watched;
   const live = runs.subscribe(responseId); // Not before somebody reads: nobody else would give the place back.
-  if (live === null) return yield* followLog(parts, watched, after);
+  if (live === null) return yield* followLog(services, watched, after);
   const leave = (): void => live.close();
   if (signal.aborted) leave();
   signal.addEventListener("abort", leave, { once: true });
   try {
-    yield* toTheEnd(parts, watched, after, readEvents({ responseId, log, live, isLiveFromStart: false }, after));
+    yield* toTheEnd(services, watched, after, readEvents({ responseId, log, live, isLiveFromStart: false }, after));
   } finally {
     signal.removeEventListener("abort", leave);
   }
@@ -41,7 +37,7 @@ export async function* watchResponse(parts: WatchParts, watched: Watched, after:
 
 /** The events of a stored response that is made here and, if another process goes on with it, the rest of them. */
 export async function* toTheEnd(
-  parts: WatchParts,
+  services: WatchServices,
   watched: Watched,
   after: number,
   events: AsyncIterable<readonly RecordedEvent[]>,
@@ -53,17 +49,17 @@ export async function* toTheEnd(
     shown = last?.number ?? shown;
     if (last !== undefined && "response" in last.event && isOver(last.event.response)) return;
   }
-  if (!parts.runs.isLeaving) yield* followLog(parts, watched, shown);
+  if (!services.runs.isLeaving) yield* followLog(services, watched, shown);
 }
 
 /** A response that is not made here is read as far as it is stored, again and again until it has ended. */
-async function* followLog({ store, log }: WatchParts, watched: Watched, after: number): Batches {
+async function* followLog({ store, eventLog }: WatchServices, watched: Watched, after: number): Batches {
   const { owner, responseId, signal } = watched;
   let shown = after;
   while (!signal.aborted) {
     // Looked at first: what it had stored by then is read below.
     const response = await store.findResponse(owner, responseId);
-    for await (const batch of log.read(responseId, shown)) {
+    for await (const batch of eventLog.read(responseId, shown)) {
       shown = batch.at(-1)?.number ?? shown;
       yield batch;
     }
@@ -79,7 +75,7 @@ export function isOver({ status }: Response): boolean {
 
 /** The response once it is over, or as it is after `waitMs`; null if it is gone. */
 export async function waitUntilOver(
-  store: Pick<ResponseStore, "findResponse">,
+  { store }: Pick<ResponseServices, "store">,
   { owner, responseId, signal }: Watched,
   waitMs: number,
 ): Promise<Response | null> {

@@ -1,5 +1,5 @@
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
-import type { RememberedTurn, RememberedTurns } from "../input/load-history.ts";
+import type { RememberedTurn, RememberedTurns } from "../access/caller.ts";
 import type { Lane } from "./lanes.ts";
 
 /** JSON text of the turns that one connection may have remembered. */

@@ -2,11 +2,11 @@ import { ApiError } from "../../base/api-error.ts";
 import { assertNever } from "../../base/assert.ts";
 import type { ByteBudget } from "../../base/limits/byte-budget.ts";
 import type { Principal } from "../access/authenticate.ts";
-import type { ApiContext } from "../access/context.ts";
-import type { BeginParts } from "../create/begin-response.ts";
+import type { Caller } from "../access/caller.ts";
 import { internalError, noRoomForBody, shuttingDown } from "../errors/server-errors.ts";
 import { ofStore } from "../errors/store-errors.ts";
 import { connectionLimitReached, streamLimitReached } from "../errors/websocket-errors.ts";
+import type { ResponseServices } from "../services.ts";
 import { cancelResponse } from "./cancel-response.ts";
 import { type CharacterBudget, ConnectionMemory } from "./connection-memory.ts";
 import { errorFrame } from "./error-frame.ts";
@@ -15,8 +15,8 @@ import { Outbox } from "./outbox.ts";
 import { type Frame, faultFrame, readFrame } from "./read-frame.ts";
 import { type AskingFrame, type Connection, serveFrame } from "./serve-frame.ts";
 
-export interface ConnectionParts {
-  readonly begin: BeginParts;
+/** How long connections last, and what they may hold. */
+export interface ConnectionLimits {
   readonly lifetimeMs: number;
   /** What all connections may remember together. */
   readonly budget: CharacterBudget;
@@ -24,8 +24,8 @@ export interface ConnectionParts {
   readonly incoming: ByteBudget;
 }
 
-/** What a connection knows beyond its messages. */
-export interface ConnectionContext extends ApiContext {
+/** Who has opened a connection. */
+export interface ConnectedCaller extends Caller {
   /** Aborts when the server begins to stop. */
   readonly draining: AbortSignal;
   /** Whose connection it is by now; throws for a key that was revoked since. */
@@ -43,11 +43,12 @@ const LAST_RESPONSES_MS = 5 * 60_000;
  * the time of the connection is over.
  */
 export function serveConnection(
-  parts: ConnectionParts,
+  services: ResponseServices,
+  limits: ConnectionLimits,
   messages: AsyncIterator<unknown>,
-  context: ConnectionContext,
+  caller: ConnectedCaller,
 ): AsyncGenerator<object> {
-  return new ConnectionServer(parts, messages, context).run();
+  return new ConnectionServer(services, limits, messages, caller).run();
 }
 
 /** A frame that waits for its turn. */
@@ -57,9 +58,9 @@ interface WaitingFrame extends AskingFrame {
 }
 
 class ConnectionServer {
-  readonly #parts: ConnectionParts;
+  readonly #limits: ConnectionLimits;
   readonly #messages: AsyncIterator<unknown>;
-  readonly #context: ConnectionContext;
+  readonly #caller: ConnectedCaller;
   readonly #lanes: Lanes<WaitingFrame>;
   readonly #outbox = new Outbox();
   readonly #timeOver = new AbortController();
@@ -69,17 +70,21 @@ class ConnectionServer {
   /** Why nothing new is begun, as the frames that still wait are told. */
   #ending: { readonly fault: ApiError; isTold: boolean } | null = null;
 
-  constructor(parts: ConnectionParts, messages: AsyncIterator<unknown>, context: ConnectionContext) {
-    this.#parts = parts;
-    this.#lanes = new Lanes(parts.incoming.open());
+  constructor(
+    services: ResponseServices,
+    limits: ConnectionLimits,
+    messages: AsyncIterator<unknown>,
+    caller: ConnectedCaller,
+  ) {
+    this.#limits = limits;
+    this.#lanes = new Lanes(limits.incoming.open());
     this.#messages = messages;
-    this.#context = context;
+    this.#caller = caller;
     this.#connection = {
-      begin: parts.begin,
-      authenticate: () => context.authenticate(),
-      signal: AbortSignal.any([context.signal, this.#timeOver.signal]),
-      cause: { log: context.log, requestId: context.requestId, trace: context.trace },
-      memory: new ConnectionMemory(parts.budget),
+      services,
+      caller: { ...caller, signal: AbortSignal.any([caller.signal, this.#timeOver.signal]) },
+      authenticate: () => caller.authenticate(),
+      memory: new ConnectionMemory(limits.budget),
       running: new Map(),
       serving: new Map(),
       outbox: this.#outbox,
@@ -87,7 +92,7 @@ class ConnectionServer {
   }
 
   async *run(): AsyncGenerator<object> {
-    const { signal, draining } = this.#context;
+    const { signal, draining } = this.#caller;
     const leave = (): void => {
       this.#lanes.clear();
       // Else it is the server that ends, and responses still get their last event.
@@ -112,7 +117,7 @@ class ConnectionServer {
   }
 
   #limitTime(): () => void {
-    const { lifetimeMs } = this.#parts;
+    const { lifetimeMs } = this.#limits;
     const fault = connectionLimitReached(lifetimeMs);
     const limit = setTimeout(() => this.#end(fault), lifetimeMs);
     const last = setTimeout(() => this.#timeOver.abort(fault), lifetimeMs + Math.min(lifetimeMs, LAST_RESPONSES_MS));
@@ -152,7 +157,7 @@ class ConnectionServer {
         continue;
       }
       this.#serveReady();
-      while (this.#lanes.isFull && this.#ending === null && !this.#context.signal.aborted) {
+      while (this.#lanes.isFull && this.#ending === null && !this.#caller.signal.aborted) {
         await new Promise<void>((resolve) => {
           this.#wakeReading = resolve;
         });
@@ -188,7 +193,7 @@ class ConnectionServer {
   }
 
   async #refuse({ lane, previousId }: Frame, fault: ApiError): Promise<void> {
-    const { log, requestId } = this.#context;
+    const { log, requestId } = this.#caller;
     if (previousId !== null) this.#connection.memory.forget(previousId);
     log.info({ requestId, lane, status: fault.status, code: fault.code }, "a frame was refused");
     await this.#outbox.put(errorFrame(fault, lane));
@@ -208,7 +213,7 @@ class ConnectionServer {
 
   /** Never rejects. */
   async #serve(frame: WaitingFrame): Promise<void> {
-    const { log, requestId, signal } = this.#context;
+    const { log, requestId, signal } = this.#caller;
     const startedAt = performance.now();
     const said = { operationId: "createResponse", requestId, lane: frame.lane };
     try {
@@ -232,7 +237,7 @@ class ConnectionServer {
     if (error instanceof ApiError) return error;
     const refusal = ofStore(error);
     if (refusal !== null) return refusal;
-    const { log, requestId, signal } = this.#context;
+    const { log, requestId, signal } = this.#caller;
     if (!signal.aborted) log.error({ err: error, requestId, lane }, "a turn broke");
     return internalError(requestId);
   }

@@ -1,8 +1,10 @@
 import type { Response } from "../../../generated/responses-api/types.ts";
 import type { RecordedEvent } from "../../runs/ports.ts";
 import type { Principal } from "../access/authenticate.ts";
-import { type BeginParts, type BegunResponse, beginResponse, type RunCause } from "../create/begin-response.ts";
+import type { Caller } from "../access/caller.ts";
+import { type BegunResponse, beginResponse } from "../create/begin-response.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
+import type { ResponseServices } from "../services.ts";
 import { showEvents } from "../show/show-events.ts";
 import { type ConnectionMemory, type SizedTurn, turnAfter } from "./connection-memory.ts";
 import { inLane } from "./lane-events.ts";
@@ -12,13 +14,11 @@ import type { CreateFrame, Frame } from "./read-frame.ts";
 
 /** What the frames of one connection share. */
 export interface Connection {
-  readonly begin: BeginParts;
+  readonly services: ResponseServices;
+  /** Who has opened it. The signal aborts when the client has left, or has had its time: then nothing goes on. */
+  readonly caller: Caller;
   /** Whose connection it is by now. */
   readonly authenticate: () => Promise<Principal>;
-  /** Aborts when the client has left, or has had its time: then nothing goes on. */
-  readonly signal: AbortSignal;
-  /** What runs are told of where they come from. */
-  readonly cause: RunCause;
   readonly memory: ConnectionMemory;
   /** By id the responses that are being made here; each settles when its response has ended. Never rejects. */
   readonly running: Map<string, Promise<void>>;
@@ -64,14 +64,14 @@ async function answer(
   { asked, lane, previousId }: AskingFrame,
   served: ServedFrame,
 ): Promise<Response> {
-  const { memory, running, cause } = connection;
+  const { services, caller, memory, running } = connection;
   const { request, generate } = asked;
-  const signal = AbortSignal.any([connection.signal, served.cancel.signal]);
+  const signal = AbortSignal.any([caller.signal, served.cancel.signal]);
   const principal = await connection.authenticate();
   if (previousId !== null) await running.get(previousId); // A lane may go on from what another one is still being told.
   const previous = previousId === null ? null : memory.find(previousId);
-  const begin = { ...connection.begin, remembered: { find: (id: string) => (id === previousId ? previous : null) } };
-  const run = await beginResponse(begin, request, { ...cause, principal, signal, generate });
+  const remembered = { find: (id: string) => (id === previousId ? previous : null) };
+  const run = await beginResponse(services, request, { ...caller, principal, signal, generate, remembered });
   served.responseId = run.responseId;
   memory.clearLane(lane);
   const ended = Promise.withResolvers<void>();

@@ -1,39 +1,32 @@
 import type { OperationId, ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
-import type { ApiContext } from "../../responses-api/access/context.ts";
-import type { BeginParts } from "../../responses-api/create/begin-response.ts";
-import type { Sealer } from "../../responses-api/keeping/seal.ts";
+import type { Caller } from "../../responses-api/access/caller.ts";
 import { cancelResponse } from "../../responses-api/operations/cancel-response.ts";
+import { compactResponse } from "../../responses-api/operations/compact-response.ts";
+import { countInputTokens } from "../../responses-api/operations/count-input-tokens.ts";
+import { createConversation } from "../../responses-api/operations/create-conversation.ts";
+import { createConversationItems } from "../../responses-api/operations/create-conversation-items.ts";
+import { createFile } from "../../responses-api/operations/create-file.ts";
 import { createResponse } from "../../responses-api/operations/create-response.ts";
+import { deleteConversation } from "../../responses-api/operations/delete-conversation.ts";
+import { deleteConversationItem } from "../../responses-api/operations/delete-conversation-item.ts";
+import { deleteFile } from "../../responses-api/operations/delete-file.ts";
 import { deleteResponse } from "../../responses-api/operations/delete-response.ts";
+import { downloadFile } from "../../responses-api/operations/download-file.ts";
+import { getConversation } from "../../responses-api/operations/get-conversation.ts";
+import { getConversationItem } from "../../responses-api/operations/get-conversation-item.ts";
+import { getFile } from "../../responses-api/operations/get-file.ts";
+import { getHealth } from "../../responses-api/operations/get-health.ts";
+import { getMetrics } from "../../responses-api/operations/get-metrics.ts";
 import { getModel } from "../../responses-api/operations/get-model.ts";
+import { getReadiness } from "../../responses-api/operations/get-readiness.ts";
 import { getResponse } from "../../responses-api/operations/get-response.ts";
+import { listConversationItems } from "../../responses-api/operations/list-conversation-items.ts";
+import { listFiles } from "../../responses-api/operations/list-files.ts";
 import { listInputItems } from "../../responses-api/operations/list-input-items.ts";
 import { listModels } from "../../responses-api/operations/list-models.ts";
 import { streamResponseEvents } from "../../responses-api/operations/stream-response-events.ts";
-import type { MediaReader, RateLimiter, SpokenOutput } from "../../responses-api/ports.ts";
-import type { RunHost } from "../../runs/index.ts";
-import type { Store } from "../../store/open-store.ts";
-import type { ChosenModel } from "../choices/choose-model.ts";
-import type { Telemetry } from "../choices/choose-telemetry.ts";
-import { contextHandlers } from "./context-handlers.ts";
-import { conversationHandlers } from "./conversation-handlers.ts";
-import { fileHandlers } from "./file-handlers.ts";
-import { type Operating, operationsHandlers } from "./operations-handlers.ts";
-
-/** What the operations of Interface A work with. */
-export interface InterfaceParts {
-  readonly store: Store;
-  readonly model: ChosenModel;
-  readonly runs: RunHost;
-  readonly sealer: Sealer;
-  readonly limiter: RateLimiter;
-  readonly spokenOutput: SpokenOutput;
-  readonly media: MediaReader;
-  readonly telemetry: Telemetry;
-  readonly operating: Operating;
-  /** How long a streamed response waits for its model server before it begins. */
-  readonly streamStartWaitMs: number;
-}
+import { updateConversation } from "../../responses-api/operations/update-conversation.ts";
+import type { ResponseServices } from "../../responses-api/services.ts";
 
 /**
  * Operations of the contract that answer 501 `not_implemented`. What is neither here nor among the handlers does not
@@ -57,52 +50,35 @@ export function notImplementedOperations(): readonly OperationId[] {
   return NOT_YET;
 }
 
-/** What it takes to begin a response, over whichever transport. */
-export function beginParts({
-  store,
-  model,
-  runs,
-  sealer,
-  limiter,
-  spokenOutput,
-  media,
-  telemetry,
-  streamStartWaitMs,
-}: InterfaceParts): BeginParts {
-  return {
-    store: store.responses,
-    conversations: store.conversations,
-    quota: store.quota,
-    log: store.events,
-    engine: model.engine,
-    engineKind: model.kind,
-    runs,
-    sealer,
-    limiter,
-    spokenOutput,
-    media,
-    observer: telemetry.runs,
-    streamStartWaitMs,
-  };
-}
-
 export function responsesApiHandlers(
-  parts: InterfaceParts,
-): Omit<ResponsesApiHandlers<ApiContext>, (typeof NOT_YET)[number]> {
-  const { store, model, runs } = parts;
-  const watching = { store: store.responses, log: store.events, runs };
+  services: ResponseServices,
+): Omit<ResponsesApiHandlers<Caller>, (typeof NOT_YET)[number]> {
   return {
-    createResponse: createResponse(beginParts(parts)),
-    getResponse: getResponse(watching),
-    deleteResponse: deleteResponse(store.responses, runs),
-    cancelResponse: cancelResponse({ ...watching, ledger: store.ledger }),
-    streamResponseEvents: streamResponseEvents(watching),
-    listInputItems: listInputItems(store.responses),
-    ...contextHandlers({ ...beginParts(parts), store: store.responses }),
-    ...conversationHandlers(store),
-    ...fileHandlers(store.files),
-    listModels: listModels(model.engine),
-    getModel: getModel(model.engine),
-    ...operationsHandlers(parts),
+    cancelResponse: cancelResponse(services),
+    compactResponse: compactResponse(services),
+    countInputTokens: countInputTokens(services),
+    createConversation: createConversation(services),
+    createConversationItems: createConversationItems(services),
+    createFile: createFile(services),
+    createResponse: createResponse(services),
+    deleteConversation: deleteConversation(services),
+    deleteConversationItem: deleteConversationItem(services),
+    deleteFile: deleteFile(services),
+    deleteResponse: deleteResponse(services),
+    downloadFile: downloadFile(services),
+    getConversation: getConversation(services),
+    getConversationItem: getConversationItem(services),
+    getFile: getFile(services),
+    getHealth: getHealth(),
+    getMetrics: getMetrics(services),
+    getModel: getModel(services),
+    getReadiness: getReadiness(services),
+    getResponse: getResponse(services),
+    listConversationItems: listConversationItems(services),
+    listFiles: listFiles(services),
+    listInputItems: listInputItems(services),
+    listModels: listModels(services),
+    streamResponseEvents: streamResponseEvents(services),
+    updateConversation: updateConversation(services),
   };
 }

@@ -99,7 +99,7 @@ function requestContext<P>(route: OperationRoute, exchange: Exchange, principal:
     requestId: exchange.requestId,
     clientRequestId: exchange.clientRequestId,
     principal,
-    caller: exchange.caller,
+    peer: exchange.caller,
     trace: exchange.watch === null ? readTraceContext(exchange.caller.headers) : exchange.watch.trace,
     signal: exchange.signal,
     operationId: route.operationId,

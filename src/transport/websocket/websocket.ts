@@ -171,7 +171,7 @@ class SocketDoor<P> implements Door {
     const context: SocketContext<P> = {
       ...known,
       clientRequestId: singleHeader(request.headers["x-client-request-id"]),
-      caller: callerOf(request),
+      peer: callerOf(request),
       trace: readTraceContext(request.headers),
       signal: flight.signal,
       draining: inFlight.whenDraining,

@@ -1,0 +1,22 @@
+import {
+  validateCompactRequest,
+  validateCreateConversationItemsRequest,
+  validateCreateConversationRequest,
+  validateInputTokensRequest,
+} from "../../../generated/responses-api/validators.js";
+import { checkContextBody, checkCreateBody, checkItemsBody } from "../../responses-api/checks/check-body.ts";
+import { checkFileUpload } from "../../responses-api/checks/check-file-upload.ts";
+import type { BodyCheck } from "../../transport/contract.ts";
+
+/** By operation: the bodies of Interface A that are checked in an order of its own, or hold what no schema tells. */
+export const responsesApiBodyChecks: Readonly<Record<string, BodyCheck>> = {
+  createResponse: checkCreateBody,
+  createFile: checkFileUpload,
+  // Both bodies are parts of a create call's, and are read as it is.
+  countInputTokens: (body) => (body === undefined ? undefined : checkContextBody(body, validateInputTokensRequest)),
+  compactResponse: (body) => checkContextBody(body, validateCompactRequest),
+  // Lists of items hold references without a type, which the schema alone does not tell.
+  createConversation: (body) =>
+    body === undefined ? undefined : checkItemsBody(body, validateCreateConversationRequest),
+  createConversationItems: (body) => checkItemsBody(body, validateCreateConversationItemsRequest),
+};

@@ -1,0 +1,69 @@
+import type { Logger } from "../base/logger.ts";
+import type { Config } from "../config/load-config.ts";
+import { MinuteRates } from "../rate-limits/minute-rates.ts";
+import { ModelHealth } from "../responses-api/keeping/model-health.ts";
+import { createSealer } from "../responses-api/keeping/seal.ts";
+import type { ResponseServices, ShownMetrics } from "../responses-api/services.ts";
+import { RunHost } from "../runs/index.ts";
+import { openSealKeys } from "../secrets/seal-keys.ts";
+import type { FileTranscriber } from "../speech/speech-engine.ts";
+import type { Store } from "../store/open-store.ts";
+import { chooseMedia } from "./choices/choose-media.ts";
+import type { ChosenModel } from "./choices/choose-model.ts";
+import type { Telemetry } from "./choices/choose-telemetry.ts";
+import { chooseVoice } from "./choices/choose-voice.ts";
+
+/** What is there before the services, and closed after them. */
+export interface ServiceFoundations {
+  readonly store: Store;
+  readonly model: ChosenModel;
+  readonly telemetry: Telemetry;
+  /** Who transcribes recordings where no transcription server is configured; null: nobody. */
+  readonly speech: FileTranscriber | null;
+  /** Whether the server was told to stop. */
+  readonly isLeaving: () => boolean;
+}
+
+/** Everything that the operations of Interface A work with, as it is configured. */
+export function buildResponseServices(
+  config: Config,
+  { store, model, telemetry, speech, isLeaving }: ServiceFoundations,
+  log: Logger,
+): ResponseServices {
+  const runs = new RunHost({
+    runsMax: config.runsMax,
+    backgroundRunsMax: config.backgroundRunsMax,
+    queueMax: config.runQueueMax,
+    runMs: config.runTimeoutMs,
+  });
+  telemetry.watchHost(runs);
+  return {
+    store: store.responses,
+    conversations: store.conversations,
+    files: store.files,
+    quota: store.quota,
+    eventLog: store.events,
+    ledger: store.ledger,
+    engine: model.engine,
+    engineKind: model.kind,
+    runs,
+    observer: telemetry.runs,
+    sealer: createSealer(() => openSealKeys(config.dataDir)),
+    limiter: new MinuteRates({ requests: config.rateLimitRequestsPerMinute, tokens: config.rateLimitTokensPerMinute }),
+    spokenOutput: chooseVoice(config, log),
+    media: chooseMedia(config, { abilities: model.engine.abilities, files: store.files, speech }, log),
+    streamStartWaitMs: config.streamStartWaitMs,
+    readiness: {
+      isStoreReady: () => store.isReady(),
+      hasRoom: () => store.hasRoom(),
+      isLeaving,
+      model: new ModelHealth(model.engine),
+    },
+    metrics: shownMetrics(config, () => telemetry.metricsText()),
+  };
+}
+
+/** Metrics that are shown to whom the configuration says. */
+export function shownMetrics({ metrics, metricsKey }: Config, text: ShownMetrics["text"]): ShownMetrics {
+  return { text, shownTo: metrics, key: metricsKey?.reveal() ?? null };
+}
