@@ -3,7 +3,6 @@ import type { StoredInputFile, StoredInputText } from "../../generated/responses
 import { assertNever } from "../base/assert.ts";
 import type { MediaError } from "../responses-api/ports.ts";
 import { dataUrl, isBase64, parseDataUrl } from "./data-url.ts";
-import { decodeText } from "./decode-text.ts";
 import { FILE_DOWNLOAD } from "./download-errors.ts";
 import { emptyFile, fileMissing, fileNotFound, fileTooLarge, invalidFileData, unsupportedFile } from "./file-errors.ts";
 import type { LoadedParts } from "./loaded-parts.ts";
@@ -182,4 +181,31 @@ async function pdfText({ pdfs, limits }: FileTools, file: LoadedFile, signal: Ab
 function shownName(name: string | null | undefined): string {
   const shown = (name ?? "").replaceAll(/[\p{Cc}\u2028\u2029]+/gu, " ").trim();
   return shown === "" ? "file" : shown.slice(0, 255);
+}
+
+/**
+ * Bytes as text: by their byte order mark, as UTF-8, or in the charset that `charset` names; in Windows-1252 if
+ * `isText` says that they are text for certain. Null if they are none.
+ */
+function decodeText(bytes: Uint8Array, charset: string | null, isText: boolean): string | null {
+  const candidates = [markedCharset(bytes), charset, "utf-8", isText ? "windows-1252" : null];
+  for (const candidate of candidates) {
+    const text = candidate === null ? null : decodeAs(bytes, candidate);
+    if (text !== null && !text.includes("\0")) return text;
+  }
+  return null;
+}
+
+function markedCharset(bytes: Uint8Array): string | null {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return "utf-16le";
+  return first === 0xfe && second === 0xff ? "utf-16be" : null;
+}
+
+function decodeAs(bytes: Uint8Array, charset: string): string | null {
+  try {
+    return new TextDecoder(charset, { fatal: true }).decode(bytes);
+  } catch {
+    return null; // An unknown charset, or other bytes than it has.
+  }
 }

@@ -1,8 +1,6 @@
 import type { Archive } from "./archive.ts";
 import type { PartKind } from "./content-types.ts";
-import { DocumentReader } from "./document-reader.ts";
-import { readHeadingStyles } from "./document-styles.ts";
-import { readXml } from "./read-xml.ts";
+import { readXml, type XmlListener } from "./read-xml.ts";
 import type { TextSink } from "./text-sink.ts";
 
 /** The text of a text document, then its notes. */
@@ -16,5 +14,148 @@ export async function readDocument(
   for (const kind of ["document", "footnotes", "endnotes"] as const) {
     const part = parts.get(kind);
     if (part !== undefined) await readXml(archive, part, new DocumentReader(sink, headings));
+  }
+}
+
+const HEADING = /^heading (\d)$/i;
+
+/**
+ * The level of each style that is one of headings, by the id that paragraphs name it by. Ids differ by language, names
+ * do not.
+ */
+async function readHeadingStyles(archive: Archive, part: string): Promise<ReadonlyMap<string, number>> {
+  const levels = new Map<string, number>();
+  let style = "";
+  await readXml(archive, part, {
+    opened(name, attributes) {
+      if (name === "style") style = attributes["styleId"] ?? "";
+      if (name !== "name") return;
+      const called = attributes["val"] ?? "";
+      if (/^title$/i.test(called)) levels.set(style, 1);
+      const level = HEADING.exec(called)?.[1];
+      if (level !== undefined) levels.set(style, Number(level));
+    },
+  });
+  return levels;
+}
+
+/** Elements that stand for a character or two. */
+const SIGNS: Readonly<Record<string, string>> = { tab: "\t", ptab: "\t", br: "\n", cr: "\n", noBreakHyphen: "-" };
+/** What is drawn in another way for old programs, and would be read twice. */
+const SECOND_FORM = "Fallback";
+
+/** One table, of those that lie in each other. */
+interface Table {
+  readonly cells: string[];
+  cell: string[];
+}
+
+/**
+ * Hears the body of a document and writes its text: a line for each paragraph, `#` before headings, `-` before what is
+ * listed, rows of tables with bars.
+ */
+class DocumentReader implements XmlListener {
+  readonly #sink: TextSink;
+  readonly #headings: ReadonlyMap<string, number>;
+  readonly #tables: Table[] = [];
+  #paragraph: string[] = [];
+  #mark = "";
+  #isText = false;
+  /** Whether we are in a run of text; elsewhere signs are settings. */
+  #isRun = false;
+  /** How deep we are in what is not read. */
+  #skipped = 0;
+
+  constructor(sink: TextSink, headings: ReadonlyMap<string, number>) {
+    this.#sink = sink;
+    this.#headings = headings;
+  }
+
+  opened(name: string, attributes: Readonly<Record<string, string>>): void {
+    if (this.#skipped > 0 || name === SECOND_FORM) {
+      this.#skipped += 1;
+      return;
+    }
+    switch (name) {
+      case "t":
+        this.#isText = true;
+        return;
+      case "r":
+        this.#isRun = true;
+        return;
+      case "pStyle":
+        this.#mark ||= "#".repeat(this.#headings.get(attributes["val"] ?? "") ?? 0);
+        return;
+      case "numPr":
+        this.#mark ||= "-";
+        return;
+      case "tbl":
+        this.#endParagraph();
+        this.#tables.push({ cells: [], cell: [] });
+        return;
+      default:
+        if (this.#isRun && Object.hasOwn(SIGNS, name)) this.#paragraph.push(SIGNS[name] ?? "");
+    }
+  }
+
+  closed(name: string): void {
+    if (this.#skipped > 0) {
+      this.#skipped -= 1;
+      return;
+    }
+    switch (name) {
+      case "t":
+        this.#isText = false;
+        return;
+      case "r":
+        this.#isRun = false;
+        return;
+      case "p":
+        this.#endParagraph();
+        return;
+      case "tc":
+        this.#endCell();
+        return;
+      case "tr":
+        this.#endRow();
+        return;
+      case "tbl":
+        this.#tables.pop();
+        return;
+      default:
+    }
+  }
+
+  text(text: string): void {
+    if (this.#isText && this.#skipped === 0) this.#paragraph.push(text);
+  }
+
+  #endParagraph(): void {
+    const text = this.#paragraph.join("").trimEnd();
+    const mark = this.#mark;
+    this.#paragraph = [];
+    this.#mark = "";
+    if (text !== "") this.#writeLine(mark === "" ? text : `${mark} ${text}`);
+  }
+
+  #endCell(): void {
+    const table = this.#tables.at(-1);
+    if (table === undefined) return;
+    table.cells.push(table.cell.join(" ").replaceAll("\n", " "));
+    table.cell = [];
+  }
+
+  #endRow(): void {
+    const table = this.#tables.pop();
+    if (table === undefined) return;
+    this.#writeLine(`| ${table.cells.join(" | ")} |`); // Into the cell around it, if the table stands in one.
+    this.#tables.push({ cells: [], cell: [] });
+  }
+
+  /** Into the cell that is open, else into the text. */
+  #writeLine(line: string): void {
+    const cell = this.#tables.at(-1)?.cell;
+    if (cell === undefined) this.#sink.write(`${line}\n`);
+    else cell.push(line);
   }
 }
