@@ -2,10 +2,9 @@ import type { Attachments, Conversation, ToolOutput } from "./conversation.ts";
 import { calculate } from "./skills/calculate.ts";
 import { countNumbers, writeWords } from "./skills/count.ts";
 import { greet } from "./skills/greet.ts";
-import { recallFact, recallInstructions, recallMessage } from "./skills/recall.ts";
+import { recallFact, recallInstructions, recallMessage, summarizeConversation } from "./skills/recall.ts";
 import { repeatText } from "./skills/repeat.ts";
 import type { Skill } from "./skills/skill.ts";
-import { summarizeConversation } from "./skills/summarize.ts";
 import { shorten } from "./tokens.ts";
 
 const QUOTE_CHARS_MAX = 200;

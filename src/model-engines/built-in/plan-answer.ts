@@ -3,13 +3,11 @@ import { answerText } from "./answer-text.ts";
 import { type Conversation, readConversation } from "./conversation.ts";
 import { guessHints } from "./json/hints.ts";
 import { makeValue } from "./json/make-value.ts";
-import { limitTokens } from "./limit-tokens.ts";
 import { failureAsked } from "./model-errors.ts";
 import { planReasoning } from "./reasoning.ts";
 import { OUTPUT_TOKENS_MAX, sayDeltas, sayText } from "./say-text.ts";
-import type { Step } from "./step.ts";
+import { isDelta, type Step } from "./step.ts";
 import { planCalls } from "./tools/plan-calls.ts";
-import { findTrigger, type Trigger } from "./triggers.ts";
 import { usageOf } from "./usage.ts";
 
 interface Draft {
@@ -56,4 +54,39 @@ function formatAnswer(request: ModelRequest, conversation: Conversation): string
   if (format?.type === "json_schema") return JSON.stringify(makeValue(format.schema, guessHints(conversation.text)));
   const text = answerText(conversation, request.instructions);
   return format?.type === "json_object" ? JSON.stringify({ answer: text }) : text;
+}
+
+type Trigger = "refuse" | "filter" | "fail";
+
+const PHRASES: readonly (readonly [Trigger, RegExp])[] = [
+  ["refuse", /\bplease refuse\b|\brefuse to answer\b/i],
+  ["filter", /\btrigger the content filter\b/i],
+  ["fail", /\bfail now\b/i],
+];
+
+/** Phrases by which a client's developer gets at endings that are hard to meet otherwise. */
+function findTrigger(text: string): Trigger | null {
+  return PHRASES.find(([, phrase]) => phrase.test(text))?.[0] ?? null;
+}
+
+interface LimitedEvents {
+  readonly events: readonly ModelEvent[];
+  readonly cut: boolean;
+}
+
+/** Stops before the first delta that is one token too many; a block that would stay empty is not begun. */
+function limitTokens(events: readonly ModelEvent[], tokensMax: number): LimitedEvents {
+  let tokens = 0;
+  for (const [index, event] of events.entries()) {
+    if (isDelta(event)) tokens += 1;
+    if (tokens > tokensMax) return { events: withoutOpening(events.slice(0, index)), cut: true };
+  }
+  return { events, cut: false };
+}
+
+function withoutOpening(events: readonly ModelEvent[]): readonly ModelEvent[] {
+  const last = events.at(-1);
+  const opens =
+    last?.type === "call_started" || last?.type === "message_started" || last?.type === "reasoning_summary_break";
+  return opens ? events.slice(0, -1) : events;
 }

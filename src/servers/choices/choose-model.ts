@@ -2,7 +2,7 @@ import type { Logger } from "../../base/logger.ts";
 import type { Config } from "../../config/load-config.ts";
 import type { AnswerLimits } from "../../model-engines/answer-meter.ts";
 import { createBuiltInEngine } from "../../model-engines/built-in/engine.ts";
-import { loadScenario } from "../../model-engines/built-in/scenario/load-scenario.ts";
+import { loadScenario } from "../../model-engines/built-in/scenario/parse-scenario.ts";
 import { createChatCompletionsEngine } from "../../model-engines/chat-completions/engine.ts";
 import { findLocalDaemon } from "../../model-engines/chat-completions/find-local-daemon.ts";
 import { PROFILES } from "../../model-engines/chat-completions/profile.ts";

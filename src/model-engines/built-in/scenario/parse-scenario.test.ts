@@ -5,8 +5,7 @@ import { describe, expect, test } from "vitest";
 import { verifies } from "../../../../tests/verifies.ts";
 import { aRequest } from "../request.fixture.ts";
 import type { Step } from "../step.ts";
-import { loadScenario } from "./load-scenario.ts";
-import { parseScenario } from "./parse-scenario.ts";
+import { loadScenario, parseScenario } from "./parse-scenario.ts";
 import { findScene, playScene } from "./play-scene.ts";
 
 /** What the events of a file's only scene play, without the counted usage. */

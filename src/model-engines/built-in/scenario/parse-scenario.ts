@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { parseDocument } from "yaml";
 import { MODEL_NAME } from "../model-name.ts";
 import { readLine } from "./read-line.ts";
@@ -14,6 +15,20 @@ import {
 } from "./read-values.ts";
 import type { Conditions, Scenario, Scene, Script } from "./scenario.ts";
 import { Place, ScenarioError } from "./scenario-error.ts";
+
+/** Throws `ScenarioError` if the file cannot be read or does not fit the format. */
+export async function loadScenario(file: string): Promise<Scenario> {
+  return parseScenario(await readText(file), file);
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new ScenarioError(`${file}: the scenario file cannot be read: ${reason}.`, { cause });
+  }
+}
 
 /** Reads a scenario file's text. `name` is how errors call the file. */
 export function parseScenario(text: string, name: string): Scenario {

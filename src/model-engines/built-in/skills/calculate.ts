@@ -1,4 +1,3 @@
-import { evaluateExpression } from "./evaluate-expression.ts";
 import type { Question } from "./skill.ts";
 
 const READ_CHARS_MAX = 400;
@@ -25,4 +24,88 @@ export function calculate({ text }: Question): string | null {
   const value = evaluateExpression(expression);
   if (value === null) return null;
   return Number.isFinite(value) ? `${expression} = ${Number(value.toPrecision(12))}` : `${expression} has no value.`;
+}
+
+/** The value of a sum in `+ - * / % ^` and parentheses, or null if it is none. Nothing is ever run as code. */
+function evaluateExpression(text: string): number | null {
+  const tokens = text.match(/\d+(?:\.\d*)?|\.\d+|\S/g) ?? [];
+  const reader = new ExpressionReader(tokens);
+  const value = reader.readSum();
+  return reader.atEnd ? value : null;
+}
+
+/** Each method reads one level of binding and gives null where the text does not fit. */
+class ExpressionReader {
+  readonly #tokens: readonly string[];
+  #position = 0;
+
+  constructor(tokens: readonly string[]) {
+    this.#tokens = tokens;
+  }
+
+  get atEnd(): boolean {
+    return this.#position === this.#tokens.length;
+  }
+
+  readSum(): number | null {
+    let sum = this.#readProduct();
+    for (let sign = this.#take("+", "-"); sign !== null; sign = this.#take("+", "-")) {
+      sum = combine(sign, sum, this.#readProduct());
+    }
+    return sum;
+  }
+
+  #readProduct(): number | null {
+    let product = this.#readPower();
+    for (let sign = this.#take("*", "/", "%"); sign !== null; sign = this.#take("*", "/", "%")) {
+      product = combine(sign, product, this.#readPower());
+    }
+    return product;
+  }
+
+  /** A power binds to the right, and closer than a sign before it: -2^2 is -4. */
+  #readPower(): number | null {
+    if (this.#take("-") !== null) return combine("-", 0, this.#readPower());
+    if (this.#take("+") !== null) return this.#readPower();
+    const base = this.#readAtom();
+    return this.#take("^") === null ? base : combine("^", base, this.#readPower());
+  }
+
+  #readAtom(): number | null {
+    if (this.#take("(") !== null) {
+      const inner = this.readSum();
+      return this.#take(")") === null ? null : inner;
+    }
+    const token = this.#tokens[this.#position];
+    if (token === undefined || !/\d/.test(token)) return null;
+    this.#position += 1;
+    return Number(token);
+  }
+
+  #take(...wanted: readonly string[]): string | null {
+    const token = this.#tokens[this.#position];
+    if (token === undefined || !wanted.includes(token)) return null;
+    this.#position += 1;
+    return token;
+  }
+}
+
+function combine(sign: string, left: number | null, right: number | null): number | null {
+  if (left === null || right === null) return null;
+  switch (sign) {
+    case "+":
+      return left + right;
+    case "-":
+      return left - right;
+    case "*":
+      return left * right;
+    case "/":
+      return left / right;
+    case "%":
+      return left % right;
+    case "^":
+      return left ** right;
+    default:
+      return null;
+  }
 }

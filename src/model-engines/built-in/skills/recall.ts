@@ -36,3 +36,16 @@ export function recallFact({ text, earlierTexts }: Question): string | null {
   }
   return `You have not told me your ${subject}.`;
 }
+
+const SUMMARY_CHARS_MAX = 500;
+const SUMMARY_MESSAGES_MAX = 50;
+const ASKS_FOR_SUMMARY =
+  /^(?:please[\s,]+)?(?:write (?:me )?a (?:short )?summary of|summari[sz]e) (?:this|the|our) (?:whole )?conversation\b/i;
+
+/** "Summarize this conversation": what the user said, the latest messages if there are many. */
+export function summarizeConversation({ text, earlierTexts }: Question): string | null {
+  if (!ASKS_FOR_SUMMARY.test(text)) return null;
+  if (earlierTexts.length === 0) return "Nothing was said.";
+  const said = earlierTexts.slice(-SUMMARY_MESSAGES_MAX).map((earlier) => `- "${shorten(earlier, SUMMARY_CHARS_MAX)}"`);
+  return `The user said:\n${said.join("\n")}`;
+}

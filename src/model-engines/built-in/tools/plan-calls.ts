@@ -3,11 +3,11 @@ import type { ModelEvent, ModelRequest } from "../../../runs/ports.ts";
 import type { Conversation } from "../conversation.ts";
 import { guessHints } from "../json/hints.ts";
 import { makeValue } from "../json/make-value.ts";
+import { writePattern } from "../json/write-pattern.ts";
 import { sayDeltas } from "../say-text.ts";
 import { chooseTool } from "./choose-tool.ts";
-import { writeCustomInput } from "./custom-input.ts";
+import { writeSentence } from "./lark-sentence.ts";
 import { type OfferedCustomTool, type OfferedFunction, offeredTools } from "./offered-tools.ts";
-import { oneTextParameter } from "./one-text-parameter.ts";
 
 const PARALLEL_CALLS_MAX = 8;
 
@@ -48,4 +48,45 @@ function sayCall(tool: OfferedFunction | OfferedCustomTool, input: string): Mode
     ...sayDeltas("call_delta", input),
     { type: "call_finished" },
   ];
+}
+
+/** Whether a function takes one free text and nothing else that it needs, so that several texts mean several calls. */
+function oneTextParameter(parameters: unknown): boolean {
+  if (!isRecord(parameters) || !isRecord(parameters["properties"])) return false;
+  const properties = Object.entries(parameters["properties"]);
+  const required = new Set<unknown>(Array.isArray(parameters["required"]) ? parameters["required"] : []);
+  const needed = required.size > 0 ? properties.filter(([name]) => required.has(name)) : properties;
+  const texts = needed.filter(([, schema]) => isFreeText(schema));
+  const others = needed.filter(([, schema]) => !isFreeText(schema) && !mayBeAbsent(schema));
+  return texts.length === 1 && others.length === 0;
+}
+
+function isFreeText(schema: unknown): boolean {
+  return (
+    isRecord(schema) && schema["type"] === "string" && schema["enum"] === undefined && schema["const"] === undefined
+  );
+}
+
+/**
+ * Strict schemas list every member as required and let the optional ones be null; an enumeration has a first value to
+ * fall back on.
+ */
+function mayBeAbsent(schema: unknown): boolean {
+  if (!isRecord(schema)) return false;
+  const { type } = schema;
+  return schema["enum"] !== undefined || (Array.isArray(type) && type.includes("null"));
+}
+
+const FENCED = /```[\w-]*\n(.*?)```/s;
+
+/**
+ * Free text for a custom tool: the code block of the message, or all of it. With a grammar a short text that the
+ * grammar allows.
+ */
+export function writeCustomInput(grammar: OfferedCustomTool["grammar"], text: string): string {
+  const plain = FENCED.exec(text)?.[1]?.trimEnd() ?? text;
+  if (grammar === null) return plain;
+  const written = grammar.syntax === "regex" ? writePattern(grammar.definition) : writeSentence(grammar.definition);
+  // A grammar beyond the engine's understanding gets the message, as a model without grammars would send.
+  return written ?? plain;
 }
