@@ -9,7 +9,7 @@ import type { ItemPlace } from "../responses/item-places.ts";
 import { storedItem } from "../responses/stored-item.ts";
 
 const SLICE_BYTES = 1024 * 1024;
-const SLICE_ITEMS_MAX = 1_000;
+const SLICE_ITEMS_MAX = 2_000;
 
 /**
  * Where the items of a conversation are, up to this sequence; also of one that was deleted. One more than a context may
