@@ -1,0 +1,39 @@
+import type { Semaphore } from "../base/limits/semaphore.ts";
+import { type Reading, type ReadingFailed, readInThread } from "./read-in-thread.ts";
+
+/** What reading one document may take. */
+export interface ReadingLimits {
+  readonly charactersMax: number;
+  /** For one document, from when its turn has come. */
+  readonly timeoutMs: number;
+}
+
+/** The module that reads one kind of document: its task has the bytes, and all limits but that of time. */
+export type DocumentKind<Outcome> = Pick<Reading<Outcome>, "module" | "isOutcome">;
+
+/**
+ * Reads the text of documents of one kind, each in a thread of its own. Those that find no free slot wait, for as long
+ * as their callers do.
+ */
+export class ThreadedReader<Outcome> {
+  readonly #kind: DocumentKind<Outcome>;
+  readonly #limits: ReadingLimits;
+  readonly #slots: Semaphore;
+
+  constructor(kind: DocumentKind<Outcome>, limits: ReadingLimits, slots: Semaphore) {
+    this.#kind = kind;
+    this.#limits = limits;
+    this.#slots = slots;
+  }
+
+  /** Rejects with the signal's reason if that aborts. */
+  async read(bytes: Uint8Array, signal: AbortSignal): Promise<Outcome | ReadingFailed> {
+    const giveBack = await this.#slots.take(signal);
+    try {
+      const { timeoutMs, ...limits } = this.#limits;
+      return await readInThread({ ...this.#kind, task: { bytes, ...limits }, timeoutMs }, signal);
+    } finally {
+      giveBack();
+    }
+  }
+}
