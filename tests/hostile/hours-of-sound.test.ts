@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
+import { memoryOf } from "../child-server.ts";
 import { startChildToneServer } from "../local-stt/child-tone-server.ts";
 import { silentOpus } from "../local-stt/oversized-files.ts";
 import { program } from "../local-stt/tone-server.ts";
@@ -11,11 +11,6 @@ const PAGES = 120;
 const AT_ONCE = 3;
 /** For the threads that decode, which take some 60 MB each. The samples of the recordings would be more. */
 const GROWTH_BYTES_MAX = 300 * MEBIBYTE;
-
-async function peakBytesOf(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, "utf8");
-  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
-}
 
 test.skipIf(program === null || process.platform !== "linux")(
   "small files that hold hours are transcribed by the Responses API without holding them in memory",
@@ -29,11 +24,11 @@ test.skipIf(program === null || process.platform !== "linux")(
         input: [{ type: "input_audio", data: data.toString("base64"), format: "ogg" }],
       });
     await (await ask(silentOpus(1))).text();
-    const before = await peakBytesOf(server.pid);
+    const { peakBytes: before } = await memoryOf(server.pid);
     // Each file differs, so that no answer comes from a cache.
     const replies = await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => ask(silentOpus(PAGES + index))));
     for (const reply of replies) expect([reply.status, await reply.text()]).toEqual([200, expect.any(String)]);
-    expect((await peakBytesOf(server.pid)) - before).toBeLessThan(GROWTH_BYTES_MAX);
+    expect((await memoryOf(server.pid)).peakBytes - before).toBeLessThan(GROWTH_BYTES_MAX);
     expect(server.complaints()).toBe("");
   },
 );
