@@ -5,6 +5,17 @@ import type { Database } from "../database/schema.ts";
 /** In the words of the index of unused ancestors. */
 const IS_UNUSED = sql<SqlBool>`ancestors.is_unused = 1`;
 
+/** What an ancestor keeps of its response. */
+const KEPT_COLUMNS = [
+  "id",
+  "organization",
+  "project",
+  "status",
+  "previous_response_id",
+  "conversation_id",
+  "conversation_seen",
+] as const;
+
 /**
  * Keeps what chains need of a response that is about to be deleted, if any response continues it. Says whether one
  * does.
@@ -12,29 +23,11 @@ const IS_UNUSED = sql<SqlBool>`ancestors.is_unused = 1`;
 export async function keepAsAncestor(db: Kysely<Database>, owner: Owner, responseId: string): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await db
     .insertInto("ancestors")
-    .columns([
-      "id",
-      "organization",
-      "project",
-      "status",
-      "previous_response_id",
-      "conversation_id",
-      "conversation_seen",
-      "is_unused",
-    ])
+    .columns([...KEPT_COLUMNS, "is_unused"])
     .expression((query) =>
       query
         .selectFrom("responses")
-        .select([
-          "id",
-          "organization",
-          "project",
-          "status",
-          "previous_response_id",
-          "conversation_id",
-          "conversation_seen",
-          sql<number>`0`.as("is_unused"),
-        ])
+        .select([...KEPT_COLUMNS, sql<number>`0`.as("is_unused")])
         .where("id", "=", responseId)
         .where("organization", "=", owner.organization)
         .where("project", "=", owner.project)
