@@ -1,4 +1,4 @@
-/** Said to people, in place of a stack. */
+/** An error whose message is printed without a stack. */
 export class KeysCommandError extends Error {
   override readonly name = "KeysCommandError";
 }

@@ -20,9 +20,7 @@ TIME is a whole number with its unit, such as 12h or 90d; without it the key wor
 
 const NAME_CHARACTERS_MAX = 100;
 
-/**
- * Carries out `keys …`. What scripts need, the key or the list, is printed; what people want to know besides is noted.
- */
+/** Runs `keys …`. The key or the list goes to `print`, where scripts read it; remarks for people go to `note`. */
 export async function runKeysCommand(
   argv: readonly string[],
   environment: Environment,
@@ -44,7 +42,7 @@ export async function runKeysCommand(
 
 type Values = ReturnType<typeof readArguments>["values"];
 type Say = Parameters<typeof runKeysCommand>[2];
-/** Checks what was written before any database is made for it. */
+/** Checks the arguments first, so that a typing error creates no database. */
 type Action = (operands: readonly string[], values: Values) => (keys: KeyStore, say: Say) => Promise<void>;
 
 const ACTIONS: ReadonlyMap<string, Action> = new Map([
@@ -126,7 +124,7 @@ const UNITS_SECONDS: ReadonlyMap<string, number> = new Map([
   ["d", 86_400],
 ]);
 
-/** In seconds; null where none was written. */
+/** Seconds until the key expires, or null if it does not. */
 function lifetime(text: string | undefined): number | null {
   if (text === undefined) return null;
   const [, count = "", unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];

@@ -23,7 +23,7 @@ const TIMEOUT_SECONDS = 600;
 const STREAM_BYTES_MAX = 1024 ** 3;
 const REFUSAL_CHARACTERS_MAX = 500;
 
-/** Where the command reads and writes. */
+/** Input and output of the command. */
 export interface LintStreamStreams {
   readonly print: (text: string) => void;
   readonly note: (text: string) => void;
@@ -31,8 +31,8 @@ export interface LintStreamStreams {
 }
 
 /**
- * Carries out `lint-stream …` and gives the exit code. What was found is printed; why there was nothing to judge is
- * noted.
+ * Runs `lint-stream …` and returns its exit code. Findings go to `print`; the reason why there is no stream goes to
+ * `note`.
  */
 export async function runLintStream(
   argv: readonly string[],
@@ -58,7 +58,7 @@ export async function runLintStream(
   }
 }
 
-/** There is nothing to judge. The message is said to people. */
+/** There is no stream to check. The message is printed without a stack. */
 class NoStreamError extends Error {
   override readonly name = "NoStreamError";
 }
@@ -129,7 +129,7 @@ async function openLive(
   return reply.body;
 }
 
-/** A base URL becomes that of the operation which creates responses. */
+/** Appends the path of the create operation to a base URL. */
 function createUrl(url: string): URL {
   const whole = new URL(url);
   if (whole.pathname === "/") whole.pathname = "/v1/responses";
@@ -191,7 +191,7 @@ function humanText(source: string, reports: readonly StreamReport[]): string {
     .join("\n");
 }
 
-/** What a stream says may hold the commands of terminals. */
+/** Removes control characters: a stream could send commands to the terminal. */
 function printable(text: string): string {
   return text.replaceAll(/[^\P{Cc}\n]/gu, "\uFFFD");
 }

@@ -9,7 +9,7 @@ import { openLog, type RootLog } from "../telemetry/log.ts";
 import { showSpeechProgress } from "./speech-progress.ts";
 
 interface Running {
-  /** What the operator is told, a line each. */
+  /** Lines of the start banner. */
   readonly greeting: readonly string[];
   readonly keys: ApiKeys;
   close(): Promise<unknown>;

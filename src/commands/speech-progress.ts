@@ -2,7 +2,7 @@ import { type EngineStatus, type SpeechEngine, transcriptWarning } from "../spee
 
 interface Output {
   readonly isTTY?: boolean;
-  /** Left out: not known. */
+  /** Width of the terminal; undefined if it is unknown. */
   readonly columns?: number;
   write(text: string): unknown;
 }
@@ -13,8 +13,8 @@ const MEGABYTE = 1_000_000;
 const CLEAR_LINE = "\r\u001B[2K";
 
 /**
- * Shows on one line of a terminal how far building, downloading and loading are, until the engine is ready or has
- * failed. An output that is no terminal is told only that it has failed.
+ * Shows the progress of building, downloading and loading on one line of a terminal, until the engine is ready or has
+ * failed. If the output is not a terminal, only a failure is printed.
  */
 export function showSpeechProgress(engine: SpeechEngine, output: Output): void {
   const draw = (status: EngineStatus): void => {
@@ -28,12 +28,12 @@ export function showSpeechProgress(engine: SpeechEngine, output: Output): void {
   draw(engine.status());
 }
 
-/** A line that the terminal wraps could not be cleared: each drawing would add another. */
+/** Keeps the line shorter than the terminal: a wrapped line cannot be cleared, so each update would add a line. */
 function widthOf({ columns }: Output): number {
   return columns === undefined || columns <= 1 ? COLUMNS_ASSUMED : columns - 1;
 }
 
-/** Such as `Downloading speech model base.en  [########----------------]  33 %  49 of 148 MB`. */
+/** For example `Downloading speech model base.en  [########----------------]  33 %  49 of 148 MB`. */
 export function progressLine(status: EngineStatus, model: string | null): string {
   const subject = `speech model ${model ?? ""}`.trimEnd();
   switch (status.state) {

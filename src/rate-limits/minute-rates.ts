@@ -1,20 +1,20 @@
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import type { RateBucket, RatedKey, RateLimiter, RateStanding, RateTaking } from "../responses-api/ports.ts";
 
-/** What every key may take a minute that has no limits of its own. */
+/** Default limits per minute, for keys without limits of their own. */
 export type MinuteLimits = Readonly<Record<RateBucket, number>>;
 
 const WINDOW_SECONDS = 60;
 
 /**
- * Limits by the minute, which begins with a key's first request and is counted in this process. The library keeps the
- * counts; its other stores, such as Redis, take the same calls where several processes are to share them.
+ * Rate limits per minute, counted in this process. A key's minute starts with its first request. The library keeps the
+ * counts; its other stores, such as Redis, have the same interface.
  */
 export class MinuteRates implements RateLimiter {
   readonly #defaults: MinuteLimits;
   /**
-   * By bucket and limit: the library fixes the limit of a counter. There are as many as the operator gave different
-   * limits.
+   * One counter per bucket and limit, because a counter of the library has a fixed limit. Their number is the number of
+   * different limits that the operator configured.
    */
   readonly #counters = new Map<string, RateLimiterMemory>();
 
@@ -32,7 +32,7 @@ export class MinuteRates implements RateLimiter {
       standing: standingOf(counter, after),
       correct: (used) => {
         if (used > amount) void counter.penalty(key.keyId, used - amount);
-        // What is given back belongs to the minute it was taken in; a later one would grow by it.
+        // Only within the same minute: tokens given back later would enlarge the next minute.
         else if (used < amount && Date.now() < windowEndsAt) void counter.reward(key.keyId, amount - used);
       },
     };
@@ -54,7 +54,7 @@ export class MinuteRates implements RateLimiter {
   }
 }
 
-/** Null where the key has not as much left; it is charged all the same, as the library does it. */
+/** Null if the key has not enough left. The library charges the key even then. */
 async function consume(counter: RateLimiterMemory, keyId: string, amount: number): Promise<RateLimiterRes | null> {
   try {
     return await counter.consume(keyId, amount);

@@ -4,16 +4,18 @@ import type { StreamRates } from "../cloud-stt/ports.ts";
 export interface StreamLimits {
   readonly streamsPerMinute: number;
   readonly soundSecondsPerMinute: number;
-  /** How long a key is refused that took more. */
+  /** How long a key over its limit is refused, in milliseconds. */
   readonly waitMs: number;
 }
 
 const WINDOW_SECONDS = 60;
 
-/** Limits of streams and their sound, counted in this process by the minute, which begins with what is taken first. */
+/**
+ * Limits per minute for streams and their audio, counted in this process. A key's minute starts with its first stream.
+ */
 export class MemoryStreamRates implements StreamRates {
   readonly #streams: RateLimiterMemory;
-  /** In milliseconds. */
+  /** Counts milliseconds of audio. */
   readonly #sound: RateLimiterMemory;
 
   constructor({ streamsPerMinute, soundSecondsPerMinute, waitMs }: StreamLimits) {
@@ -35,7 +37,7 @@ export class MemoryStreamRates implements StreamRates {
   }
 }
 
-/** The wait begins with the first that is too much, and later ones do not make it longer. */
+/** The wait starts with the first request over the limit. Later ones do not extend it. */
 async function take(counter: RateLimiterMemory, keyId: string, amount: number): Promise<number | null> {
   try {
     await counter.consume(keyId, amount);

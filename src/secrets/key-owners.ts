@@ -1,15 +1,15 @@
 import type { KnownKey } from "../responses-api/ports.ts";
 import type { Owner } from "../runs/ports.ts";
 
-/** For whom a key acts that was made for nobody in particular. */
+/** The owner of keys that were created without one. */
 export const DEFAULT_OWNER: Owner = { organization: "default", project: "default" };
 
-/** Names stand in headers and on command lines. */
+/** Safe in headers and on command lines. */
 const NAME = "[A-Za-z0-9_.-]{1,64}";
 const OWNER = new RegExp(`^(${NAME})/(${NAME})$`);
 const KEY_WITH_OWNER = new RegExp(`^(.+)=(${NAME}/${NAME})$`);
 
-/** Reads `organization/project`; null if it is not that. */
+/** Parses `organization/project`; null if the text has another form. */
 export function readOwner(text: string): Owner | null {
   const [, organization, project] = OWNER.exec(text) ?? [];
   return organization === undefined || project === undefined ? null : { organization, project };
@@ -19,7 +19,9 @@ export function ownerText({ organization, project }: Owner): string {
   return `${organization}/${project}`;
 }
 
-/** A key's owners, as they are kept, from those that were named for it. */
+/**
+ * The stored form of a key's owners. A key without named owners gets the default owner and ignores the routing headers.
+ */
 export function ownersOf(named: readonly Owner[]): Pick<KnownKey, "owners" | "isRouted"> {
   const [first, ...others] = named;
   return first === undefined
@@ -27,7 +29,7 @@ export function ownersOf(named: readonly Owner[]): Pick<KnownKey, "owners" | "is
     : { owners: [first, ...others], isRouted: true };
 }
 
-/** The key and, if one was written, the owner of an entry `key` or `key=organization/project` of API_KEYS. */
+/** Parses an entry of API_KEYS: `key` or `key=organization/project`. */
 export function readConfiguredKey(entry: string): { readonly key: string; readonly owner: Owner | null } {
   const [, key, owner] = KEY_WITH_OWNER.exec(entry) ?? [];
   return key === undefined || owner === undefined ? { key: entry, owner: null } : { key, owner: readOwner(owner) };

@@ -9,8 +9,8 @@ const OWNER_ONLY_FILE = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
 
 /**
- * The keys that seal what clients carry for us: the lines of `seal-key` in the data folder, newest first. The first
- * start makes one.
+ * Reads the keys that encrypt data carried by clients: the lines of `seal-key` in the data folder, newest first.
+ * Creates the file if it is missing.
  */
 export function openSealKeys(dataDir: string): readonly Uint8Array[] {
   const file = join(dataDir, FILE_NAME);
@@ -23,11 +23,11 @@ export function openSealKeys(dataDir: string): readonly Uint8Array[] {
     return [key];
   } catch (error) {
     if (!hasCode(error, "EEXIST")) throw error;
-    return openSealKeys(dataDir); // Another process starts with the same folder.
+    return openSealKeys(dataDir); // Another process has just created the file.
   }
 }
 
-/** Puts a new key before the others; they go on opening what they sealed. Gives the number of keys there are now. */
+/** Adds a new key before the others, which can still decrypt. Returns the number of keys. */
 export function rotateSealKey(dataDir: string): number {
   const keys = [randomBytes(KEY_BYTES), ...openSealKeys(dataDir)];
   const file = join(dataDir, FILE_NAME);
@@ -37,7 +37,7 @@ export function rotateSealKey(dataDir: string): number {
       mode: OWNER_ONLY_FILE,
       flag: "wx",
     });
-    renameSync(draft, file); // A reader sees the old file or the new one, never half of it.
+    renameSync(draft, file); // Atomic: a reader sees the old file or the new one.
   } finally {
     rmSync(draft, { force: true });
   }

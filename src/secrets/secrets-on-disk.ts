@@ -5,23 +5,23 @@ import type { KeyFinder, KnownKey } from "../responses-api/ports.ts";
 import type { KeyStore, NewKey } from "../store/key-store.ts";
 import { ownersOf, readConfiguredKey } from "./key-owners.ts";
 
-/** Files and folders that only their owner may read. */
+/** Modes of files and folders that only their owner may read. */
 const OWNER_ONLY_FILE = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
-/** How much of a key's end is kept, for people. */
+/** How many of a key's last characters are stored, so that people recognize it. */
 const SHOWN_LAST = 4;
 
 export interface ApiKeys {
   readonly finder: KeyFinder;
-  /** The key this start made, to be shown once; null if there were keys already. */
+  /** The key that this start created, to be shown once; null if there were keys already. */
   readonly made: string | null;
-  /** Where that key was, or once was, written. */
+  /** The file that holds the first key. */
   readonly file: string;
 }
 
 /**
- * The keys that may call the API: those configured and those stored; where there are none, one made now, stored as a
- * hash and written to `api-key` in the data folder.
+ * The keys that may call the API: those configured and those stored. If there are none, creates one, stores its hash,
+ * and writes it to `api-key` in the data folder.
  */
 export async function openApiKeys(configured: readonly string[], store: KeyStore, dataDir: string): Promise<ApiKeys> {
   const file = join(dataDir, "api-key");
@@ -35,7 +35,8 @@ export async function openApiKeys(configured: readonly string[], store: KeyStore
 }
 
 /**
- * What is stored of a fresh key, for nobody in particular and without limits and end of its own unless `more` says so.
+ * The stored form of a new key: for the default owner, with the default limits and without expiry unless `more` says
+ * otherwise.
  */
 export function newKey(key: string, name: string, more: Partial<NewKey> = {}): NewKey {
   const limits = { requests: null, tokens: null };
@@ -50,7 +51,7 @@ export function newKey(key: string, name: string, more: Partial<NewKey> = {}): N
   };
 }
 
-/** By hash. A key that is written more than once may act for each owner that it is written with. */
+/** Configured keys by their hash. A key that is listed several times acts for each of its listed owners. */
 function configuredKeys(entries: readonly string[]): ReadonlyMap<string, KnownKey> {
   const keys = new Map<string, KnownKey>();
   for (const [key, written] of Map.groupBy(entries.map(readConfiguredKey), (entry) => entry.key)) {

@@ -2,7 +2,7 @@ const CAUSES_MAX = 4;
 const MESSAGE_CHARACTERS_MAX = 1000;
 const HIDDEN = "[…]";
 
-/** Text that may hold what clients sent, whatever it says: inlined files, keys, anything long without a blank. */
+/** Text that may repeat what a client sent: inlined files, keys, any long word. */
 const NOT_FOR_LOGS: readonly RegExp[] = [
   /data:[\w/+.-]*[;,][^\s"']*/gi,
   /\bBearer\s+\S+/gi,
@@ -11,9 +11,9 @@ const NOT_FOR_LOGS: readonly RegExp[] = [
 ];
 
 /**
- * An error as a line of the log shows it: only what is known to be harmless. Other members that errors carry, such as
- * the bytes of a request, are left out; so is what another server said (`quoted`), because it may repeat what a client
- * sent, and what a parser says, because it repeats what it read.
+ * An error as the log shows it, with harmless members only. Leaves out all other members of errors, such as request
+ * bytes; the words of other servers (`quoted`), which may repeat what a client sent; and messages of parsers, which
+ * repeat their input.
  */
 export function describeError(error: unknown, secrets: readonly string[], depth = 0): object {
   if (!(error instanceof Error)) return { type: typeof error };
@@ -44,7 +44,7 @@ function harmless(text: string, hidden: readonly string[]): string {
   return shown.slice(0, MESSAGE_CHARACTERS_MAX);
 }
 
-/** The stack begins with the message, which is shown elsewhere. */
+/** The stack without the message at its start. */
 function framesOf({ stack = "" }: Error): string {
   return stack
     .split("\n")

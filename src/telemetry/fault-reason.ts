@@ -1,7 +1,7 @@
 import { RunsExhausted } from "../runs/index.ts";
 import { ModelError } from "../runs/ports.ts";
 
-/** Every reason for which a model server gives no answer: a closed list, whatever servers say. */
+/** Why a model server gave no answer. A closed list, so that servers cannot add metric labels. */
 export const MODEL_ERROR_REASONS = [
   "authentication",
   "quota",
@@ -42,13 +42,13 @@ export function modelErrorReason({ code, status }: ModelError): ModelErrorReason
 
 export const REFUSAL_REASONS = ["runs", "queue", "model", "other"] as const;
 
-/** Why a run was not begun. */
+/** The reason why a run was not started. */
 export function refusalReason(fault: unknown): (typeof REFUSAL_REASONS)[number] {
   if (fault instanceof RunsExhausted) return fault.limit;
   return fault instanceof ModelError ? "model" : "other";
 }
 
-/** For logs and traces: of the closed lists, or the class of what nobody expected. */
+/** The reason for logs and traces: one of the closed lists, or the class name of an unexpected error. */
 export function faultReason(fault: unknown): string {
   if (fault instanceof ModelError) return modelErrorReason(fault);
   if (fault instanceof RunsExhausted) return fault.limit;

@@ -6,7 +6,7 @@ import type { Metric } from "./metric-table.ts";
 
 type Kind<K extends Metric["kind"]> = Metric & { readonly kind: K };
 
-/** What is measured in one server, and its text for Prometheus. */
+/** The metrics of one server, and their text for Prometheus. */
 export class Meters {
   readonly #reader = new ScrapeReader();
   readonly #meter: Meter;
@@ -16,7 +16,7 @@ export class Meters {
     this.#meter = new MeterProvider({ readers: [this.#reader], resource: emptyResource() }).getMeter("antiphon");
   }
 
-  /** `known` are the labels that are shown from the start, with 0. */
+  /** `known` labels are shown from the start, with 0. */
   counter({ name, text }: Kind<"counter">, known: readonly Attributes[] = []): Counter {
     const counter = this.#meter.createCounter(name, { description: text });
     for (const labels of known) counter.add(0, labels);
@@ -28,7 +28,7 @@ export class Meters {
     return this.#meter.createHistogram(name, { description: text, advice });
   }
 
-  /** `read` gives the values as of now. */
+  /** `read` is called at each scrape. */
   watch({ name, text, kind }: Kind<"counter" | "gauge">, read: () => number | readonly Reading[]): void {
     const options = { description: text };
     const instrument =
@@ -42,20 +42,20 @@ export class Meters {
     });
   }
 
-  /** In the text format of Prometheus. */
+  /** All metrics in the text format of Prometheus. */
   async text(): Promise<string> {
     const { resourceMetrics } = await this.#reader.collect();
     return this.#serializer.serialize(resourceMetrics);
   }
 }
 
-/** A value that is read when somebody asks for it. */
+/** A value that is read at each scrape. */
 export interface Reading {
   readonly value: number;
   readonly labels: Attributes;
 }
 
-/** Collects when it is asked, and never by itself. */
+/** Collects only when it is scraped. */
 class ScrapeReader extends MetricReader {
   protected async onForceFlush(): Promise<void> {}
   protected async onShutdown(): Promise<void> {}

@@ -1,12 +1,12 @@
-/** Who answers, in the words of OpenTelemetry's conventions for generative AI. */
+/** The model server, in the terms of OpenTelemetry's conventions for generative AI. */
 export interface ModelServer {
-  /** Such as `openai`. */
+  /** Value of `gen_ai.provider.name`, such as `openai`. */
   readonly provider: string;
-  /** Null: it is this process. */
+  /** Null for the built-in engine. */
   readonly address: { readonly host: string; readonly port: number } | null;
 }
 
-/** By the end of the host's name. */
+/** Providers by the last part of their host names. */
 const PROVIDERS: readonly (readonly [host: string, provider: string])[] = [
   ["openai.com", "openai"],
   ["openai.azure.com", "azure.ai.openai"],
@@ -18,7 +18,7 @@ const PROVIDERS: readonly (readonly [host: string, provider: string])[] = [
   ["perplexity.ai", "perplexity"],
 ];
 
-/** What is known of a model server by its base URL; null is the built-in engine. */
+/** Derives the model server from its base URL; null stands for the built-in engine. */
 export function modelServerOf(baseUrl: string | null): ModelServer {
   if (baseUrl === null) return { provider: "antiphon", address: null };
   const { hostname, port, protocol } = new URL(baseUrl);

@@ -7,8 +7,8 @@ import { contextOf, traceOf } from "./span-context.ts";
 type Batches = AsyncIterable<readonly ModelEvent[]>;
 
 /**
- * The engine with a span for each turn, by OpenTelemetry's conventions for generative AI. Nothing of what is said is in
- * it.
+ * Wraps the engine so that each turn has a span, by OpenTelemetry's conventions for generative AI. Spans hold no
+ * content.
  */
 export function watchEngine(tracer: Tracer, engine: ModelEngine, server: ModelServer): ModelEngine {
   return {
@@ -53,7 +53,7 @@ function given(name: string, value: string | number | null): Attributes {
   return value === null ? {} : { [name]: value };
 }
 
-/** A turn whose span ends when it does, or when whoever reads it leaves. */
+/** Ends the span when the turn ends or its reader stops. */
 class WatchedTurn implements Batches {
   readonly #turn: Batches;
   readonly #span: Span;

@@ -26,25 +26,25 @@ export type SamplerName =
   | "parentbased_traceidratio";
 
 export interface TracingOptions {
-  /** Where spans are sent, as OTLP in JSON over HTTP: the whole URL, such as `http://127.0.0.1:4318/v1/traces`. */
+  /** The whole URL of the collector's OTLP endpoint (JSON over HTTP), such as `http://127.0.0.1:4318/v1/traces`. */
   readonly url: string;
   /** `name=value,name=value`, percent-encoded, as OpenTelemetry writes lists. */
   readonly headers: string;
   readonly serviceName: string;
   readonly serviceVersion: string;
-  /** Written like the headers. */
+  /** In the same form as `headers`. */
   readonly resourceAttributes: string;
   readonly sampler: SamplerName;
-  /** From 0 to 1, for the samplers by ratio. */
+  /** From 0 to 1, for the ratio samplers. */
   readonly ratio: number;
   readonly log: Logger;
 }
 
-/** How long a collector may take for one batch: so long it can also keep a process that stops. */
+/** How long a collector may take for one batch. A stopping process waits at most this long. */
 const EXPORT_TIMEOUT_MS = 3_000;
 const DIAGNOSTIC_CHARACTERS_MAX = 300;
 
-/** Makes spans and sends them in batches. Spans that cannot be sent are dropped; no request ever waits for them. */
+/** Creates spans and sends them in batches. Spans that cannot be sent are dropped; requests never wait for them. */
 export function openTracing(options: TracingOptions): Tracing {
   diag.setLogger(diagnostics(options.log), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   const exporter = new OTLPTraceExporter({
@@ -90,7 +90,7 @@ function samplerOf({ sampler, ratio }: TracingOptions): Sampler {
   return sampler.startsWith("parentbased_") ? new ParentBasedSampler({ root }) : root;
 }
 
-/** What the libraries say of themselves; they may repeat what a collector answered, so not all of it. */
+/** Logs the libraries' own messages, but not their details: they may repeat a collector's answer. */
 function diagnostics(log: Logger) {
   const say =
     (level: "warn" | "debug") =>

@@ -7,7 +7,7 @@ const MICROSECONDS_PER_SECOND = 1e6;
 const SAMPLE_INTERVAL_MS = 20;
 const QUANTILES = [0.5, 0.99, 1] as const;
 
-/** Measures this process as a whole. Gives the function that ends it. */
+/** Measures this process. Returns a function that stops measuring. */
 export function measureProcess(meters: Meters): () => void {
   const delays = monitorEventLoopDelay({ resolution: SAMPLE_INTERVAL_MS });
   delays.enable();

@@ -6,7 +6,7 @@ import type { Meters } from "./meters.ts";
 import { METRICS } from "./metric-table.ts";
 import type { RequestSpan, Tracing } from "./tracing.ts";
 
-/** Turns what becomes of requests into metrics and spans. */
+/** Turns the outcomes of requests into metrics and spans. */
 export function observeRequests(meters: Meters, tracing: Tracing | null): RequestObserver {
   const metrics = new RequestMetrics(meters);
   return {

@@ -6,7 +6,7 @@ import { METRICS } from "./metric-table.ts";
 
 export interface EndedRun {
   readonly isBackground: boolean;
-  /** Since its model was asked. */
+  /** Milliseconds since the model was asked. */
   readonly ms: number;
 }
 
@@ -14,7 +14,7 @@ const MODES = ["foreground", "background"] as const;
 const END_STATUSES = ["completed", "incomplete", "failed", "cancelled", "left"] as const;
 const TOKEN_TYPES = ["input", "cached_input", "output", "reasoning"] as const;
 
-/** What runs leave in the metrics. */
+/** The metrics of runs. */
 export class RunMetrics {
   readonly #begun;
   readonly #ended;
@@ -25,7 +25,7 @@ export class RunMetrics {
   readonly #duration;
   readonly #tokens;
   readonly #modelErrors;
-  /** That were made of what models said, in all runs. */
+  /** Events of all runs. */
   events = 0;
 
   constructor(meters: Meters) {

@@ -3,7 +3,7 @@ import type { WatchedRun } from "../runs/ports.ts";
 import { contextIn, contextOf, traceOf } from "./span-context.ts";
 import type { RunSpan } from "./tracing.ts";
 
-/** The span of one response that is made, and in the background that of its wait. */
+/** The span of one run. A background run also has a span for its wait in the queue. */
 export function beginRunSpan(tracer: Tracer, run: WatchedRun): RunSpan {
   const span = tracer.startSpan(
     "run",

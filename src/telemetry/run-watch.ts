@@ -12,13 +12,13 @@ export interface RunWatchParts {
   readonly log: Logger;
 }
 
-/** How much of a model's name a line of the log repeats: clients choose it. */
+/** How many characters of a model's name the log repeats: clients choose the name. */
 const MODEL_CHARACTERS_MAX = 100;
 
-/** Those that whoever asked can mend, and the operator cannot. */
+/** Reasons that the caller can fix and the operator cannot. */
 const CALLERS_REASONS: ReadonlySet<string> = new Set(["context_length", "refused", "unknown_model"]);
 
-/** Turns what becomes of runs into metrics, lines of the log and spans. */
+/** Turns the outcomes of runs into metrics, log lines and spans. */
 export function observeRuns(parts: RunWatchParts): RunObserver {
   return { watch: (run) => new RunRecord(run, parts, parts.tracing?.beginRun(run) ?? null) };
 }
@@ -57,7 +57,7 @@ class RunRecord implements RunWatch {
   failed(fault: unknown): void {
     this.#reason = faultReason(fault);
     this.#span?.failed(this.#reason);
-    if (!(fault instanceof ModelError)) return; // Other faults are logged by whoever met them.
+    if (!(fault instanceof ModelError)) return; // Other faults are logged where they are caught.
     this.#parts.metrics.modelFailed(fault);
     const level = CALLERS_REASONS.has(this.#reason) ? "info" : "warn";
     this.#parts.log[level]({ ...this.#names(), reason: this.#reason, err: fault }, "a model server gave up an answer");

@@ -4,7 +4,7 @@ import { type TraceContext, traceHeaders } from "../base/trace-context.ts";
 
 const PROPAGATOR = new W3CTraceContextPropagator();
 
-/** The context whose spans continue a trace; null begins a new one. */
+/** A context that continues a trace; null starts a new trace. */
 export function contextOf(cause: TraceContext | null | undefined): Context {
   return PROPAGATOR.extract(ROOT_CONTEXT, traceHeaders(cause), {
     get: (headers: Readonly<Record<string, string>>, name) => headers[name],
@@ -12,12 +12,12 @@ export function contextOf(cause: TraceContext | null | undefined): Context {
   });
 }
 
-/** The context of what a span causes. */
+/** The context for children of a span. */
 export function contextIn(span: Span): Context {
   return trace.setSpan(ROOT_CONTEXT, span);
 }
 
-/** What is told of a span to whom it causes something. */
+/** The trace headers for a call that the span causes. */
 export function traceOf(span: Span): TraceContext {
   const carrier: Record<string, string> = {};
   PROPAGATOR.inject(contextIn(span), carrier, {

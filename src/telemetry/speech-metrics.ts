@@ -1,15 +1,15 @@
 import type { Meters } from "./meters.ts";
 import { METRICS } from "./metric-table.ts";
 
-/** What is told of the work with sound. */
+/** Notified of speech streams and their audio. */
 export interface SpeechMetrics {
-  /** The function is told when the stream is over. */
+  /** Returns a function to call when the stream ends. */
   streamOpened(): () => void;
   audioReceived(ms: number): void;
   finalMade(waitMs: number): void;
 }
 
-/** Counts what the local server hears. `restarts` tells how often its engine had to be started anew. */
+/** Measures the local speech server. `restarts` returns how often its engine was restarted. */
 export function measureSpeech(meters: Meters, restarts: () => number): SpeechMetrics {
   let open = 0;
   let opened = 0;

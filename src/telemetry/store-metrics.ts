@@ -1,14 +1,14 @@
 import type { Meters } from "./meters.ts";
 import { METRICS } from "./metric-table.ts";
 
-/** What one commit of the store did. */
+/** One commit of the store. */
 export interface Commit {
   readonly jobs: number;
   readonly durationMs: number;
   readonly failed: boolean;
 }
 
-/** Measures the commits it is told of. */
+/** Measures commits. */
 export function measureCommits(meters: Meters): (commit: Commit) => void {
   const duration = meters.histogram(METRICS.commitDuration);
   const commits = { stored: 0, failed: 0 };

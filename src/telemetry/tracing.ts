@@ -5,28 +5,28 @@ import type { Caller } from "../transport/caller.ts";
 import type { RequestOutcome } from "../transport/request-observer.ts";
 import type { ModelServer } from "./model-server.ts";
 
-/** Spans as this server makes them. No tracing system is loaded before one is asked for. */
+/** The spans of this server. No tracing library is loaded unless a collector is configured. */
 export interface Tracing {
   beginRequest(caller: Caller): RequestSpan;
   beginRun(run: WatchedRun): RunSpan;
-  /** The engine with a span for each turn it is asked for. */
+  /** Wraps the engine so that each turn has a span. */
   watchEngine(engine: ModelEngine, server: ModelServer): ModelEngine;
-  /** Sends what waits, for a moment at most. */
+  /** Sends waiting spans; takes at most a few seconds. */
   close(): Promise<void>;
 }
 
-/** The span of a request that is being served. */
+/** The span of one request. */
 export interface RequestSpan {
   readonly trace: TraceContext;
   end(outcome: RequestOutcome): void;
 }
 
-/** The span of a response that is being made. */
+/** The span of one run. */
 export interface RunSpan {
   readonly trace: TraceContext;
   began(): void;
-  /** `reason` is one of a closed list. */
+  /** `reason` comes from a closed list. */
   failed(reason: string): void;
-  /** Null: it did not end here. */
+  /** Null if the run did not end in this process. */
   end(response: Response | null): void;
 }
