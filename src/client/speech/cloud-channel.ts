@@ -6,7 +6,6 @@ import type {
 } from "../../../generated/local-stt/cloud-client.ts";
 import { abortedBy, CallWatch } from "../http/call-watch.ts";
 import { APIConnectionError, APITimeoutError, RateLimitError, silentFor } from "../http/errors.ts";
-import { RateLimitPause } from "../http/rate-limit-pause.ts";
 import { cloudErrorOf, readError } from "../http/read-error.ts";
 import { ReplyStream } from "../http/reply-stream.ts";
 import { askedWaitMs, retryWaitMs, waitFor } from "../http/retry.ts";
@@ -135,4 +134,29 @@ class Opening {
 /** Others say no more than that the request was no upgrade. */
 function isAnswerToUpgrades(status: number): boolean {
   return [401, 403, 404, 429].includes(status) || status >= 500;
+}
+
+/** Streams that waited together do not all come back in the same moment. */
+const SPREAD_MS_MAX = 1000;
+const SPREAD_SHARE = 0.05;
+
+/** The wait after a rate limit, which all streams of a client share. */
+class RateLimitPause {
+  #endsAt = 0;
+
+  /** Nobody tries again before that many milliseconds have passed. */
+  begin(waitMs: number): void {
+    this.#endsAt = Math.max(this.#endsAt, performance.now() + waitMs);
+  }
+
+  /** Resolves when it is over; rejects when the signal aborts. */
+  async over(signal: AbortSignal | undefined): Promise<void> {
+    for (let leftMs = this.#leftMs(); leftMs > 0; leftMs = this.#leftMs()) {
+      await waitFor(leftMs + Math.random() * Math.min(SPREAD_MS_MAX, leftMs * SPREAD_SHARE), signal);
+    }
+  }
+
+  #leftMs(): number {
+    return this.#endsAt - performance.now();
+  }
 }
