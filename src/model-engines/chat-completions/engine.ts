@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher } from "undici";
 import { assert } from "../../base/assert.ts";
 import { traceHeaders } from "../../base/trace-context.ts";
-import type { ModelEngine, ModelEvent, ModelRequest } from "../../runs/ports.ts";
+import type { ModelEngine, ModelEvent, ModelRequest, TokenCount } from "../../runs/ports.ts";
 import type { ServerAddress } from "./ask-server.ts";
 import { ModelList } from "./list-models.ts";
 import { type BackendProfile, chooseProfile } from "./profile.ts";
@@ -9,7 +9,8 @@ import { ChunkReader } from "./reply/chunk-reader.ts";
 import { UpstreamTurn } from "./reply/upstream-turn.ts";
 import { mapRequest } from "./request/map-request.ts";
 import { ContextWindows } from "./tokens/context-windows.ts";
-import { TokenCounter } from "./tokens/token-counter.ts";
+import { estimateAttachmentTokens, estimateChatTokens } from "./tokens/estimate-chat-tokens.ts";
+import { ServerTokenCount } from "./tokens/server-token-count.ts";
 
 const CONNECTIONS_MAX = 512;
 const USER_AGENT = "antiphon";
@@ -114,4 +115,23 @@ function addressOf(baseUrl: URL, dispatcher: Dispatcher, headers: ServerAddress[
 
 function pathUnder(baseUrl: URL, name: string): string {
   return `${baseUrl.pathname.replace(/\/+$/, "")}/${name}${baseUrl.search}`;
+}
+
+/** Counts turns as a model server would: by asking it, or by the tokenizer of the model's family. */
+class TokenCounter {
+  readonly #profile: BackendProfile;
+  readonly #server: ServerTokenCount;
+
+  constructor(server: ServerAddress, profile: BackendProfile) {
+    this.#profile = profile;
+    this.#server = new ServerTokenCount(server, profile.knowsVendorFields);
+  }
+
+  async count(request: ModelRequest, signal: AbortSignal): Promise<TokenCount> {
+    const { body: chat } = mapRequest(request, this.#profile);
+    const counted = await this.#server.count({ request, chat }, signal);
+    if (counted === null) return { tokens: await estimateChatTokens(chat, signal), exact: false };
+    const attached = counted.countsAttachments ? 0 : estimateAttachmentTokens(chat);
+    return { tokens: counted.tokens + attached, exact: attached === 0 };
+  }
 }

@@ -4,7 +4,6 @@ import { ModelError } from "../../../runs/ports.ts";
 import { isList, type JsonObject, textOrNull } from "../json-values.ts";
 import { inputTooLong, modelNotFound } from "./model-errors.ts";
 import { type Hidden, redact } from "./redact.ts";
-import { requestPathOf } from "./request-path.ts";
 import { readRetryAfter } from "./retry-after.ts";
 
 /** The parts of a server's error that survive all dialects. */
@@ -196,4 +195,25 @@ function detailOf(detail: unknown): unknown {
 function wordOrNull(value: unknown): string | null {
   const text = textOrNull(value);
   return text === null || /^\d+$/.test(text) ? null : text;
+}
+
+const FIELDS: ReadonlyMap<string, string> = new Map([
+  ["messages", "input"],
+  ["max_tokens", "max_output_tokens"],
+  ["max_completion_tokens", "max_output_tokens"],
+  ["input_tokens", "input"],
+  ["reasoning_effort", "reasoning.effort"],
+  ["verbosity", "text.verbosity"],
+  ["logprobs", "top_logprobs"],
+]);
+
+/**
+ * The member of our request behind a path into the chat-completions request. Positions of messages are lost: items and
+ * messages differ.
+ */
+function requestPathOf(chatPath: string): string {
+  const field = /^[A-Za-z_]+/.exec(chatPath)?.[0] ?? chatPath;
+  if (field === "response_format") return chatPath.replace(/^response_format(?:\.json_schema)?/, "text.format");
+  if (field === "tools") return chatPath.replace(".function.", ".");
+  return FIELDS.get(field) ?? chatPath;
 }

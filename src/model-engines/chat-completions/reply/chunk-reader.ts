@@ -1,4 +1,4 @@
-import type { Annotation } from "../../../../generated/responses-api/types.ts";
+import type { Annotation, LogProb } from "../../../../generated/responses-api/types.ts";
 import { isRecord } from "../../../base/json/records.ts";
 import type { ModelEvent, ModelUsage } from "../../../runs/ports.ts";
 import { countOrZero, isList, type JsonObject, textOrNull } from "../json-values.ts";
@@ -7,7 +7,6 @@ import type { ToolNames } from "../request/tool-names.ts";
 import { CallSequencer } from "./call-sequencer.ts";
 import { ContentReader } from "./content-reader.ts";
 import { type FinishReason, readFinishReason } from "./finish-reason.ts";
-import { readLogprobs } from "./read-logprobs.ts";
 import { readUsage } from "./read-usage.ts";
 import { ToolCallReader } from "./tool-call-reader.ts";
 
@@ -201,4 +200,28 @@ function hasWords(delta: JsonObject): boolean {
     const value = delta[member];
     return isList(value) ? value.length > 0 : value !== null && value !== undefined && value !== "";
   });
+}
+
+/** The log probabilities of a delta, or undefined where the server sent none. */
+function readLogprobs(value: unknown): readonly LogProb[] | undefined {
+  const tokens = isRecord(value) ? value["content"] : undefined;
+  if (!isList(tokens) || tokens.length === 0) return undefined;
+  return tokens
+    .filter(isRecord)
+    .map((token) => ({ ...readToken(token), top_logprobs: readAlternatives(token["top_logprobs"]) }));
+}
+
+function readAlternatives(value: unknown): LogProb["top_logprobs"] {
+  return isList(value) ? value.filter(isRecord).map(readToken) : [];
+}
+
+function readToken(entry: JsonObject): { token: string; bytes: number[]; logprob: number } {
+  const token = typeof entry["token"] === "string" ? entry["token"] : "";
+  const logprob = typeof entry["logprob"] === "number" ? entry["logprob"] : 0;
+  return { token, bytes: bytesOf(entry["bytes"], token), logprob };
+}
+
+/** Some servers leave the bytes out; then the token's own UTF-8 stands in. */
+function bytesOf(value: unknown, token: string): number[] {
+  return isList(value) ? value.filter((byte) => typeof byte === "number") : [...Buffer.from(token)];
 }
