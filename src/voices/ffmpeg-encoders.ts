@@ -1,7 +1,7 @@
-import { pcmBytes } from "../../audio/pcm.ts";
-import { Semaphore } from "../../base/limits/semaphore.ts";
-import { ProgramFailed, ProgramMissing, runProgram } from "../../programs/child-program.ts";
-import type { Encoder } from "../ports.ts";
+import { pcmBytes } from "../audio/pcm.ts";
+import { Semaphore } from "../base/limits/semaphore.ts";
+import { ProgramFailed, ProgramMissing, runProgram } from "../programs/child-program.ts";
+import type { Encoder } from "./ports.ts";
 
 /** One encoder lives as long as the answer it encodes; further ones wait, and so does their sound. */
 export const ENCODERS_AT_ONCE_MAX = 32;

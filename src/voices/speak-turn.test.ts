@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { Semaphore } from "../base/limits/semaphore.ts";
 import type { ModelEvent } from "../runs/ports.ts";
-import { encodePcm16, encodeWav } from "./encoders/encoders.ts";
 import { type Encoder, type VoiceEngine, VoiceError } from "./ports.ts";
 import { speakTurn } from "./speak-turn.ts";
 import { createSpeaker } from "./speaker.ts";
+import { encodePcm16, encodeWav } from "./spoken-output.ts";
 
 type Batch = readonly ModelEvent[];
 

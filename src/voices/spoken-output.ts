@@ -1,9 +1,10 @@
 import type { OutputAudio } from "../../generated/responses-api/types.ts";
+import { pcmBytes } from "../audio/pcm.ts";
+import { wavHeader } from "../audio/wav.ts";
 import { Semaphore } from "../base/limits/semaphore.ts";
 import type { Logger } from "../base/logger.ts";
 import type { SettledSpeech, Speech, SpokenOutput } from "../responses-api/ports.ts";
-import { encodePcm16, encodeWav } from "./encoders/encoders.ts";
-import { type CompressedFormat, type FfmpegEncoders, isCompressed } from "./encoders/ffmpeg.ts";
+import { type CompressedFormat, type FfmpegEncoders, isCompressed } from "./ffmpeg-encoders.ts";
 import { type Encoder, type VoiceEngine, VoiceError } from "./ports.ts";
 import { speakTurn } from "./speak-turn.ts";
 import { createSpeaker } from "./speaker.ts";
@@ -94,3 +95,18 @@ function encoderOf(format: Speech["format"], compressed: FfmpegEncoders): Encode
   if (isCompressed(format)) return compressed.encoders[format];
   return format === "wav" ? encodeWav : encodePcm16;
 }
+
+/** The samples themselves: 16 bit, little-endian. */
+export const encodePcm16: Encoder = async function* (pcm) {
+  for await (const samples of pcm) yield pcmBytes(samples);
+};
+
+/** One WAV file. Its header comes first, so it cannot say how long the sound will be. */
+export const encodeWav: Encoder = async function* (pcm, sampleRateHz) {
+  let isBegun = false;
+  for await (const samples of pcm) {
+    if (!isBegun) yield wavHeader(sampleRateHz, null);
+    isBegun = true;
+    yield pcmBytes(samples);
+  }
+};

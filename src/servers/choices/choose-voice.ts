@@ -1,8 +1,8 @@
 import type { Logger } from "../../base/logger.ts";
 import type { Config } from "../../config/load-config.ts";
 import type { SpokenOutput } from "../../responses-api/ports.ts";
-import { createFfmpegEncoders } from "../../voices/encoders/ffmpeg.ts";
 import { createEspeakEngine } from "../../voices/espeak/engine.ts";
+import { createFfmpegEncoders } from "../../voices/ffmpeg-encoders.ts";
 import type { VoiceEngine } from "../../voices/ports.ts";
 import { createSpeechServerEngine } from "../../voices/speech-server/engine.ts";
 import { createSpokenOutput } from "../../voices/spoken-output.ts";
