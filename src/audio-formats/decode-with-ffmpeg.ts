@@ -1,7 +1,6 @@
 import { BYTES_PER_SAMPLE, FrameGatherer, samplesOf } from "../audio/pcm.ts";
 import { ProgramFailed, ProgramMissing, runProgram } from "../programs/child-program.ts";
 import { AudioError } from "./audio-error.ts";
-import { withPatience } from "./patience.ts";
 import { DECODED_RATE_HZ, type Recording } from "./recording.ts";
 import type { AudioFormat } from "./sniff-format.ts";
 import { openUnnamedFile } from "./unnamed-file.ts";
@@ -95,4 +94,22 @@ function audioError(error: unknown, format: AudioFormat): unknown {
       error,
     );
   return error;
+}
+
+/**
+ * The values as they come; aborts `impatience` when one that is wanted takes longer than `ms`. The time that a reader
+ * takes does not count.
+ */
+async function* withPatience<T>(values: AsyncIterable<T>, ms: number, impatience: AbortController): AsyncGenerator<T> {
+  const iterator = values[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const timer = setTimeout(() => impatience.abort(), ms);
+      const next = await iterator.next().finally(() => clearTimeout(timer));
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    await iterator.return?.();
+  }
 }

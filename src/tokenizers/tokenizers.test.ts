@@ -2,10 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cpuMsOf } from "../../tests/cpu-time.ts";
 import { verifies } from "../../tests/verifies.ts";
-import { chooseEncoding } from "./choose-encoding.ts";
 import { readImageSize } from "./image-size.ts";
 import { imageTokens } from "./image-tokens.ts";
-import { loadTokenizer, pieces } from "./tokenizer.ts";
+import { chooseEncoding, loadTokenizer, pieces } from "./tokenizer.ts";
 
 const stays = new AbortController().signal;
 

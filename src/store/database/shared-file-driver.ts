@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CompiledQuery, type DatabaseConnection, type QueryResult, type SqliteDatabase, SqliteDriver } from "kysely";
 import { StoreBusy, StoreSpoilt } from "../../responses-api/ports.ts";
 import { isBusy, isSpoilt } from "./sqlite-faults.ts";
-import { Turns } from "./turns.ts";
 
 /** How long to wait between two tries, longer each time; the last one counts for all further tries. */
 const RETRY_MS = [1, 2, 5, 10, 15, 20];
@@ -85,5 +84,24 @@ export class SharedFileDriver extends SqliteDriver {
     this.#turns.giveBack();
     await sleep(ms);
     await this.#turns.take();
+  }
+}
+
+/** Lets one caller at a time have what only one may use, in the order of their coming. */
+class Turns {
+  readonly #waiting: (() => void)[] = [];
+  #taken = false;
+
+  /** Resolves when it is the caller's turn, which ends with `giveBack`. */
+  take(): Promise<void> {
+    if (this.#taken) return new Promise((resolve) => this.#waiting.push(resolve));
+    this.#taken = true;
+    return Promise.resolve();
+  }
+
+  giveBack(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#taken = false;
+    else next();
   }
 }

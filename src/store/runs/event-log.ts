@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { Response } from "../../../generated/responses-api/types.ts";
 import { assert, assertNever } from "../../base/assert.ts";
 import { jsonOf } from "../../base/json/json-text.ts";
@@ -8,8 +8,10 @@ import type { Database } from "../database/schema.ts";
 import { lengthOfItems, textOf } from "../responses/item-text.ts";
 import type { Snapshot, WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue } from "./commit-queue.ts";
-import { findForeignTail } from "./foreign-tail.ts";
+import { readJournal } from "./journal.ts";
 import { readEvents } from "./read-events.ts";
+import { findNextNumber, LIVE_STATUSES } from "./run-rows.ts";
+import type { RunTail } from "./run-tail.ts";
 import type { RunWriter } from "./run-writer.ts";
 
 /**
@@ -115,4 +117,24 @@ export function sizeOfJob(job: WriteJob): number {
 
 function lengthOf(events: readonly RecordedEvent[]): number {
   return events.reduce((length, event) => length + event.json.length, 0);
+}
+
+/** The newest events of a run that another worker makes: they lie in its journal. */
+async function findForeignTail(db: Kysely<Database>, responseId: string): Promise<RunTail | null> {
+  const rows = await db
+    .selectFrom("event_journal")
+    .innerJoin("responses", "responses.worker", "event_journal.worker")
+    .select("event_journal.body")
+    .where("responses.id", "=", responseId)
+    .where("responses.status", "in", LIVE_STATUSES)
+    .where(sql`instr(event_journal.body, ${responseId})`, ">", 0)
+    .orderBy("event_journal.position")
+    .execute();
+  const entries = rows.flatMap(({ body }) => readJournal(body)).filter((entry) => entry.responseId === responseId);
+  const next = entries.length === 0 ? 0 : await findNextNumber(db, responseId);
+  const missing = entries.filter(({ firstNumber }) => firstNumber >= next);
+  const [first, last] = [missing[0], missing.at(-1)];
+  if (first === undefined || last === undefined) return null;
+  const body = missing.map((entry) => entry.body).join("\n");
+  return { firstNumber: first.firstNumber, nextNumber: last.lastNumber + 1, body };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nextStart } from "./restart-policy.ts";
+import { nextStart } from "./supervisor.ts";
 
 const NOW = 1_000_000;
 
