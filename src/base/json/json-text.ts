@@ -29,6 +29,11 @@ export function rememberJson<T extends object>(value: T, text: string): T {
   return value;
 }
 
+/** The JSON that is remembered of a value; null: none. */
+export function rememberedJson(value: object): string | null {
+  return JsonText.of(value);
+}
+
 /** The compact JSON of a value; made only if nobody made it before. */
 export function jsonOf(value: object): string {
   return JsonText.of(value) ?? JSON.stringify(value);

@@ -16,6 +16,11 @@ export class Slices {
     return performance.now() - this.#startedAt >= SLICE_MS;
   }
 
+  /** Waits for the next slice if this one is used up. */
+  async pause(): Promise<void> {
+    if (this.isOver) await this.next();
+  }
+
   /** Waits for the next slice. */
   async next(): Promise<void> {
     await new Promise<void>((resolve) => {

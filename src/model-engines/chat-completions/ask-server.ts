@@ -1,6 +1,7 @@
 import type { Dispatcher } from "undici";
 import { jsonOrUndefined } from "../../base/json/read-json.ts";
 import { readBody } from "./read-body.ts";
+import { requestBody } from "./request-body.ts";
 
 /** Where a model server is, and how it wants to be asked beside its turns. */
 export interface ServerAddress {
@@ -25,7 +26,7 @@ export interface ServerReply {
 export interface ServerQuestion {
   readonly path: string;
   /** Posted as JSON; without it the question is a GET. */
-  readonly body?: unknown;
+  readonly body?: object;
   readonly replyBytesMax: number;
 }
 
@@ -37,16 +38,13 @@ export async function askServer(
 ): Promise<ServerReply | null> {
   const separator = path.includes("?") && search !== "" ? `&${search.slice(1)}` : search;
   try {
+    const posted = body === undefined ? { headers: {} } : await requestBody(body);
     const reply = await dispatcher.request({
       origin,
       path: `${path}${separator}`,
       method: body === undefined ? "GET" : "POST",
-      headers: {
-        ...headers,
-        accept: "application/json",
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...posted,
+      headers: { ...headers, accept: "application/json", ...posted.headers },
       signal,
     });
     return { status: reply.statusCode, body: jsonOrUndefined(await readBody(reply.body, replyBytesMax)) };

@@ -8,6 +8,7 @@ import { type BackendProfile, chooseProfile } from "./profile.ts";
 import { ChunkReader } from "./reply/chunk-reader.ts";
 import { UpstreamTurn } from "./reply/upstream-turn.ts";
 import { mapRequest } from "./request/map-request.ts";
+import { requestBody } from "./request-body.ts";
 import { ContextWindows } from "./tokens/context-windows.ts";
 import { estimateAttachmentTokens, estimateChatTokens } from "./tokens/estimate-chat-tokens.ts";
 import { ServerTokenCount } from "./tokens/server-token-count.ts";
@@ -57,7 +58,7 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
     options.fetchDispatcher ??
     new Agent({ connections: options.connectionsMax ?? CONNECTIONS_MAX, connect: { timeout: timeouts.connectMs } });
   const headers = { "user-agent": USER_AGENT, ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }) };
-  const turnHeaders = { ...headers, "content-type": "application/json", accept: "text/event-stream" };
+  const turnHeaders = { ...headers, accept: "text/event-stream" };
   const turnPath = pathUnder(baseUrl, "chat/completions");
   const models = new ModelList({
     dispatcher,
@@ -75,7 +76,8 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
     name: options.name ?? `chat-completions at ${origin}`,
     abilities: profile.abilities,
     async sample(request: ModelRequest, signal: AbortSignal): Promise<AsyncIterable<readonly ModelEvent[]>> {
-      const { body, toolNames } = mapRequest(request, profile);
+      const { body: chat, toolNames } = mapRequest(request, profile);
+      const { body, headers: bodyHeaders } = await requestBody(chat);
       const { model } = request; // Who reads the answer holds no more of the request, which has the whole history.
       const reader = new ChunkReader({
         toolNames,
@@ -92,8 +94,8 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
           origin,
           path: turnPath,
           method: "POST",
-          headers: { ...turnHeaders, ...traceHeaders(request.trace) },
-          body: JSON.stringify(body),
+          headers: { ...turnHeaders, ...bodyHeaders, ...traceHeaders(request.trace) },
+          body,
           headersTimeout: idleMs,
           bodyTimeout: idleMs,
         };

@@ -1,5 +1,6 @@
 import type { CreateResponseRequest, Response, StoredItem } from "../../../generated/responses-api/types.ts";
-import { jsonOf } from "../../base/json/json-text.ts";
+import { writeJson } from "../../base/json/write-json.ts";
+import { Slices } from "../../base/limits/slices.ts";
 import { estimateTokens } from "../../runs/index.ts";
 import type { ModelRequest } from "../../runs/ports.ts";
 
@@ -71,11 +72,12 @@ function shownCharacters(json: string): number {
   return json.length < BASE64_MIN ? json.length : json.replaceAll(BASE64, ATTACHMENT).length;
 }
 
-export function estimateInputTokens({ instructions, items, tools }: ModelRequest): number {
-  const characters =
-    (instructions?.length ?? 0) +
-    // A history that was read has its JSON at hand.
-    items.reduce((length, item) => length + shownCharacters(jsonOf(item)) + 1, 1) +
-    (tools.length === 0 ? 0 : JSON.stringify(tools).length);
+export async function estimateInputTokens({ instructions, items, tools }: ModelRequest): Promise<number> {
+  const slices = new Slices();
+  let characters = (instructions?.length ?? 0) + (tools.length === 0 ? 0 : (await writeJson(tools)).length) + 1;
+  for (const item of items) {
+    characters += shownCharacters(await writeJson(item)) + 1; // A history that was read has its JSON at hand.
+    await slices.pause();
+  }
   return estimateTokens(characters);
 }

@@ -1,5 +1,6 @@
 import type { CreateResponseRequest, StoredItem } from "../../../generated/responses-api/types.ts";
 import { type IdStem, idFromStem, keyOfId, newIdStem } from "../../base/ids.ts";
+import { Slices } from "../../base/limits/slices.ts";
 import type { ModelRequest, OpenedRun } from "../../runs/ports.ts";
 import type { Caller } from "../access/caller.ts";
 import { checkAvailability, checkBackground, checkModelName } from "../checks/check-availability.ts";
@@ -41,9 +42,11 @@ export async function prepareRun(
   request: CreateResponseRequest,
   createdAt: number,
 ): Promise<PreparedRun> {
+  const slices = new Slices();
   checkAvailability(request, services.engineKind);
   checkBackground(request);
   checkCompaction(request);
+  await slices.pause();
   const ids = newIdStem(createdAt, stemKey(request));
   const hold = await holdConversation(services, caller.principal.owner, request, idFromStem("resp", ids, 0));
   return { ...(await hold.during(() => prepareHeld(services, caller, request, ids))), hold };
@@ -58,12 +61,15 @@ async function prepareHeld(
 ): Promise<Omit<PreparedRun, "hold">> {
   const { principal, signal, trace, generate = true } = caller;
   const { owner } = principal;
+  const slices = new Slices(); // Others have their turn between two steps that take long.
   const history = await loadHistory(services, caller, sent);
+  await slices.pause();
   if (generate) checkSomethingToAnswer(sent, history);
   const accepted = acceptedTools(sent);
   checkTextFormat(sent);
   const speech = generate ? await settleSpeech(services, sent, signal) : null;
   const { items, context, places } = await resolveInput(services, owner, ids, { input: sent.input ?? [], history });
+  await slices.pause();
   const request = withConfiguration(sent, history, items);
   checkTextFormat(request);
   const tools = withJoinedTools(accepted, { context, places });
@@ -71,18 +77,21 @@ async function prepareHeld(
   if (request.conversation != null) checkNotRepeated(history, items);
   if (generate) checkJsonWord(request, context);
   checkModelName(request.model);
+  await slices.pause();
   const response = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);
   const shaped = modelRequest(request, response, await shapeContext(services, caller, context, places));
+  await slices.pause();
   const asked = await fitTurn(services, request, shaped, signal).catch(refused);
   const task: RunTask = {
     ids,
     rawReasoningAs: response.reasoning?.summary == null ? "text" : "summary",
     sealsReasoning: (request.include ?? []).includes(SEALED_REASONING_INCLUDE),
-    inputTokensEstimate: estimateInputTokens(asked),
+    inputTokensEstimate: await estimateInputTokens(asked),
     request: { ...asked, trace },
     speech,
     compaction: generate ? await planCompaction(services, request, signal) : null,
   };
+  await slices.pause();
   const isBackground = response.background === true;
   return {
     task,
@@ -90,7 +99,7 @@ async function prepareHeld(
       owner,
       response,
       inputItems: items,
-      task: isBackground ? writeTask(task) : null,
+      task: isBackground ? await writeTask(task) : null,
       streamed: request.stream === true,
     },
   };

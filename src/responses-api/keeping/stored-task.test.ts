@@ -16,8 +16,8 @@ const TASK: RunTask = {
 
 verifies("state.crash.tasks-of-other-versions");
 
-test("a task is read as it was written", () => {
-  expect(readTask(writeTask(TASK))).toEqual({ task: TASK });
+test("a task is read as it was written", async () => {
+  expect(readTask(await writeTask(TASK))).toEqual({ task: TASK });
 });
 
 describe("a task that was stored without a version", () => {

@@ -1,5 +1,6 @@
 import { jsonOrUndefined } from "../../base/json/read-json.ts";
 import { isRecord } from "../../base/json/records.ts";
+import { writeJson } from "../../base/json/write-json.ts";
 import type { ModelRequest } from "../../runs/ports.ts";
 import type { RunTask } from "./run-task.ts";
 
@@ -12,8 +13,8 @@ export const TASK_VERSION = 2;
 /** A task, or why the run cannot be begun again from what is stored. */
 export type ReadTask = { readonly task: RunTask } | { readonly problem: "newer" | "unreadable" };
 
-export function writeTask(task: RunTask): string {
-  return JSON.stringify({ version: TASK_VERSION, ...task });
+export async function writeTask(task: RunTask): Promise<string> {
+  return await writeJson({ version: TASK_VERSION, ...task });
 }
 
 /** Reads a task that this program or an earlier version of it has stored. */

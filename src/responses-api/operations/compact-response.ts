@@ -74,14 +74,14 @@ async function summed(
   signal: AbortSignal,
 ): Promise<{ readonly summary: string; readonly usage: Usage }> {
   const asked = await keepWindow(engine, summaryRequest(shaped), signal).catch(refused);
-  await admission.reserve({ input: estimateInputTokens(asked), outputMax: asked.maxOutputTokens });
+  await admission.reserve({ input: await estimateInputTokens(asked), outputMax: asked.maxOutputTokens });
   const turn = await engine.sample(asked, signal).catch((error: unknown) => {
     admission.settle(0); // No model has answered.
     return refused(error);
   });
   try {
     const summary = await readSummary(turn);
-    const estimate = { inputTokens: estimateInputTokens(asked), outputCharacters: summary.text.length };
+    const estimate = { inputTokens: await estimateInputTokens(asked), outputCharacters: summary.text.length };
     const usage = usageOf(summary.usage, estimate);
     admission.settle(usage.total_tokens);
     return { summary: summary.text, usage };

@@ -24,7 +24,7 @@ export async function keepWindow(
   const window = await engine.contextWindow(request.model, signal);
   if (window === null) return request;
   const room = window - answerTokens(request, window);
-  if (tokensAtMost(request) <= room) return request;
+  if ((await tokensAtMost(request)) <= room) return request;
   const whole = await engine.countTokens(request, signal);
   if (whole.tokens <= room) return request;
   return await shortened(engine, request, { tokens: whole.tokens, room }, signal);

@@ -1,3 +1,4 @@
+import { writeJson } from "../../base/json/write-json.ts";
 import type { ModelRequest } from "../../runs/ports.ts";
 
 type Item = ModelRequest["items"][number];
@@ -12,8 +13,8 @@ const REFERENCES = /"(?:input_image|input_file|input_audio)"/g;
  * More tokens than the turn can take: no token is shorter than a byte, and JSON says more around a text than a chat
  * template does.
  */
-export function tokensAtMost({ instructions, items, tools }: ModelRequest): number {
-  const json = JSON.stringify({ instructions, items, tools });
+export async function tokensAtMost({ instructions, items, tools }: ModelRequest): Promise<number> {
+  const json = await writeJson({ instructions, items, tools });
   return Buffer.byteLength(json) + (json.match(REFERENCES)?.length ?? 0) * REFERENCE_TOKENS_MAX;
 }
 

@@ -1,13 +1,18 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CompiledQuery, InsertObject, Kysely } from "kysely";
 import type { Database } from "./schema.ts";
 import { STATEMENT_VARIABLES_MAX } from "./sqlite.ts";
+
+/** How much text, and how many rows, one statement stores, unless a single row is larger. */
+const STATEMENT_CHARACTERS_MAX = 1024 * 1024;
+const STATEMENT_ROWS_MAX = 2_000;
 
 /** Inserts of more rows are seldom alike, and to put them together takes little next to storing them. */
 const REMEMBERED_ROWS_MAX = 8;
 
 /**
- * Inserts rows in as few statements as the database allows. Remembers the SQL of small inserts, which would take longer
- * to put together than to run.
+ * Inserts rows in few statements, and lets others have their turn between two of them. Remembers the SQL of small
+ * inserts, which would take longer to put together than to run.
  */
 export class RowInserter {
   readonly #queries = new Map<string, CompiledQuery>();
@@ -18,9 +23,10 @@ export class RowInserter {
     table: Table,
     rows: readonly InsertObject<Database, Table>[],
   ): Promise<void> {
-    const rowsMax = rowsMaxOf(rows);
-    for (let start = 0; start < rows.length; start += rowsMax) {
-      const slice = rows.slice(start, start + rowsMax);
+    for (let start = 0; start < rows.length; ) {
+      if (start > 0) await nextTurn();
+      const slice = sliceFrom(rows, start);
+      start += slice.length;
       await db.executeQuery({
         ...this.#queryFor(db, table, slice),
         parameters: slice.flatMap((row) => Object.values(row)),
@@ -42,7 +48,18 @@ export class RowInserter {
   }
 }
 
-function rowsMaxOf(rows: readonly object[]): number {
-  const columns = Object.keys(rows[0] ?? {}).length;
-  return Math.floor(STATEMENT_VARIABLES_MAX / Math.max(1, columns));
+function sliceFrom<Row extends object>(rows: readonly Row[], start: number): readonly Row[] {
+  const columns = Object.keys(rows[start] ?? {}).length;
+  const rowsMax = Math.min(STATEMENT_ROWS_MAX, Math.floor(STATEMENT_VARIABLES_MAX / Math.max(1, columns)));
+  let characters = 0;
+  const slice = rows.slice(start, start + rowsMax);
+  const end = slice.findIndex((row, index) => {
+    characters += charactersOf(row);
+    return index > 0 && characters > STATEMENT_CHARACTERS_MAX;
+  });
+  return end === -1 ? slice : slice.slice(0, end);
+}
+
+function charactersOf(row: object): number {
+  return Object.values(row).reduce<number>((sum, value) => sum + (typeof value === "string" ? value.length : 0), 0);
 }

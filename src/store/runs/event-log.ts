@@ -2,10 +2,11 @@ import { type Kysely, sql } from "kysely";
 import type { Response } from "../../../generated/responses-api/types.ts";
 import { assert, assertNever } from "../../base/assert.ts";
 import { jsonOf } from "../../base/json/json-text.ts";
+import { isSmall } from "../../base/json/write-json.ts";
 import { type ClosedRun, type EventLog, type OpenedRun, type RecordedEvent, RunLost } from "../../runs/ports.ts";
 import { type ConversationEnd, sizeOfStep } from "../conversations/conversation-changes.ts";
 import type { Database } from "../database/schema.ts";
-import { lengthOfItems, textOf } from "../responses/item-text.ts";
+import { lengthOfItems, textOf, textsOf } from "../responses/item-text.ts";
 import type { Snapshot, WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import { readJournal } from "./journal.ts";
@@ -39,7 +40,8 @@ export class StoredEventLog implements EventLog {
       task: run.task ?? null,
       streamed: run.streamed ?? false,
       conversationId: response.conversation?.id ?? null,
-      items: inputItems.map(textOf),
+      // In this very tick, if it can be.
+      items: isSmall(inputItems) ? inputItems.map(textOf) : await textsOf(inputItems),
       events,
     };
     requireWritten(await this.#queue.add(job, "urgent"));

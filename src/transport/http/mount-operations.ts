@@ -1,6 +1,7 @@
 import { Router } from "@koa/router";
 import type { DefaultState } from "koa";
 import { assert } from "../../base/assert.ts";
+import { Slices } from "../../base/limits/slices.ts";
 import { readTraceContext } from "../../base/trace-context.ts";
 import { hasBody } from "../body/body-chunks.ts";
 import { checkBody, readBody } from "../body/read-body.ts";
@@ -68,7 +69,9 @@ async function serveOperation<P>(
   try {
     const answer = async (): Promise<Reply> => {
       const sent = await readBody(route, { request: exchange.request, spool }, options, faults);
+      const slices = new Slices();
       const body = await checkBody(route, sent, contract, faults);
+      await slices.pause(); // Where there was much to check, there is much to do.
       const request: OperationRequest = { path: params, query, headers: namedHeaders(route, exchange), body };
       return handler(request, requestContext(route, exchange, principal));
     };

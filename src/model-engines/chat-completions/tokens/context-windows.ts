@@ -65,7 +65,7 @@ export class ContextWindows {
   }
 
   async #ask(
-    question: { readonly path: string; readonly body?: unknown },
+    question: { readonly path: string; readonly body?: object },
     signal: AbortSignal,
   ): Promise<JsonObject | null> {
     const reply = await askServer(this.#server, { ...question, replyBytesMax: REPLY_BYTES_MAX }, signal);

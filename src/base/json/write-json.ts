@@ -1,0 +1,106 @@
+import { Slices } from "../limits/slices.ts";
+import { rememberedJson } from "./json-text.ts";
+
+/** What is turned into JSON in one go, in characters, and the parts in which more is. */
+const PART_CHARACTERS = 256 * 1024;
+/** What a member takes beside its text. */
+const MEMBER_CHARACTERS = 4;
+
+/**
+ * The compact JSON of a JSON value, as `JSON.stringify` makes it, unless it is remembered. Large values take several
+ * turns of the loop.
+ */
+export async function writeJson(value: object): Promise<string> {
+  const remembered = rememberedJson(value);
+  if (remembered !== null) return remembered;
+  if (isSmall(value)) return JSON.stringify(value);
+  return (await collected(value, (part) => part)).join("");
+}
+
+/** The same in UTF-8, in parts whose bytes follow each other. */
+export async function writeJsonBytes(value: object): Promise<readonly Buffer[]> {
+  if (isSmall(value)) return [Buffer.from(JSON.stringify(value))];
+  return await collected(value, (part) => Buffer.from(part));
+}
+
+async function collected<Part>(value: object, make: (part: string) => Part): Promise<Part[]> {
+  const slices = new Slices();
+  const made: Part[] = [];
+  for (const part of parts(value)) {
+    made.push(make(part));
+    await slices.pause();
+  }
+  return made;
+}
+
+/** Whether a value is turned into JSON in one go. */
+export function isSmall(value: unknown): boolean {
+  return weightOf(value, PART_CHARACTERS) <= PART_CHARACTERS;
+}
+
+/** About how much JSON a value is; of what weighs more than `most`, not all is looked at. */
+function weightOf(value: unknown, most: number): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return MEMBER_CHARACTERS;
+  let weight = 0;
+  for (const member of Array.isArray(value) ? value : Object.values(value)) {
+    weight += MEMBER_CHARACTERS + weightOf(member, most - weight);
+    if (weight > most) break;
+  }
+  return weight;
+}
+
+function* parts(value: unknown): Generator<string> {
+  if (isSmall(value)) yield JSON.stringify(value);
+  else if (typeof value === "string") yield* partsOfText(value);
+  else if (Array.isArray(value)) yield* partsOfList(value);
+  else yield* partsOfObject(Object.entries(value ?? {}));
+}
+
+/** No part ends within a character: its halves would be written as escapes. */
+function* partsOfText(text: string): Generator<string> {
+  yield '"';
+  for (let start = 0; start < text.length; ) {
+    const end = start + PART_CHARACTERS;
+    const cut = (text.codePointAt(end - 1) ?? 0) > 0xffff ? end - 1 : end;
+    yield JSON.stringify(text.slice(start, cut)).slice(1, -1);
+    start = cut;
+  }
+  yield '"';
+}
+
+/** Small elements that follow each other are written together. */
+function* partsOfList(list: readonly unknown[]): Generator<string> {
+  yield "[";
+  for (let start = 0; start < list.length; ) {
+    const end = endOfRun(list, start);
+    if (start > 0) yield ",";
+    if (end === start + 1) yield* parts(list[start] ?? null);
+    else yield JSON.stringify(list.slice(start, end)).slice(1, -1);
+    start = end;
+  }
+  yield "]";
+}
+
+/** Behind at least one element, and as many more as are small together. */
+function endOfRun(list: readonly unknown[], start: number): number {
+  let weight = 0;
+  let end = start;
+  while (end < list.length) {
+    weight += MEMBER_CHARACTERS + weightOf(list[end], PART_CHARACTERS - weight);
+    if (weight > PART_CHARACTERS) break;
+    end++;
+  }
+  return Math.max(end, start + 1);
+}
+
+function* partsOfObject(members: readonly (readonly [string, unknown])[]): Generator<string> {
+  let before = "{";
+  for (const [name, value] of members) {
+    if (value === undefined) continue;
+    yield `${before}${JSON.stringify(name)}:`;
+    before = ",";
+    yield* parts(value);
+  }
+  yield before === "{" ? "{}" : "}";
+}
