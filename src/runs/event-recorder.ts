@@ -1,9 +1,8 @@
-import type { Response } from "../../generated/responses-api/types.ts";
+import type { Response, ResponseStreamEvent } from "../../generated/responses-api/types.ts";
 import { rememberJson } from "../base/json/json-text.ts";
 import type { ClosedRun, EventLog, OpenedRun, RecordedEvent } from "./ports.ts";
 import type { LiveFeed } from "./reading/live-feed.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
-import { numberEvent } from "./wire-event.ts";
 
 /** How much JSON may wait for its commit before the run waits too. */
 export const UNSTORED_CHARACTERS_MAX = 1024 * 1024;
@@ -58,6 +57,11 @@ class Numbering {
       return { number: event.sequence_number, event: rememberJson(event, json), json };
     });
   }
+}
+
+/** Gives an event its number. The event is its maker's last use of it, so it is completed in place. */
+export function numberEvent(event: UnnumberedEvent, number: number): ResponseStreamEvent {
+  return Object.assign(event, { sequence_number: number });
 }
 
 /** For runs that are not stored: nothing outlives the reader, and the run waits for it. */

@@ -1,7 +1,6 @@
-export { estimateTokens } from "./estimate-tokens.ts";
 export { ResponseFold } from "./fold/fold-events.ts";
 export { readEvents } from "./reading/read-events.ts";
+export { estimateTokens, usageOf } from "./run-end.ts";
 export { INTERRUPTED_FAILURE, OUTDATED_FAILURE } from "./run-failures.ts";
 export { RunHost, type RunOrder, RunsExhausted, RunsLeaving } from "./run-host.ts";
 export type { RunPlan } from "./run-state.ts";
-export { usageOf } from "./usage.ts";

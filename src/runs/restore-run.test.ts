@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ResponseStreamEvent } from "../../generated/responses-api/types.ts";
 import { validateResponseStreamEvent } from "../../generated/responses-api/validators.js";
+import { numberEvent } from "./event-recorder.ts";
 import { foldEvents } from "./fold/fold-events.ts";
 import type { RecordedEvent } from "./ports.ts";
 import { restoreRun } from "./restore-run.ts";
@@ -10,7 +11,6 @@ import { INTERRUPTED_FAILURE } from "./run-failures.ts";
 import type { RunPlan, RunSignal, RunState } from "./run-state.ts";
 import { anySignal } from "./signals.fixture.ts";
 import { transition, waiting } from "./transition.ts";
-import { numberEvent } from "./wire-event.ts";
 
 const interrupted: RunSignal = { type: "model_failed", failure: INTERRUPTED_FAILURE };
 

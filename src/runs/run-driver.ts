@@ -17,11 +17,11 @@ import {
   INTERNAL_FAILURE,
   INTERRUPTED_FAILURE,
   modelFailure,
+  RunStopped,
   STORAGE_FAILURE,
   TOO_LONG_FAILURE,
 } from "./run-failures.ts";
 import type { RunFailure, RunPlan, RunSignal, RunState } from "./run-state.ts";
-import { RunStopped } from "./run-stopped.ts";
 import { type Transition, transition, waiting } from "./transition.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
 

@@ -1,6 +1,6 @@
-import type { Response } from "../../generated/responses-api/types.ts";
+import type { Response, Usage } from "../../generated/responses-api/types.ts";
+import type { ModelUsage } from "./ports.ts";
 import type { Answering, FinishReason, RunFailure } from "./run-state.ts";
-import { usageOf } from "./usage.ts";
 
 /** The final snapshot of a run whose model finished, whole or cut short. `at` in Unix seconds. */
 export function finishedResponse(state: Answering, at: number): Response {
@@ -40,4 +40,36 @@ function tierOf({ service_tier: tier }: Response): Response["service_tier"] {
 
 function cutReason(finish: FinishReason | null): "max_output_tokens" | "content_filter" {
   return finish === "content_filter" ? "content_filter" : "max_output_tokens";
+}
+
+/** What usage is taken to be where the model server counts none. */
+export interface UsageEstimate {
+  readonly inputTokens: number;
+  /** Of everything that the model said. */
+  readonly outputCharacters: number;
+}
+
+/** The `usage` of a response. `counted` is what the model server said, if it said anything. */
+export function usageOf(counted: ModelUsage | null, estimate: UsageEstimate): Usage {
+  const { inputTokens, cachedTokens, cacheWriteTokens, outputTokens, reasoningTokens } = counted ?? {
+    inputTokens: estimate.inputTokens,
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    outputTokens: estimateTokens(estimate.outputCharacters),
+    reasoningTokens: 0,
+  };
+  return {
+    input_tokens: inputTokens,
+    input_tokens_details: { cache_write_tokens: cacheWriteTokens, cached_tokens: cachedTokens },
+    output_tokens: outputTokens,
+    output_tokens_details: { reasoning_tokens: reasoningTokens },
+    total_tokens: inputTokens + outputTokens,
+  };
+}
+
+/** How many characters of text one token is taken to be where the model server counts none. */
+const CHARACTERS_PER_TOKEN = 4;
+
+export function estimateTokens(characters: number): number {
+  return Math.ceil(characters / CHARACTERS_PER_TOKEN);
 }

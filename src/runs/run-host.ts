@@ -2,8 +2,8 @@ import { ReaderTooSlow } from "../base/reader-too-slow.ts";
 import type { RecordedEvent } from "./ports.ts";
 import type { Subscription } from "./reading/live-feed.ts";
 import { type LiveRun, type QueuedRun, queueRun, type RunStart, resumeRun, startRun } from "./run-driver.ts";
+import { RunStopped } from "./run-failures.ts";
 import type { RunFailure } from "./run-state.ts";
-import { RunStopped } from "./run-stopped.ts";
 
 /** What it takes to make one response. */
 export type RunOrder = Omit<RunStart, "signal">;

@@ -7,13 +7,13 @@ import {
   validateResponseStreamEvent,
 } from "../../generated/responses-api/validators.js";
 import { verifies } from "../../tests/verifies.ts";
+import { numberEvent } from "./event-recorder.ts";
 import { foldEvents } from "./fold/fold-events.ts";
 import type { ModelEvent } from "./ports.ts";
 import { aPlan } from "./run.fixture.ts";
 import type { RunPlan, RunSignal, RunState } from "./run-state.ts";
 import { anySignal } from "./signals.fixture.ts";
 import { transition, waiting } from "./transition.ts";
-import { numberEvent } from "./wire-event.ts";
 
 interface Run {
   readonly events: readonly ResponseStreamEvent[];

@@ -1,7 +1,6 @@
 import type { Response } from "../../generated/responses-api/types.ts";
 import { assert, assertNever } from "../base/assert.ts";
 import { idFromStem } from "../base/ids.ts";
-import type { BlockEnd } from "./blocks/block-end.ts";
 import { addCallText, closeCall, openCall } from "./blocks/call-block.ts";
 import {
   addAnnotation,
@@ -25,7 +24,7 @@ import type { ModelEvent } from "./ports.ts";
 import { cancelledResponse, failedResponse, finishedResponse } from "./run-end.ts";
 import { UNFINISHED_FAILURE } from "./run-failures.ts";
 import type { Answering, Beginning, RunFailure, RunPlan, RunSignal, RunState } from "./run-state.ts";
-import type { UnnumberedEvent } from "./wire-event.ts";
+import type { BlockEnd, UnnumberedEvent } from "./wire-event.ts";
 
 export interface Transition {
   readonly state: RunState;

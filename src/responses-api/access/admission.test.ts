@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { durationText } from "./rate-limit-headers.ts";
+import { durationText } from "./admission.ts";
 
 test("durations read as the reference's do", () => {
   const written = [0, 0.2, 20, 999, 1000, 1200, 59_999, 60_000, 90_000, 360_000].map(durationText);

@@ -1,8 +1,7 @@
 import { hashApiKey, maskApiKey } from "../../base/api-key.ts";
 import type { Owner } from "../../runs/ports.ts";
-import { incorrectApiKey, missingApiKey } from "../errors/request-errors.ts";
+import { incorrectApiKey, mismatchedOrganization, mismatchedProject, missingApiKey } from "../errors/request-errors.ts";
 import type { KeyFinder, KnownKey, RatedKey } from "../ports.ts";
-import { type RequestHeaders, routedOwner } from "./route-owner.ts";
 
 /** Whose request it is. */
 export interface Principal extends RatedKey {
@@ -44,6 +43,32 @@ export function createAuthenticator(keys: KeyFinder): Authenticator {
     if (key === null) throw incorrectApiKey(maskApiKey(secret));
     return { keyId: key.id, owner: routedOwner(key, headers), limits: key.limits };
   };
+}
+
+/** Headers of a request, by their names in lower case. */
+export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/**
+ * The first of a key's owners that the routing headers name. Throws the reference's 401 for one that the key may not
+ * act for.
+ */
+function routedOwner({ owners, isRouted }: KnownKey, headers: RequestHeaders): Owner {
+  if (!isRouted) return owners[0];
+  const organization = named(headers, "organization");
+  const ofOrganization = owners.filter((owner) => organization === null || owner.organization === organization);
+  if (ofOrganization.length === 0) throw mismatchedOrganization();
+  const project = named(headers, "project");
+  const found = ofOrganization.find((owner) => project === null || owner.project === project);
+  if (found === undefined) throw mismatchedProject();
+  return found;
+}
+
+/** The reference's own header wins over the one that means the same. An empty one is as good as none. */
+function named(headers: RequestHeaders, what: "organization" | "project"): string | null {
+  const value = [headers[`openai-${what}`], headers[`provider-${what}`]].find(
+    (sent) => sent !== undefined && sent !== "",
+  );
+  return value === undefined ? null : String(value);
 }
 
 /** What the log says of a caller: never the key. */

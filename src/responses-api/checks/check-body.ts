@@ -12,8 +12,7 @@ import {
   unknownParameter,
 } from "../errors/parameter-errors.ts";
 import { bodyNotAnObject } from "../errors/request-errors.ts";
-import { checkListSizes } from "./check-list-sizes.ts";
-import { spellingHint } from "./spelling-hint.ts";
+import { sizeError } from "./limit-error.ts";
 import { gotWords, validationError } from "./validation-error.ts";
 
 /** Members of chat completions that have another name here. */
@@ -148,4 +147,76 @@ function checkId(param: string, id: unknown, prefix: string): void {
   if (typeof id !== "string") return;
   if (!id.startsWith(prefix)) throw illFormedId(param, id, prefix);
   if (!/^[\w-]+$/.test(id)) throw illFormedItemId(param, id);
+}
+
+/** Items of a request, each counted as often as it has parts: more would hold up others, and no model reads as many. */
+export const ITEMS_MAX = 10_000;
+/** Tools of a request, those of its namespaces and allowed tools each. The reference takes 128. */
+export const TOOLS_MAX = 2_000;
+
+/** Refuses lists that are too long, before anything goes through them. */
+function checkListSizes(body: Readonly<Record<string, unknown>>): void {
+  for (const list of ["input", "conversation"]) checkSize(list, ITEMS_MAX, sum(body[list], partCount));
+  checkSize("tools", TOOLS_MAX, sum(body["tools"], toolCount));
+  const { tool_choice: choice } = body;
+  if (isRecord(choice))
+    checkSize(
+      "tool_choice.tools",
+      TOOLS_MAX,
+      sum(choice["tools"], () => 1),
+    );
+}
+
+function checkSize(param: string, max: number, size: number): void {
+  if (size > max) throw sizeError("maxItems", param, max, size);
+}
+
+function sum(list: unknown, count: (element: unknown) => number): number {
+  return Array.isArray(list) ? list.reduce<number>((total, element) => total + count(element), 0) : 0;
+}
+
+const PART_LISTS = ["content", "output", "summary", "tools"];
+
+function partCount(item: unknown): number {
+  if (!isRecord(item)) return 1;
+  return Math.max(1, ...PART_LISTS.map((name) => lengthOf(item[name])));
+}
+
+function toolCount(tool: unknown): number {
+  return isRecord(tool) ? Math.max(1, lengthOf(tool["tools"])) : 1;
+}
+
+function lengthOf(list: unknown): number {
+  return Array.isArray(list) ? list.length : 0;
+}
+
+/** How many edits a key may be away from a known one to be offered instead. */
+const DISTANCE_MAX = 2;
+
+/**
+ * ` Did you mean 'store' or 'stream'?`, or nothing: known keys within two edits, nearest first, those already sent
+ * never.
+ */
+function spellingHint(unknown: string, known: readonly string[], sent: ReadonlySet<string>): string {
+  const near = known
+    .filter((key) => !sent.has(key))
+    .filter((key) => Math.abs(key.length - unknown.length) <= DISTANCE_MAX) // A name may be megabytes long.
+    .map((key) => ({ key, distance: levenshtein(unknown, key) }))
+    .filter(({ distance }) => distance <= DISTANCE_MAX)
+    .toSorted((a, b) => a.distance - b.distance || (a.key < b.key ? -1 : 1))
+    .slice(0, 2);
+  return near.length === 0 ? "" : ` Did you mean ${near.map(({ key }) => `'${key}'`).join(" or ")}?`;
+}
+
+function levenshtein(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, column) => column);
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
 }

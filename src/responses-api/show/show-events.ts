@@ -1,13 +1,14 @@
+import { randomBytes } from "node:crypto";
+import { obfuscatedEventTypes } from "../../../generated/responses-api/events.ts";
 import type {
   CreateResponseRequest,
   DialectStreamEvent,
   ResponseStreamEvent,
   StreamChannel,
 } from "../../../generated/responses-api/types.ts";
+import { jsonOf, rememberJson } from "../../base/json/json-text.ts";
 import type { RecordedEvent } from "../../runs/ports.ts";
 import { usesExtensionItems } from "../input/expand-input.ts";
-import { inDialect, isCarried } from "./dialect.ts";
-import { obfuscate } from "./obfuscate.ts";
 
 /** How one reader is shown events. */
 export interface Showing {
@@ -71,4 +72,100 @@ export function usesExtension(request: CreateResponseRequest): boolean {
     Array.isArray(request.conversation) ||
     (request.input != null && usesExtensionItems(request.input))
   );
+}
+
+/**
+ * The extension dialect: a pure renaming of one event. Numbers, ids, order and payload stay; the reference's nested
+ * `error` becomes a flat `response.error`. Events without another name pass through untouched.
+ */
+function inDialect(event: ResponseStreamEvent): DialectStreamEvent {
+  switch (event.type) {
+    case "response.function_call_arguments.delta":
+    case "response.mcp_call_arguments.delta":
+    case "response.custom_tool_call_input.delta":
+      return renamed(event, { ...event, type: "response.tool_call.delta" });
+    case "response.function_call_arguments.done":
+    case "response.mcp_call_arguments.done":
+    case "response.custom_tool_call_input.done":
+      return renamed(event, { ...event, type: "response.tool_call.done" });
+    case "response.audio.delta":
+      return renamed(event, { ...event, type: "response.output_audio.delta" });
+    case "response.audio.done":
+      return renamed(event, { ...event, type: "response.output_audio.done" });
+    case "error": {
+      const { error, ...rest } = event;
+      return { ...rest, type: "response.error", code: error.code, message: error.message, param: error.param };
+    }
+    default:
+      return event;
+  }
+}
+
+/** Reuses the JSON that was made of the event: only its type differs. */
+function renamed<T extends DialectStreamEvent>(event: ResponseStreamEvent, dialect: T): T {
+  return rememberJson(dialect, jsonOf(event).replace(`"type":"${event.type}"`, `"type":"${dialect.type}"`));
+}
+
+/** Whether a stream that carries only these channels carries the event. Events of no family always come. */
+function isCarried(event: ResponseStreamEvent, channels: ReadonlySet<StreamChannel>): boolean {
+  const channel = channelOf(event.type);
+  return channel === null || channels.has(channel);
+}
+
+const FAMILIES: readonly (readonly [RegExp, StreamChannel])[] = [
+  [/^response\.output_text\.(delta|done|annotation\.added)$/, "output_text"],
+  [/^response\.audio\./, "output_audio"],
+  [/^response\.(function_call_arguments|mcp_call_arguments|custom_tool_call_input)\./, "tool_call"],
+  [/^response\.refusal\./, "refusal"],
+  [/^response\.reasoning_(text|summary_text)\./, "reasoning"],
+];
+
+const channelsByType = new Map<string, StreamChannel | null>();
+
+function channelOf(type: string): StreamChannel | null {
+  const known = channelsByType.get(type);
+  if (known !== undefined) return known;
+  const channel = FAMILIES.find(([pattern]) => pattern.test(type))?.[1] ?? null;
+  channelsByType.set(type, channel);
+  return channel;
+}
+
+/** Deltas are padded to a multiple of this many characters, so that their sizes tell an eavesdropper less. */
+const PADDED_TO_CHARACTERS = 16;
+
+const obfuscated: ReadonlySet<string> = new Set(obfuscatedEventTypes);
+
+/** The event with the padding the reference gives its deltas; events without deltas as they are. */
+function obfuscate(event: ResponseStreamEvent): ResponseStreamEvent {
+  if (!("delta" in event) || typeof event.delta !== "string" || !obfuscated.has(event.type)) return event;
+  const padding = filler(paddingLength(event.delta));
+  return rememberJson({ ...event, obfuscation: padding }, `${jsonOf(event).slice(0, -1)},"obfuscation":"${padding}"}`);
+}
+
+/** (16 − length mod 16) mod 16, the length in characters. */
+function paddingLength(delta: string): number {
+  return (PADDED_TO_CHARACTERS - (characters(delta) % PADDED_TO_CHARACTERS)) % PADDED_TO_CHARACTERS;
+}
+
+function characters(text: string): number {
+  let count = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit >= 0xd800 && unit <= 0xdbff) count -= 1; // The first half of a pair: one character with the next.
+  }
+  return count;
+}
+
+/** Random text to cut padding from, renewed when it is used up. */
+const POOL_BYTES = 12 * 1024;
+let pool = "";
+let used = 0;
+
+function filler(length: number): string {
+  if (used + length > pool.length) {
+    pool = randomBytes(POOL_BYTES).toString("base64url").replaceAll(/[-_]/g, "x");
+    used = 0;
+  }
+  used += length;
+  return pool.slice(used - length, used);
 }

@@ -1,7 +1,6 @@
 import type { CustomToolCall, FunctionCall } from "../../../generated/responses-api/types.ts";
 import { type GrowingText, grow, NO_TEXT, textOf } from "../../base/growing-text.ts";
-import type { UnnumberedEvent } from "../wire-event.ts";
-import type { BlockEnd } from "./block-end.ts";
+import type { BlockEnd, UnnumberedEvent } from "../wire-event.ts";
 
 /** A call of a client-run tool while its arguments, or its free-form input, are being written. */
 export interface CallBlock {

@@ -5,8 +5,7 @@ import type {
   OutputMessage,
 } from "../../../generated/responses-api/types.ts";
 import { type GrowingText, grow, NO_TEXT, textOf } from "../../base/growing-text.ts";
-import type { UnnumberedEvent } from "../wire-event.ts";
-import type { BlockEnd } from "./block-end.ts";
+import type { BlockEnd, UnnumberedEvent } from "../wire-event.ts";
 
 /** A message while it is being written: parts that are whole, and at most one that grows. */
 export interface MessageBlock {

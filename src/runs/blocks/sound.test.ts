@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
+import { numberEvent } from "../event-recorder.ts";
 import { ResponseFold } from "../fold/fold-events.ts";
 import type { ModelEvent } from "../ports.ts";
 import { aPlan } from "../run.fixture.ts";
 import type { RunSignal } from "../run-state.ts";
 import { transition, waiting } from "../transition.ts";
-import { numberEvent, type UnnumberedEvent } from "../wire-event.ts";
+import type { UnnumberedEvent } from "../wire-event.ts";
 
 const model = (event: ModelEvent): RunSignal => ({ type: "model", event });
 const says = model({ type: "text_delta", text: "Hi." });

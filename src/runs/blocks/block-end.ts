@@ -1,2 +1,0 @@
-/** How a block ends: whole, or cut off. */
-export type BlockEnd = "completed" | "incomplete";
