@@ -1,4 +1,4 @@
-import type { ApiError } from "../base/api-error.ts";
+import { ApiError } from "../base/api-error.ts";
 import type { SchemaRefusal } from "../base/json/schema-refusal.ts";
 import type { StreamEvent } from "./handler.ts";
 
@@ -51,4 +51,9 @@ export interface Faults {
   ofError?(error: unknown): ApiError | null;
   shuttingDown(): ApiError;
   internalError(requestId: string): ApiError;
+}
+
+/** What was thrown, as callers are told of it; null: it is a fault of ours, of which they learn nothing but that. */
+export function namedFault(error: unknown, faults: Pick<Faults, "ofError">): ApiError | null {
+  return error instanceof ApiError ? error : (faults.ofError?.(error) ?? null);
 }

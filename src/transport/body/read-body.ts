@@ -1,12 +1,20 @@
 import type { IncomingMessage } from "node:http";
+import { isRecord } from "../../base/json/records.ts";
+import type { HeldBytes } from "../../base/limits/byte-budget.ts";
 import type { Contract, OperationRoute } from "../contract.ts";
 import type { Faults } from "../faults.ts";
 import type { TransportOptions } from "../options.ts";
-import { BODY_BYTES_PER_SECOND_MIN, type BodyPatience, hasBody } from "./body-chunks.ts";
+import {
+  BODY_BYTES_PER_SECOND_MIN,
+  type BodyFaults,
+  type BodyLimits,
+  type BodyPatience,
+  decodeBody,
+  hasBody,
+} from "./body-chunks.ts";
 import { parseJson } from "./parse-json.ts";
 import { type IncomingForm, readForm } from "./read-form.ts";
 import { readLines } from "./read-lines.ts";
-import { readWhole } from "./read-whole.ts";
 
 const JSON_TYPE = "application/json";
 
@@ -89,4 +97,78 @@ function patienceOf({ bodyIdleTimeoutMs, bodyTotalTimeoutMs }: TransportOptions)
 
 function isEncoded({ headers }: IncomingMessage): boolean {
   return (headers["content-encoding"] ?? "identity").trim().toLowerCase() !== "identity";
+}
+
+/** More than any set of query parameters needs. */
+const QUERY_BYTES_MAX = 64 * 1024;
+
+/**
+ * Query parameters that were sent as a JSON body, as a query string. A body of another type, or that is no object, says
+ * nothing.
+ */
+export async function readBodyQuery(
+  request: IncomingMessage,
+  options: TransportOptions,
+  faults: Faults,
+): Promise<string> {
+  if (!/^application\/json\b/i.test(request.headers["content-type"] ?? "")) return "";
+  const members = await readWhole(request, { ...options, bodyBytesMax: QUERY_BYTES_MAX }, faults, (chunks) =>
+    parseJson(chunks, faults),
+  );
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(isRecord(members) ? members : {})) {
+    for (const one of Array.isArray(value) ? value : [value]) if (one !== null) query.append(name, textOf(one));
+  }
+  return query.toString();
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** How long a body may be on its way that stays in memory; forms have the time of the options. */
+const WHOLE_BODY_TIMEOUT_MS = 15 * 60_000;
+
+type WholeBodyOptions = Pick<
+  TransportOptions,
+  "bodyBytesMax" | "bodyIdleTimeoutMs" | "bodyTotalTimeoutMs" | "incoming"
+>;
+
+/** Has `read` make something of a body while its bytes count as held. */
+async function readWhole<T>(
+  request: IncomingMessage,
+  { bodyBytesMax, bodyIdleTimeoutMs, bodyTotalTimeoutMs, incoming }: WholeBodyOptions,
+  faults: Faults,
+  read: (chunks: readonly Buffer[]) => T | Promise<T>,
+): Promise<T> {
+  const limits = {
+    bytesMax: bodyBytesMax,
+    idleTimeoutMs: bodyIdleTimeoutMs,
+    bytesPerSecondMin: BODY_BYTES_PER_SECOND_MIN,
+    totalTimeoutMs: Math.min(bodyTotalTimeoutMs, WHOLE_BODY_TIMEOUT_MS),
+  };
+  const held = incoming.open();
+  try {
+    return await read(await collectBody(request, limits, held, faults));
+  } finally {
+    held.release();
+  }
+}
+
+/**
+ * The whole body, decompressed, in the chunks in which it came. The limit holds for the bytes on the wire and for those
+ * they become; these count as held until whoever gave `held` lets go.
+ */
+async function collectBody(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  held: HeldBytes,
+  faults: BodyFaults,
+): Promise<Buffer[]> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of decodeBody(request, limits, faults)) {
+    if (!held.add(chunk.length)) throw faults.noRoomForBody();
+    chunks.push(Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk));
+  }
+  return chunks;
 }

@@ -7,7 +7,7 @@ import { ApiError } from "../../base/api-error.ts";
 import type { Faults } from "../faults.ts";
 import type { UploadedFile } from "../handler.ts";
 import type { BodyPatience } from "./body-chunks.ts";
-import { type BodyFaults, decodeBody } from "./decode-body.ts";
+import { type BodyFaults, decodeBody } from "./body-chunks.ts";
 import { type SpooledUpload, SpoolFault, type UploadSpool } from "./upload-spool.ts";
 
 export interface FormLimits extends BodyPatience {

@@ -1,9 +1,8 @@
 import type { ApiError } from "../../base/api-error.ts";
 import { isStorageFull } from "../../base/storage-full.ts";
-import type { Faults } from "../faults.ts";
+import { type Faults, namedFault } from "../faults.ts";
 import { writeJson } from "../stream/write-reply.ts";
 import type { Exchange } from "./exchange.ts";
-import { namedFault } from "./named-fault.ts";
 
 /** After these the connection is no good: the client is still sending what nobody wants, or sends nothing. */
 const CLOSING_STATUSES: ReadonlySet<number> = new Set([408, 413]);

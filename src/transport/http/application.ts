@@ -7,7 +7,7 @@ import type { HandlerTable } from "../handler.ts";
 import { InFlight } from "../in-flight.ts";
 import { TRANSPORT_DEFAULTS, type TransportOptions } from "../options.ts";
 import type { RequestObserver } from "../request-observer.ts";
-import { writeWhole } from "../stream/write-whole.ts";
+import { writeWhole } from "../stream/write-reply.ts";
 import { acceptUpgrades, type Upgrade, type UpgradeListener } from "../websocket/websocket.ts";
 import { type Admission, admitCaller } from "./admission.ts";
 import { answerError } from "./answer-error.ts";

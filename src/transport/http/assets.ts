@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { writeWhole } from "../stream/write-whole.ts";
+import { writeWhole } from "../stream/write-reply.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** A fixed page; a file is read once, at the start. */

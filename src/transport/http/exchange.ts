@@ -110,6 +110,10 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
   return exchange;
 }
 
+export function writeHead(exchange: Exchange, status: number, headers: ReplyHeaders): void {
+  exchange.response.writeHead(status, { ...exchange.standingHeaders(), ...headers });
+}
+
 /** On every reply: browsers take its type as it says, whatever its bytes look like. */
 export const NO_SNIFFING = { "x-content-type-options": "nosniff" };
 

@@ -1,10 +1,9 @@
 import { pipeline } from "node:stream/promises";
 import { discardBody } from "../body/body-chunks.ts";
 import type { ByteStream, ReplyHeaders } from "../handler.ts";
-import type { Exchange } from "../http/exchange.ts";
-import { cancelSource } from "./cancel-source.ts";
+import { type Exchange, writeHead } from "../http/exchange.ts";
 import type { Unread } from "./unread-bytes.ts";
-import { writeHead } from "./write-whole.ts";
+import { cancelSource } from "./write-stream.ts";
 
 /**
  * Writes bytes as their source gives them and the client takes them. The head goes out with the first of them, so that

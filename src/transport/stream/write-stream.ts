@@ -1,15 +1,14 @@
 import type { ApiError } from "../../base/api-error.ts";
+import { jsonOf } from "../../base/json/json-text.ts";
+import type { Logger } from "../../base/logger.ts";
 import { discardBody } from "../body/body-chunks.ts";
-import type { Faults } from "../faults.ts";
-import type { ReplyHeaders } from "../handler.ts";
-import type { Exchange } from "../http/exchange.ts";
-import { namedFault } from "../http/named-fault.ts";
-import { cancelSource } from "./cancel-source.ts";
+import { type Faults, namedFault } from "../faults.ts";
+import type { EventsReply, LinesReply, ReplyHeaders, StreamEvent } from "../handler.ts";
+import { type Exchange, writeHead } from "../http/exchange.ts";
 import { FrameWriter } from "./frame-writer.ts";
-import { writeHead } from "./write-whole.ts";
 
 /** A stream as it goes out: SSE and NDJSON differ in nothing else. */
-export interface OutgoingStream<T extends object> {
+interface OutgoingStream<T extends object> {
   readonly status: number;
   readonly headers: ReplyHeaders;
   readonly values: AsyncIterable<T>;
@@ -72,7 +71,7 @@ function openHead(out: FrameWriter, { log, requestId }: Exchange): void {
   }
 }
 
-interface PumpParts<T extends object> {
+interface Pumping<T extends object> {
   readonly exchange: Exchange;
   readonly source: AsyncIterator<T>;
   readonly stream: OutgoingStream<T>;
@@ -80,7 +79,7 @@ interface PumpParts<T extends object> {
   readonly faults: Pick<Faults, "internalError" | "ofError">;
 }
 
-async function pump<T extends object>({ exchange, source, stream, out, faults }: PumpParts<T>): Promise<void> {
+async function pump<T extends object>({ exchange, source, stream, out, faults }: Pumping<T>): Promise<void> {
   let last: T | null = null;
   try {
     for await (const value of { [Symbol.asyncIterator]: () => source }) {
@@ -116,4 +115,61 @@ function keepAlive(out: FrameWriter, options: OutgoingStream<object>["keepAlive"
   };
   let timer = setTimeout(speak, everyMs);
   return () => clearTimeout(timer);
+}
+
+/**
+ * Tells a source that nobody listens any more. Nobody waits for its last words; a fault among them is still known to
+ * the log.
+ */
+export function cancelSource(source: AsyncIterator<unknown>, log: Logger, requestId: string): void {
+  const returned = source.return?.() ?? Promise.resolve();
+  returned.catch((error: unknown) => log.debug({ err: error, requestId }, "a source failed after its client had left"));
+}
+
+const SSE_HEADERS = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-cache",
+  "x-accel-buffering": "no", // Reverse proxies would else hold events back.
+};
+
+function sseFrame(event: StreamEvent): string {
+  return `event: ${event.type}\ndata: ${jsonOf(event)}\n\n`;
+}
+
+/** Server-sent events. There is no `[DONE]`: the last event is the end. */
+export function sseStream(
+  reply: EventsReply,
+  keepAliveMs: number,
+  faults: Pick<Faults, "streamError">,
+): OutgoingStream<StreamEvent> {
+  return {
+    status: reply.status,
+    headers: { ...SSE_HEADERS, ...reply.headers },
+    values: reply.events,
+    frameOf: sseFrame,
+    keepAlive: { frame: ": keepalive\n\n", everyMs: keepAliveMs },
+    onError: (error, last) => faults.streamError(error, last),
+  };
+}
+
+const NDJSON_HEADERS = {
+  "content-type": "application/x-ndjson",
+  "cache-control": "no-cache",
+  "x-accel-buffering": "no",
+};
+
+function ndjsonLine(value: object): string {
+  return `${jsonOf(value)}\n`;
+}
+
+/** One JSON text per line, both ways at once where the client wants it. */
+export function ndjsonStream(reply: LinesReply, faults: Pick<Faults, "streamError">): OutgoingStream<object> {
+  return {
+    status: reply.status,
+    headers: { ...NDJSON_HEADERS, ...reply.headers },
+    values: reply.lines,
+    frameOf: ndjsonLine,
+    keepAlive: null,
+    onError: (error, last) => faults.streamError(error, last),
+  };
 }

@@ -3,13 +3,12 @@ import type { ApiError } from "../../base/api-error.ts";
 import { jsonOf } from "../../base/json/json-text.ts";
 import type { Logger } from "../../base/logger.ts";
 import { ReaderTooSlow } from "../../base/reader-too-slow.ts";
-import type { Faults } from "../faults.ts";
+import { type Faults, namedFault } from "../faults.ts";
 import { ClientLeft } from "../http/exchange.ts";
-import { namedFault } from "../http/named-fault.ts";
 import type { Flight } from "../in-flight.ts";
 import type { TransportOptions } from "../options.ts";
-import { cancelSource } from "../stream/cancel-source.ts";
 import type { Unread } from "../stream/unread-bytes.ts";
+import { cancelSource } from "../stream/write-stream.ts";
 import { type IncomingSocket, WebSocketInbox } from "./websocket-inbox.ts";
 
 export interface SessionParts {
