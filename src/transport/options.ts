@@ -1,5 +1,47 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { ByteBudget } from "../base/limits/byte-budget.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Caller } from "./caller.ts";
+import type { Contract } from "./contract.ts";
+import type { Faults } from "./faults.ts";
+import type { HandlerTable, ReplyHeaders } from "./handler.ts";
+import type { InFlight } from "./in-flight.ts";
+import type { RequestObserver } from "./request-observer.ts";
 import { UnreadBytes } from "./stream/unread-bytes.ts";
+
+/** What all of transport knows of the interface that it serves: passed on as `served` to whatever serves a request. */
+export interface ServedInterface<P = unknown> {
+  /** Its operations, and the checks of what comes in and goes out. */
+  readonly contract: Contract;
+  /** Who answers each of the operations. */
+  readonly handlers: HandlerTable<P>;
+  /** Who may ask. */
+  readonly admission: Admission<P>;
+  /** How it says what went wrong. */
+  readonly faults: Faults;
+  /** Limits, times and habits. */
+  readonly options: TransportOptions;
+  /** What is being served. */
+  readonly inFlight: InFlight;
+  /** Told of every request. */
+  readonly observer?: RequestObserver;
+  /** Where all of that is written down. */
+  readonly log: Logger;
+}
+
+/** Who may come in, as the interface says. */
+export interface Admission<P> {
+  /** Whose request it is; throws an `ApiError` (401). Asked for operations that need a key. */
+  authenticate(headers: IncomingHttpHeaders): Promise<P>;
+  /** Headers of every reply to a caller who was let in. */
+  headersFor?(principal: P): ReplyHeaders;
+  /** What the access log says of a caller who was let in; no secrets. */
+  logFieldsFor?(principal: P): object;
+  /** Who calls an operation that needs no key. */
+  readonly anonymous: P;
+  /** Throws an `ApiError` for callers that get nothing at all, whatever the path. */
+  admit?(caller: Caller): void;
+}
 
 const MIB = 1024 * 1024;
 

@@ -1,6 +1,7 @@
 import type { ApiError } from "../../base/api-error.ts";
 import { isStorageFull } from "../../base/storage-full.ts";
 import { type Faults, namedFault } from "../faults.ts";
+import type { ServedInterface } from "../options.ts";
 import { writeJson } from "../stream/write-reply.ts";
 import type { Exchange } from "./exchange.ts";
 
@@ -8,7 +9,11 @@ import type { Exchange } from "./exchange.ts";
 const CLOSING_STATUSES: ReadonlySet<number> = new Set([408, 413]);
 
 /** Renders what was thrown: an `ApiError` as it says, anything else as a fault of ours, with all of it in the log. */
-export async function answerError(exchange: Exchange, error: unknown, faults: Faults, pretty: boolean): Promise<void> {
+export async function answerError(
+  exchange: Exchange,
+  error: unknown,
+  { faults, options }: ServedInterface,
+): Promise<void> {
   const { response } = exchange;
   if (response.destroyed || exchange.request.errored !== null) return logUnheard(exchange, error);
   if (response.headersSent) {
@@ -19,7 +24,7 @@ export async function answerError(exchange: Exchange, error: unknown, faults: Fa
   const fault = apiError(exchange, error, faults);
   const closing = CLOSING_STATUSES.has(fault.status) ? { connection: "close" } : {};
   const headers = { ...closing, ...fault.headers };
-  await writeJson(exchange, { status: fault.status, headers, body: faults.renderError(fault) }, pretty);
+  await writeJson(exchange, { status: fault.status, headers, body: faults.renderError(fault) }, options.prettyJson);
 }
 
 function apiError(exchange: Exchange, error: unknown, faults: Faults): ApiError {

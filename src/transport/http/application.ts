@@ -1,32 +1,23 @@
 import type { RequestListener } from "node:http";
 import Koa, { type DefaultState, type Next } from "koa";
 import type { Logger } from "../../base/logger.ts";
-import type { Contract } from "../contract.ts";
 import type { Faults } from "../faults.ts";
-import type { HandlerTable } from "../handler.ts";
 import { InFlight } from "../in-flight.ts";
-import { TRANSPORT_DEFAULTS, type TransportOptions } from "../options.ts";
-import type { RequestObserver } from "../request-observer.ts";
+import { type ServedInterface, TRANSPORT_DEFAULTS, type TransportOptions } from "../options.ts";
 import { writeWhole } from "../stream/write-reply.ts";
 import { acceptUpgrades, type Upgrade, type UpgradeListener } from "../websocket/websocket.ts";
-import { type Admission, admitCaller } from "./admission.ts";
 import { answerError } from "./answer-error.ts";
 import { type Assets, assetServer } from "./assets.ts";
 import { isPreflight, preflightHeaders } from "./cross-origin.ts";
-import { type Exchange, openExchange } from "./exchange.ts";
+import { admitCaller, type Exchange, openExchange } from "./exchange.ts";
 import { allowHeader, fixedPaths } from "./known-paths.ts";
 import { type ExchangeHolder, mountOperations, type OperationRouter } from "./mount-operations.ts";
 
-export interface ApplicationParts<P> {
-  readonly contract: Contract;
-  readonly handlers: HandlerTable<P>;
-  readonly admission: Admission<P>;
-  readonly faults: Faults;
-  readonly log: Logger;
+/** An interface as its server describes it; what is left out of `options` is as usual. */
+export interface ApplicationOptions<P> extends Omit<ServedInterface<P>, "options" | "inFlight"> {
   readonly assets?: Assets;
   readonly upgrades?: readonly Upgrade<P>[];
   readonly options?: Partial<TransportOptions>;
-  readonly observer?: RequestObserver;
 }
 
 /** An interface ready to be listened with. */
@@ -39,64 +30,59 @@ export interface Application {
 }
 
 /** Puts an interface together. Throws if an operation has no handler. */
-export function createApplication<P>(parts: ApplicationParts<P>): Application {
-  const options = { ...TRANSPORT_DEFAULTS, ...parts.options };
-  const inFlight = new InFlight();
-  const exchangeParts = { inFlight, log: parts.log, options, observer: parts.observer };
-  const serveAsset = assetServer(parts.assets ?? {});
-  const router = mountOperations({ ...parts, options });
+export function createApplication<P>({
+  assets = {},
+  upgrades = [],
+  options = {},
+  ...given
+}: ApplicationOptions<P>): Application {
+  const served = { ...given, options: { ...TRANSPORT_DEFAULTS, ...options }, inFlight: new InFlight() };
+  const { contract, faults, inFlight, log } = served;
+  const serveAsset = assetServer(assets);
+  const router = mountOperations(served);
   const fixed = fixedPaths({
-    contract: parts.contract,
-    assetPaths: Object.keys(parts.assets ?? {}),
-    upgradePaths: (parts.upgrades ?? []).map(({ path }) => path),
+    contract,
+    assetPaths: Object.keys(assets),
+    upgradePaths: upgrades.map(({ path }) => path),
   });
-  const answering = { admission: parts.admission, faults: parts.faults, options, inFlight };
   const koa = new Koa<DefaultState, ExchangeHolder>();
-  koa.on("error", (error: unknown) => parts.log.debug({ err: error }, "a connection failed"));
+  koa.on("error", (error: unknown) => log.debug({ err: error }, "a connection failed"));
   koa.use((ctx, next) => {
     ctx.respond = false; // Replies are written by write-reply and its kin only.
-    ctx.exchange = openExchange(ctx.req, ctx.res, exchangeParts);
-    return answered(ctx.exchange, next, answering);
+    ctx.exchange = openExchange(ctx.req, ctx.res, served);
+    return answered(ctx.exchange, next, served);
   });
   koa.use(({ exchange }, next) => {
     const methods = fixed.get(exchange.path);
     const isKnown = methods === undefined || methods.has(exchange.caller.method);
-    return isKnown ? next() : answerOtherMethod(exchange, methods, parts.faults);
+    return isKnown ? next() : answerOtherMethod(exchange, methods, faults);
   });
   koa.use(async ({ exchange }, next) => {
     // Not awaited: while a stream lasts, each function that waits for it takes memory.
     return (await serveAsset(exchange)) ? undefined : next();
   });
   koa.use(router.routes());
-  koa.use(({ exchange }) => refuseUnknown(exchange, router, parts));
-  const upgrade = acceptUpgrades({ ...parts, upgrades: parts.upgrades ?? [], options, inFlight });
+  koa.use(({ exchange }) => refuseUnknown(exchange, router, { faults, upgrades }));
+  const upgrade = acceptUpgrades(upgrades, served);
   const serve = koa.callback();
   return {
     serve: (request, response) => void serve(request, response),
     upgrade,
     inFlight,
-    faults: parts.faults,
-    log: parts.log,
+    faults,
+    log,
   };
 }
 
-interface AnsweringParts<P> extends Pick<ApplicationParts<P>, "admission" | "faults"> {
-  readonly options: TransportOptions;
-  readonly inFlight: InFlight;
-}
-
-async function answered<P>(
-  exchange: Exchange,
-  next: Next,
-  { admission, faults, options, inFlight }: AnsweringParts<P>,
-): Promise<void> {
+async function answered<P>(exchange: Exchange, next: Next, served: ServedInterface<P>): Promise<void> {
+  const { faults, options } = served;
   try {
     if (lacksHost(exchange)) throw faults.malformedRequest(400);
-    admitCaller(exchange.caller, admission, inFlight, faults);
+    admitCaller(exchange.caller, served);
     if (isPreflight(exchange.caller, options)) await writeWhole(exchange, 204, preflightHeaders(exchange.caller), null);
     else await next();
   } catch (error) {
-    await answerError(exchange, error, faults, options.prettyJson);
+    await answerError(exchange, error, served);
   }
 }
 
@@ -120,7 +106,7 @@ async function answerOtherMethod(exchange: Exchange, methods: Iterable<string>, 
 async function refuseUnknown<P>(
   exchange: Exchange,
   router: OperationRouter,
-  { faults, upgrades = [] }: ApplicationParts<P>,
+  { faults, upgrades }: { readonly faults: Faults; readonly upgrades: readonly Upgrade<P>[] },
 ): Promise<void> {
   const { path, caller } = exchange;
   const methods = router.match(path, caller.method).path.flatMap((layer) => layer.methods);

@@ -4,9 +4,8 @@ import type { Logger } from "../../base/logger.ts";
 import { ReaderTooSlow } from "../../base/reader-too-slow.ts";
 import type { Caller } from "../caller.ts";
 import type { ReplyHeaders } from "../handler.ts";
-import type { InFlight } from "../in-flight.ts";
-import type { TransportOptions } from "../options.ts";
-import type { RequestObserver, RequestWatch } from "../request-observer.ts";
+import type { ServedInterface, TransportOptions } from "../options.ts";
+import type { RequestWatch } from "../request-observer.ts";
 import type { Unread } from "../stream/unread-bytes.ts";
 import { crossOriginHeaders } from "./cross-origin.ts";
 
@@ -43,20 +42,13 @@ export interface Exchange {
   openUnread(): Unread;
 }
 
-export interface ExchangeParts {
-  readonly inFlight: InFlight;
-  readonly log: Logger;
-  readonly observer?: RequestObserver | undefined;
-  readonly options: TransportOptions;
-}
-
 /**
  * Opens the record of a request; it closes itself, with a line in the access log, when the reply is out or the client
  * has left.
  */
-export function openExchange(request: IncomingMessage, response: ServerResponse, parts: ExchangeParts): Exchange {
+export function openExchange(request: IncomingMessage, response: ServerResponse, served: ServedInterface): Exchange {
   const startedAt = performance.now();
-  const flight = parts.inFlight.begin();
+  const flight = served.inFlight.begin();
   const [path, search] = splitUrl(request.url ?? "/");
   const caller = callerOf(request);
   const exchange: Exchange = {
@@ -69,8 +61,8 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     clientRequestId: singleHeader(request.headers["x-client-request-id"]),
     receivedAt: Date.now(),
     signal: flight.signal,
-    log: parts.log,
-    watch: parts.observer?.begin(caller) ?? null,
+    log: served.log,
+    watch: served.observer?.begin(caller) ?? null,
     operationId: null,
     route: null,
     callerFields: {},
@@ -78,15 +70,15 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     standingHeaders: () => ({
       "x-request-id": exchange.requestId,
       ...NO_SNIFFING,
-      ...crossOriginHeaders(request.headers.origin, parts.options),
-      ...parts.options.standingHeaders(elapsedSince(startedAt)),
+      ...crossOriginHeaders(request.headers.origin, served.options),
+      ...served.options.standingHeaders(elapsedSince(startedAt)),
       ...exchange.callerHeaders,
-      ...(parts.inFlight.leaving ? { connection: "close" } : {}),
+      ...(served.inFlight.leaving ? { connection: "close" } : {}),
     }),
-    openUnread: () => parts.options.unread.open(cut),
+    openUnread: () => served.options.unread.open(cut),
   };
   const cut = (): void => {
-    parts.log.warn(
+    served.log.warn(
       { requestId: exchange.requestId, operationId: exchange.operationId },
       "a reply that was not read was cut",
     );
@@ -99,13 +91,13 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     open = false;
     if (!response.writableFinished) flight.abort(new ClientLeft("the client left before its reply was complete"));
     flight.end();
-    tellEnd(exchange, performance.now() - startedAt, parts.options);
+    tellEnd(exchange, performance.now() - startedAt, served.options);
   };
   response.once("close", close);
   // A pipelined request loses its connection before its response has one: only the request hears of it.
   request.once("error", close);
   response.on("error", (error) =>
-    parts.log.debug({ err: error, requestId: exchange.requestId }, "a reply could not be written"),
+    served.log.debug({ err: error, requestId: exchange.requestId }, "a reply could not be written"),
   );
   return exchange;
 }
@@ -138,6 +130,20 @@ export function callerOf(request: IncomingMessage): Caller {
     headers: request.headers,
     remoteAddress: request.socket.remoteAddress ?? "",
   };
+}
+
+const CLIENT_REQUEST_ID = /^[\x20-\x7e]{0,512}$/;
+
+/**
+ * What every request and every upgrade must pass before anything else; throws the `ApiError` of the door that stays
+ * shut.
+ */
+export function admitCaller<P>(caller: Caller, { admission, inFlight, faults }: ServedInterface<P>): void {
+  if (inFlight.draining) throw faults.shuttingDown();
+  admission.admit?.(caller);
+  const clientRequestId = caller.headers["x-client-request-id"];
+  const isValid = clientRequestId === undefined || CLIENT_REQUEST_ID.test(String(clientRequestId));
+  if (!isValid) throw faults.invalidClientRequestId();
 }
 
 function tellEnd(exchange: Exchange, durationMs: number, { quietOperations }: TransportOptions): void {

@@ -1,6 +1,7 @@
 import type { Contract } from "../contract.ts";
 
-export interface KnownPathParts {
+/** Where an interface has something without parameters. */
+export interface KnownPaths {
   readonly contract: Pick<Contract, "routes">;
   readonly assetPaths: readonly string[];
   readonly upgradePaths: readonly string[];
@@ -12,17 +13,21 @@ const READING = ["GET", "HEAD"];
  * The methods of each path without parameters. Such a path is never the id of something: `/v1/responses/compact` is no
  * response.
  */
-export function fixedPaths(parts: KnownPathParts): ReadonlyMap<string, ReadonlySet<string>> {
+export function fixedPaths({
+  contract,
+  assetPaths,
+  upgradePaths,
+}: KnownPaths): ReadonlyMap<string, ReadonlySet<string>> {
   const methods = new Map<string, Set<string>>();
   const add = (path: string, names: readonly string[]): void => {
     methods.set(path, new Set([...(methods.get(path) ?? []), ...names]));
   };
-  for (const { path, method } of parts.contract.routes) {
+  for (const { path, method } of contract.routes) {
     if (!path.includes(":")) add(path, method === "get" ? READING : [method.toUpperCase()]);
   }
-  for (const path of parts.assetPaths) add(path, READING);
+  for (const path of assetPaths) add(path, READING);
   // Where plain requests are served too, they count.
-  for (const path of parts.upgradePaths) if (!methods.has(path)) add(path, ["GET"]);
+  for (const path of upgradePaths) if (!methods.has(path)) add(path, ["GET"]);
   return methods;
 }
 

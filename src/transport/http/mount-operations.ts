@@ -6,22 +6,12 @@ import { readTraceContext } from "../../base/trace-context.ts";
 import { hasBody } from "../body/body-chunks.ts";
 import { checkBody, readBody, readBodyQuery } from "../body/read-body.ts";
 import { UploadSpool } from "../body/upload-spool.ts";
-import type { Contract, OperationRoute } from "../contract.ts";
-import type { Faults } from "../faults.ts";
-import type { Handler, HandlerTable, OperationRequest, Reply, RequestContext } from "../handler.ts";
-import type { TransportOptions } from "../options.ts";
+import type { OperationRoute } from "../contract.ts";
+import type { Handler, OperationRequest, Reply, RequestContext } from "../handler.ts";
+import type { ServedInterface } from "../options.ts";
 import { writeReply } from "../stream/write-reply.ts";
-import type { Admission } from "./admission.ts";
 import { type Exchange, singleHeader } from "./exchange.ts";
 import { readQuery } from "./read-query.ts";
-
-export interface MountParts<P> {
-  readonly contract: Contract;
-  readonly handlers: HandlerTable<P>;
-  readonly admission: Admission<P>;
-  readonly faults: Faults;
-  readonly options: TransportOptions;
-}
 
 /** What the first middleware hands to those after it. */
 export interface ExchangeHolder {
@@ -31,19 +21,19 @@ export interface ExchangeHolder {
 export type OperationRouter = Router<DefaultState, ExchangeHolder>;
 
 /** A router with a handler for each operation of the contract. Throws, with their names, if some have none. */
-export function mountOperations<P>(parts: MountParts<P>): OperationRouter {
-  const { routes } = parts.contract;
-  const missing = routes.map(({ operationId }) => operationId).filter((id) => !Object.hasOwn(parts.handlers, id));
+export function mountOperations<P>(served: ServedInterface<P>): OperationRouter {
+  const { routes } = served.contract;
+  const missing = routes.map(({ operationId }) => operationId).filter((id) => !Object.hasOwn(served.handlers, id));
   assert(missing.length === 0, `every operation has a handler; these have none: ${missing.join(", ")}`);
   const router: OperationRouter = new Router({ exclusive: "specificity", sensitive: true });
   for (const route of routes) {
-    const handler = parts.handlers[route.operationId];
+    const handler = served.handlers[route.operationId];
     assert(handler !== undefined, "an operation that is not missing has a handler");
     const operation = { route, handler };
     router.register(route.path, [route.method], ({ exchange, params }) => {
       exchange.operationId = route.operationId;
       exchange.route = route.path;
-      return serveOperation(operation, exchange, params, parts);
+      return serveOperation(operation, exchange, params, served);
     });
   }
   return router;
@@ -53,9 +43,9 @@ async function serveOperation<P>(
   { route, handler }: { readonly route: OperationRoute; readonly handler: Handler<P> },
   exchange: Exchange,
   params: Readonly<Record<string, string>>,
-  parts: MountParts<P>,
+  served: ServedInterface<P>,
 ): Promise<void> {
-  const { admission, contract, faults, options } = parts;
+  const { admission, contract, faults, options } = served;
   const { headers } = exchange.request;
   // Before the body: strangers upload nothing.
   const principal = route.secured ? await admission.authenticate(headers) : admission.anonymous;
@@ -63,7 +53,7 @@ async function serveOperation<P>(
     exchange.callerHeaders = admission.headersFor?.(principal) ?? {};
     exchange.callerFields = admission.logFieldsFor?.(principal) ?? {};
   }
-  const query = readQuery(route.query, await searchOf(route, exchange, parts), faults);
+  const query = readQuery(route.query, await searchOf(route, exchange, served), faults);
   const spool = new UploadSpool(options.uploadFolder, options.incoming.open());
   try {
     const answer = async (): Promise<Reply> => {
@@ -75,7 +65,7 @@ async function serveOperation<P>(
       return handler(request, requestContext(route, exchange, principal));
     };
     // Writing may last: neither the request's body nor the reply's is held meanwhile.
-    await answer().then((reply) => writeReply(exchange, reply, parts));
+    await answer().then((reply) => writeReply(exchange, reply, served));
   } finally {
     await spool.release();
   }
@@ -85,7 +75,7 @@ async function serveOperation<P>(
 async function searchOf<P>(
   route: OperationRoute,
   { request, search }: Exchange,
-  { options, faults }: MountParts<P>,
+  { options, faults }: ServedInterface<P>,
 ): Promise<string> {
   if (route.queryInBody !== true || !hasBody(request)) return search;
   return `${await readBodyQuery(request, options, faults)}&${search}`;

@@ -5,7 +5,7 @@ import type { Logger } from "../../base/logger.ts";
 import type { OperationRoute, Validator } from "../contract.ts";
 import type { Faults } from "../faults.ts";
 import type { Handler, HandlerTable } from "../handler.ts";
-import { type ApplicationParts, createApplication } from "./application.ts";
+import { type ApplicationOptions, createApplication } from "./application.ts";
 import { type ListenOptions, listen, type RunningServer } from "./server.ts";
 
 const plain = { secured: false, query: {}, headers: [], request: [], bodyRequired: false };
@@ -118,7 +118,7 @@ export interface Sample extends RunningServer {
   readonly log: readonly LogLine[];
 }
 
-export type SampleChoices = Partial<Omit<ApplicationParts<string | null>, "handlers">> & {
+export type SampleChoices = Partial<Omit<ApplicationOptions<string | null>, "handlers">> & {
   readonly handlers?: HandlerTable<string | null>;
   readonly listen?: Partial<ListenOptions>;
 };

@@ -2,39 +2,32 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { assert } from "../../base/assert.ts";
 import { discardBody, isBodyPending } from "../body/body-chunks.ts";
-import type { Contract, Validator } from "../contract.ts";
-import type { Faults } from "../faults.ts";
+import type { Validator } from "../contract.ts";
 import type { Reply, ReplyHeaders } from "../handler.ts";
 import { type Exchange, writeHead } from "../http/exchange.ts";
-import type { TransportOptions } from "../options.ts";
+import type { ServedInterface } from "../options.ts";
 import type { Unread } from "./unread-bytes.ts";
 import { writeBytes } from "./write-bytes.ts";
 import { ndjsonStream, sseStream, writeStream } from "./write-stream.ts";
-
-export interface ReplyParts {
-  readonly contract: Pick<Contract, "replyValidators" | "eventValidators">;
-  readonly options: Pick<TransportOptions, "prettyJson" | "keepAliveMs">;
-  readonly faults: Faults;
-}
 
 /**
  * Writes what a handler answered, in the form the reply itself names. This and `writeJson` are no async functions:
  * those would keep the reply in memory, beside the bytes that are made of it, until its reader has taken them.
  */
-export function writeReply(exchange: Exchange, reply: Reply, parts: ReplyParts): Promise<void> {
-  const { faults, options } = parts;
+export function writeReply(exchange: Exchange, reply: Reply, served: ServedInterface): Promise<void> {
+  const { contract, faults, options } = served;
   const operationId = exchange.operationId ?? "";
   if ("events" in reply) {
-    const events = checked(reply.events, parts.contract.eventValidators?.[operationId]);
+    const events = checked(reply.events, contract.eventValidators?.[operationId]);
     return writeStream(exchange, sseStream({ ...reply, events }, options.keepAliveMs, faults), faults);
   }
   if ("lines" in reply) {
-    const lines = checked(reply.lines, parts.contract.eventValidators?.[operationId]);
+    const lines = checked(reply.lines, contract.eventValidators?.[operationId]);
     return writeStream(exchange, ndjsonStream({ ...reply, lines }, faults), faults);
   }
   const { status, headers } = reply;
   if ("body" in reply) {
-    if (status < 300) assertValid(reply.body, parts.contract.replyValidators?.[operationId]);
+    if (status < 300) assertValid(reply.body, contract.replyValidators?.[operationId]);
     return writeJson(exchange, { status, headers: headers ?? {}, body: reply.body }, options.prettyJson);
   }
   if ("text" in reply) {

@@ -1,17 +1,17 @@
 import type { WebSocket } from "ws";
 import type { ApiError } from "../../base/api-error.ts";
 import { jsonOf } from "../../base/json/json-text.ts";
-import type { Logger } from "../../base/logger.ts";
 import { ReaderTooSlow } from "../../base/reader-too-slow.ts";
-import { type Faults, namedFault } from "../faults.ts";
+import { namedFault } from "../faults.ts";
 import { ClientLeft } from "../http/exchange.ts";
 import type { Flight } from "../in-flight.ts";
-import type { TransportOptions } from "../options.ts";
+import type { ServedInterface } from "../options.ts";
 import type { Unread } from "../stream/unread-bytes.ts";
 import { cancelSource } from "../stream/write-stream.ts";
 import { type IncomingSocket, WebSocketInbox } from "./websocket-inbox.ts";
 
-export interface SessionParts {
+/** One session, and what is needed of the interface that it belongs to. */
+export interface Session extends Pick<ServedInterface, "faults" | "options" | "log"> {
   readonly requestId: string;
   /** What is still said when the session breaks; `last` is the latest message that was sent. */
   readonly lastWords: (fault: ApiError, last: object | null) => readonly object[];
@@ -19,9 +19,6 @@ export interface SessionParts {
   readonly draining: AbortSignal;
   /** Whether the end of what is sent tells nothing of that. */
   readonly endsByItself: boolean;
-  readonly faults: Faults;
-  readonly options: Pick<TransportOptions, "pingIntervalMs" | "incoming" | "unread">;
-  readonly log: Logger;
 }
 
 const CLOSE_NORMAL = 1000;
@@ -51,14 +48,14 @@ export function runSession(
   incoming: IncomingSocket,
   flight: Flight,
   handle: (messages: AsyncIterableIterator<unknown>) => AsyncIterable<object>,
-  parts: SessionParts,
+  session: Session,
 ): void {
   const { socket } = incoming;
-  const { pingIntervalMs } = parts.options;
-  const inbox = new WebSocketInbox(incoming, parts.options.incoming.open(), parts.faults);
+  const { pingIntervalMs } = session.options;
+  const inbox = new WebSocketInbox(incoming, session.options.incoming.open(), session.faults);
   const source = handle(inbox)[Symbol.asyncIterator]();
   const stopPings = pingRegularly(socket, pingIntervalMs, () => inbox.look(pingIntervalMs));
-  socket.on("error", (error) => parts.log.debug({ err: error, requestId: parts.requestId }, "a WebSocket failed"));
+  socket.on("error", (error) => session.log.debug({ err: error, requestId: session.requestId }, "a WebSocket failed"));
   let leaving: NodeJS.Timeout | undefined;
   const leave = (): void => {
     void inbox.return(); // Who only listens ends by that.
@@ -70,18 +67,19 @@ export function runSession(
     flight.abort(new ClientLeft("the client closed its WebSocket"));
     clearTimeout(leaving);
     flight.end();
-    cancelSource(source, parts.log, parts.requestId);
-    parts.log.info({ code, requestId: parts.requestId }, "a WebSocket closed");
+    cancelSource(source, session.log, session.requestId);
+    session.log.info({ code, requestId: session.requestId }, "a WebSocket closed");
   });
-  const unread = parts.options.unread.open(() => {
-    parts.log.warn({ requestId: parts.requestId }, "a WebSocket that was not read was cut");
+  const unread = session.options.unread.open(() => {
+    session.log.warn({ requestId: session.requestId }, "a WebSocket that was not read was cut");
     flight.abort(new ReaderTooSlow("the WebSocket was not read"));
     socket.terminate();
   });
   socket.once("close", () => unread.update(0));
-  sendAll(socket, source, { ...parts, signal: flight.signal, unread }).then(
+  sendAll(socket, source, { ...session, signal: flight.signal, unread }).then(
     (code) => socket.close(inbox.isOversized ? CLOSE_TOO_LARGE : flight.signal.aborted ? CLOSE_GOING_AWAY : code, ""),
-    (error: unknown) => parts.log.error({ err: error, requestId: parts.requestId }, "a WebSocket could not be written"),
+    (error: unknown) =>
+      session.log.error({ err: error, requestId: session.requestId }, "a WebSocket could not be written"),
   );
 }
 
@@ -89,24 +87,24 @@ export function runSession(
 async function sendAll(
   socket: WebSocket,
   source: AsyncIterator<object>,
-  parts: SessionParts & { readonly signal: AbortSignal; readonly unread: Unread },
+  session: Session & { readonly signal: AbortSignal; readonly unread: Unread },
 ): Promise<number> {
   let last: object | null = null;
   try {
     for await (const message of { [Symbol.asyncIterator]: () => source }) {
-      await send(socket, message, parts.unread);
+      await send(socket, message, session.unread);
       last = message;
     }
-    return parts.draining.aborted && !parts.endsByItself ? CLOSE_GOING_AWAY : CLOSE_NORMAL;
+    return session.draining.aborted && !session.endsByItself ? CLOSE_GOING_AWAY : CLOSE_NORMAL;
   } catch (error) {
-    if (parts.signal.aborted) return CLOSE_GOING_AWAY; // The close says it all.
-    const fault = sessionFault(error, parts);
-    for (const message of parts.lastWords(fault, last)) await send(socket, message, parts.unread);
+    if (session.signal.aborted) return CLOSE_GOING_AWAY; // The close says it all.
+    const fault = sessionFault(error, session);
+    for (const message of session.lastWords(fault, last)) await send(socket, message, session.unread);
     return fault.status >= 500 ? CLOSE_FAULT : (CLOSE_CODES.get(fault.status) ?? CLOSE_POLICY);
   }
 }
 
-function sessionFault(error: unknown, { faults, log, requestId }: SessionParts): ApiError {
+function sessionFault(error: unknown, { faults, log, requestId }: Session): ApiError {
   const named = namedFault(error, faults);
   if (named !== null) return named;
   log.error({ err: error, requestId }, "a conversation broke");

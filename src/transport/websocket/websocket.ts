@@ -3,18 +3,14 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import type { ApiError } from "../../base/api-error.ts";
 import { newRequestId } from "../../base/ids.ts";
-import type { Logger } from "../../base/logger.ts";
 import { readTraceContext } from "../../base/trace-context.ts";
 import type { QueryParameter } from "../contract.ts";
-import { type Faults, namedFault } from "../faults.ts";
+import { namedFault } from "../faults.ts";
 import type { ReplyHeaders, RequestContext } from "../handler.ts";
-import { type Admission, admitCaller } from "../http/admission.ts";
-import { callerOf, singleHeader, splitUrl } from "../http/exchange.ts";
+import { admitCaller, callerOf, singleHeader, splitUrl } from "../http/exchange.ts";
 import { rawReply } from "../http/raw-reply.ts";
 import { readQuery } from "../http/read-query.ts";
-import type { InFlight } from "../in-flight.ts";
-import type { TransportOptions } from "../options.ts";
-import type { RequestObserver } from "../request-observer.ts";
+import type { ServedInterface } from "../options.ts";
 import { BoundedWebSocket } from "./bounded-websocket.ts";
 import type { IncomingSocket } from "./websocket-inbox.ts";
 import { runSession } from "./websocket-session.ts";
@@ -70,29 +66,19 @@ export interface SocketContext<P> extends RequestContext<P> {
 
 export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
-export interface UpgradeParts<P> {
-  readonly upgrades: readonly Upgrade<P>[];
-  readonly admission: Admission<P>;
-  readonly faults: Faults;
-  readonly options: TransportOptions;
-  readonly inFlight: InFlight;
-  readonly log: Logger;
-  readonly observer?: RequestObserver;
-}
-
 /** Turns upgrade requests into sessions; whatever cannot become one gets a plain HTTP reply. */
-export function acceptUpgrades<P>(parts: UpgradeParts<P>): UpgradeListener {
-  const doors = new Map(parts.upgrades.map((upgrade) => [upgrade.path, doorOf(upgrade, parts)]));
+export function acceptUpgrades<P>(upgrades: readonly Upgrade<P>[], served: ServedInterface<P>): UpgradeListener {
+  const doors = new Map(upgrades.map((upgrade) => [upgrade.path, doorOf(upgrade, served)]));
   const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
-    admitCaller(callerOf(request), parts.admission, parts.inFlight, parts.faults);
+    admitCaller(callerOf(request), served);
     const [path] = splitUrl(request.url ?? "/");
     const door = doors.get(path);
-    if (door === undefined) throw parts.faults.unknownRoute(request.method ?? "", path);
+    if (door === undefined) throw served.faults.unknownRoute(request.method ?? "", path);
     await door.open(request, socket, head);
   };
   return (request, socket, head) => {
-    socket.on("error", (error) => parts.log.debug({ err: error }, "an upgrading connection failed"));
-    accept(request, socket, head).catch((error: unknown) => refuse(request, socket, error, parts));
+    socket.on("error", (error) => served.log.debug({ err: error }, "an upgrading connection failed"));
+    accept(request, socket, head).catch((error: unknown) => refuse(request, socket, error, served));
   };
 }
 
@@ -101,25 +87,25 @@ interface Door {
   open(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
 }
 
-function doorOf<P>(upgrade: Upgrade<P>, parts: UpgradeParts<P>): Door {
-  if (!("refuse" in upgrade)) return new SocketDoor(upgrade, parts);
+function doorOf<P>(upgrade: Upgrade<P>, served: ServedInterface<P>): Door {
+  if (!("refuse" in upgrade)) return new SocketDoor(upgrade, served);
   return { open: () => Promise.reject(upgrade.refuse(upgrade.path)) };
 }
 
 /** The way into the sessions of one path. */
 class SocketDoor<P> implements Door {
   readonly #endpoint: SocketEndpoint<P>;
-  readonly #parts: UpgradeParts<P>;
+  readonly #served: ServedInterface<P>;
   readonly #server: WebSocketServer;
   readonly #messageBytesMax: number;
   readonly #replyHeaders = new WeakMap<IncomingMessage, ReplyHeaders>();
   #held = 0;
   readonly #heldByCaller = new Map<string, number>();
 
-  constructor(endpoint: SocketEndpoint<P>, parts: UpgradeParts<P>) {
+  constructor(endpoint: SocketEndpoint<P>, served: ServedInterface<P>) {
     this.#endpoint = endpoint;
-    this.#parts = parts;
-    const maxPayload = endpoint.messageBytesMax ?? parts.options.messageBytesMax;
+    this.#served = served;
+    const maxPayload = endpoint.messageBytesMax ?? served.options.messageBytesMax;
     this.#messageBytesMax = maxPayload;
     this.#server = new WebSocketServer({
       noServer: true,
@@ -134,7 +120,7 @@ class SocketDoor<P> implements Door {
   }
 
   async open(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const { admission, faults, options } = this.#parts;
+    const { admission, faults, options } = this.#served;
     const requestId = newRequestId();
     const principal = await this.#authenticate(request);
     const query = readQuery(this.#endpoint.query ?? {}, splitUrl(request.url ?? "/")[1], faults);
@@ -158,10 +144,10 @@ class SocketDoor<P> implements Door {
     request: IncomingMessage,
     known: Pick<SocketContext<P>, "requestId" | "principal" | "query">,
   ): void {
-    const { inFlight, log, faults, options } = this.#parts;
+    const { inFlight, log, faults, options } = this.#served;
     const { operationId, handle, lastWords, endsByItself = false } = this.#endpoint;
     const leave = this.#enter(known.principal);
-    const closed = this.#parts.observer?.beginSocket();
+    const closed = this.#served.observer?.beginSocket();
     incoming.socket.once("close", () => {
       leave();
       closed?.();
@@ -191,7 +177,7 @@ class SocketDoor<P> implements Door {
   }
 
   async #authenticate({ headers }: IncomingMessage): Promise<P> {
-    const { admission } = this.#parts;
+    const { admission } = this.#served;
     return this.#endpoint.secured ? await admission.authenticate(headers) : admission.anonymous;
   }
 
@@ -223,7 +209,7 @@ function refuse<P>(
   request: IncomingMessage,
   socket: Duplex,
   error: unknown,
-  { faults, log, options }: UpgradeParts<P>,
+  { faults, log, options }: ServedInterface<P>,
 ): void {
   const requestId = newRequestId();
   const named = namedFault(error, faults);
