@@ -1,20 +1,21 @@
 export interface ApiErrorFields {
-  /** HTTP status; on a stream or socket, what HTTP would have answered. */
+  /** HTTP status; on a stream or socket, the status that HTTP would have had. */
   readonly status: number;
   readonly type: string;
-  /** The reference's specific code, or null where it has none (see `renderError` of each interface). */
+  /** The error code of the contract, or null if the error has none. */
   readonly code: string | null;
   readonly message: string;
   /** Path of the offending member, such as `input[0].content`, or null. */
   readonly param?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What the message repeats of another server's words: for the caller's eyes only. */
+  /** Text of another server that the message repeats. It is shown to the caller and never logged. */
   readonly quoted?: string | null;
   readonly cause?: unknown;
 }
 
 /**
- * The caller's or the world's fault, and in the contract. Made only by the named functions of each interface's errors.
+ * An error of the contract: the caller's fault, or that of another server. Created only by the named functions of each
+ * interface's errors.
  */
 export class ApiError extends Error {
   override readonly name = "ApiError";

@@ -6,21 +6,20 @@ const RANDOM_LENGTH = 48;
 const SHOWN_FIRST = 8;
 const SHOWN_LAST = 4;
 
-/** A fresh key: the prefix and 48 letters and digits, 285 bits of chance. */
+/** Creates a key: the prefix and 48 random letters and digits, 285 bits. */
 export function newApiKey(): string {
   let key = PREFIX;
   for (let length = 0; length < RANDOM_LENGTH; length++) key += ALPHABET.charAt(randomInt(ALPHABET.length));
   return key;
 }
 
-/** What is stored of a key. A plain hash is enough: a key made by `newApiKey` cannot be found by guessing. */
+/** The stored form of a key: its SHA-256. No salt is needed, because a key of `newApiKey` cannot be guessed. */
 export function hashApiKey(key: string): string {
   return createHash("sha256").update(key).digest("hex");
 }
 
 /**
- * A key as an error message may show it: the reference keeps the first eight and the last four characters and stars the
- * rest.
+ * A key for error messages, masked as the reference does: the first eight and the last four characters, stars between.
  */
 export function maskApiKey(key: string): string {
   const hidden = key.length - SHOWN_FIRST - SHOWN_LAST;

@@ -1,7 +1,4 @@
-/**
- * An invariant of our own code does not hold. Becomes a 500 with no detail for the caller and a log line with all of
- * it.
- */
+/** An invariant of our own code does not hold. The caller gets a 500 without detail; the log gets all of it. */
 export class InvariantError extends Error {
   override readonly name = "InvariantError";
 }

@@ -1,4 +1,4 @@
-/** Where lines about what happened go; pino satisfies it. Fields never hold bodies, keys or queries. */
+/** The log; pino satisfies it. Fields must never hold bodies, keys or query strings. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -6,7 +6,7 @@ export interface Logger {
   error(fields: object, message: string): void;
 }
 
-/** Keeps nothing. */
+/** Drops everything. */
 export const silentLogger: Logger = { debug: drop, info: drop, warn: drop, error: drop };
 
 function drop(): void {}

@@ -1,12 +1,12 @@
 const sizes = new WeakMap<object, number>();
 
-/** Remembers how many bytes the message had that `value` was read from, and gives `value` back. */
+/** Records the size in bytes of the message that `value` was parsed from, and returns `value`. */
 export function rememberSize(value: unknown, bytes: number): unknown {
   if (typeof value === "object" && value !== null) sizes.set(value, bytes);
   return value;
 }
 
-/** The bytes of the message that a value was read from; 0 if nobody remembers them. */
+/** The size in bytes of the message that a value was parsed from; 0 if it is unknown. */
 export function sizeOf(value: object): number {
   return sizes.get(value) ?? 0;
 }

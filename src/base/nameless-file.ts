@@ -3,23 +3,22 @@ import { type FileHandle, open, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { randomHex } from "./ids.ts";
 
-/** Linux makes a file without a name in a folder if this is asked for beside O_DIRECTORY. Node has no word for it. */
+/** With O_DIRECTORY this is Linux's O_TMPFILE, which creates a file without a name. Node has no constant for it. */
 const O_NAMELESS = 0o20000000;
 const OWNER_ONLY = 0o600;
 
 const PASSING_NAME = "upload-";
 
 /**
- * Whether a file bears the name that it has for a moment; one that still has it was left by a process that was killed
- * then.
+ * Whether a name is one that a file has only until it is open. A file that still has it was left by a killed process.
  */
 export function isPassingName(name: string): boolean {
   return name.startsWith(PASSING_NAME);
 }
 
 /**
- * A file in this folder that has no name, so that nothing of it outlives the process. Where the file system cannot make
- * one, it has a name until it is open. To be closed by the caller.
+ * Opens a file without a name in this folder, so that it cannot outlive the process. If the file system cannot do that,
+ * the file has a name until it is open. The caller closes it.
  */
 export async function openNamelessFile(folder: string): Promise<FileHandle> {
   if (process.platform === "linux") {
@@ -35,13 +34,13 @@ export async function openNamelessFile(folder: string): Promise<FileHandle> {
   return handle;
 }
 
-/** What kernels and file systems say that do not know the flag. */
+/** The errors of kernels and file systems that do not know the flag. */
 function isUnknownFlag(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? error.code : "";
   return code === "EOPNOTSUPP" || code === "ENOTSUP" || code === "EISDIR" || code === "EINVAL";
 }
 
-/** Writes all of these bytes at the end. */
+/** Appends all of these bytes. */
 export async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let rest = bytes; rest.length > 0; ) {
     const { bytesWritten } = await handle.write(rest);

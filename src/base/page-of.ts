@@ -1,13 +1,12 @@
-/** Where a page lies in a list. */
 export interface PageBounds {
   readonly order: "asc" | "desc";
-  /** Exclusive cursor: the id of the last element of the page before. */
+  /** Exclusive cursor: the id of the last element of the previous page. */
   readonly after: string | null;
 }
 
 /**
- * What a list has for a page and those that follow it, in the page's order. Null if a cursor is not in it. `before`
- * ends it before that element.
+ * The elements of a list from the page's start on, in the page's order; `before` ends them before that element. Null if
+ * a cursor is not in the list.
  */
 export function pageOf<Element extends { readonly id: string }>(
   oldestFirst: readonly Element[],

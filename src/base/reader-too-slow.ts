@@ -1,6 +1,6 @@
 /**
- * Why a reply ended before its end: its reader took nothing for too long, or too little while others wait for memory.
- * What is stored goes on without it.
+ * The reply was cut because its reader took nothing for too long, or too little while others needed the memory. A
+ * stored run continues.
  */
 export class ReaderTooSlow extends Error {
   override readonly name = "ReaderTooSlow";

@@ -2,8 +2,7 @@ const FULL_CODES: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 const SQLITE_FULL = 13;
 
 /**
- * Whether something failed because there is no room to store it: a full disk, a quota, or a limit of file sizes. Looks
- * at causes too.
+ * Whether an error or one of its causes means that there is no room: a full disk, a quota, or a limit on file sizes.
  */
 export function isStorageFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

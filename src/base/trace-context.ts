@@ -1,13 +1,13 @@
-/** Which trace, and which step of it, caused something: the two headers of W3C Trace Context. Plain JSON. */
+/** The two headers of W3C Trace Context, which name the trace and the span that caused something. Plain JSON. */
 export interface TraceContext {
   readonly traceparent: string;
-  /** What tracing systems say to themselves; null if nothing. */
+  /** Data of tracing systems; null if there is none. */
   readonly tracestate: string | null;
 }
 
 const TRACESTATE_CHARACTERS_MAX = 512;
 
-/** Reads the headers of a request; null if there is no trace in them, or none that can be read. */
+/** Reads the trace headers of a request; null if they are missing or malformed. */
 export function readTraceContext(headers: Readonly<Record<string, unknown>>): TraceContext | null {
   const { traceparent, tracestate } = headers;
   if (typeof traceparent !== "string" || !isTraceparent(traceparent)) return null;
@@ -15,13 +15,13 @@ export function readTraceContext(headers: Readonly<Record<string, unknown>>): Tr
   return { traceparent, tracestate: isUsable && tracestate.length <= TRACESTATE_CHARACTERS_MAX ? tracestate : null };
 }
 
-/** The headers by which the next server learns of it. */
+/** The trace headers for a call to another server. */
 export function traceHeaders(trace: TraceContext | null | undefined): Readonly<Record<string, string>> {
   if (trace == null) return {};
   return { traceparent: trace.traceparent, ...(trace.tracestate === null ? {} : { tracestate: trace.tracestate }) };
 }
 
-/** Ids of nothing but zeros are none. Later versions may say more after a further hyphen. */
+/** Ids of only zeros are invalid. Later versions may append fields after another hyphen. */
 function isTraceparent(text: string): boolean {
   const [, version, traceId, spanId, more] =
     /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.{0,64})?$/.exec(text) ?? [];

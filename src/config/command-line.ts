@@ -4,18 +4,21 @@ import { SETTINGS } from "./settings.ts";
 
 export interface CommandLine {
   readonly wantsHelp: boolean;
-  /** What was written, by the name of its environment variable. */
+  /** Values as written, by the names of their environment variables. */
   readonly flags: ReadonlyMap<string, string>;
   readonly problems: readonly string[];
 }
 
-/** `--model-base-url` for `MODEL_BASE_URL`. Null for secrets: everyone on the machine can read a command line. */
+/**
+ * The flag of a setting: `--model-base-url` for `MODEL_BASE_URL`. Null for secrets, because other users of the machine
+ * can read command lines.
+ */
 export function flagOf(setting: Setting): string | null {
   if (setting.kind === "secret" || setting.kind === "secrets") return null;
   return setting.name.toLowerCase().replaceAll("_", "-");
 }
 
-/** Reads `--flag value`, `--flag=value`, and a bare `--flag` where it is a boolean. */
+/** Parses `--flag value`, `--flag=value`, and a bare `--flag` for booleans. */
 export function readCommandLine(argv: readonly string[]): CommandLine {
   const settings = Object.values<Setting>(SETTINGS);
   const byFlag = new Map(settings.map((setting) => [flagOf(setting), setting]));
@@ -23,7 +26,7 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
   const flags = new Map<string, string>();
   const problems: string[] = [];
   let wantsHelp = false;
-  let bare: Setting | null = null; // The boolean that the token before named without a value.
+  let bare: Setting | null = null; // The boolean flag before this token, if it had no value.
   for (const token of tokens) {
     const before: Setting | null = bare;
     bare = null;

@@ -1,4 +1,4 @@
-/** The operator's mistakes, all of them, in words that repeat no secret. */
+/** All mistakes in the configuration. The messages repeat no secret. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly problems: readonly string[];

@@ -15,7 +15,7 @@ test.each(Object.values(SETTINGS))("$name is in the help text, the example file 
   }
 });
 
-/** Passes a few variables of the system on to other programs, and none of ours. */
+/** This file passes a few system variables to other programs, and none of ours. */
 const PASSING_ON = ["programs/inherited-environment.ts"];
 
 test("no variable is read that is not documented, and none elsewhere", async () => {

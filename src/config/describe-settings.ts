@@ -5,7 +5,7 @@ import { SETTINGS } from "./settings.ts";
 
 const HELP_INDENT = " ".repeat(6);
 
-/** What `--help` prints. */
+/** The text of `--help`. */
 export function helpText(): string {
   const sections = settingsBySection().map(
     ([section, settings]) => `${section}\n${settings.map((setting) => helpOf(setting)).join("\n")}`,

@@ -10,7 +10,7 @@ import { SETTINGS } from "./settings.ts";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const MEBIBYTE = 1024 * 1024;
-/** How many of the largest bodies can be read at once where nothing else is set. */
+/** By default, this many bodies of the largest size can be read at once. */
 const BODIES_AT_ONCE = 4;
 
 type TableValues = Values<typeof SETTINGS>;
@@ -29,14 +29,14 @@ export type Config = Readonly<
 >;
 
 /**
- * The whole configuration, frozen: flags win over the environment, and the environment over the defaults. Names every
- * bad setting at once.
+ * Reads the whole configuration and freezes it. Flags win over the environment, and the environment over defaults.
+ * Throws one `ConfigError` that names every bad setting.
  */
 export function loadConfig(environment: Environment, argv: readonly string[]): Config {
   const { flags, problems } = readCommandLine(argv);
   const allProblems = [...problems];
   const read = (setting: Setting): SettingValue | null => {
-    // An empty variable is what many tools write for one that is not set.
+    // Many tools write an empty variable for one that is not set.
     const flag = flags.get(setting.name);
     const text = flag ?? environment[setting.name]?.trim();
     if (text === undefined || text === "") return setting.default;
@@ -64,7 +64,7 @@ function incomingBytesMax(values: TableValues): number {
   return Math.max(values.incomingBytesMax ?? BODIES_AT_ONCE * largest, largest);
 }
 
-/** Where this user's programs keep what they can make or fetch again: our folder there. */
+/** Our folder in the user's cache folder. */
 function usualCacheFolder(environment: Environment): string {
   const configured = environment["XDG_CACHE_HOME"] ?? "";
   return join(configured === "" ? join(homedir(), ".cache") : configured, "antiphon");
@@ -76,9 +76,7 @@ function readTable(read: (setting: Setting) => SettingValue | null): TableValues
   return values;
 }
 
-/**
- * That each value has the type of its setting's kind is what `readValue` is for; the compiler cannot follow it there.
- */
+/** `readValue` gives each value the type of its setting's kind, which the compiler cannot see. */
 function isWholeTable(values: object): values is TableValues {
   return Object.keys(SETTINGS).every((key) => key in values);
 }

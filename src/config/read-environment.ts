@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import type { Environment } from "./load-config.ts";
 
-/** The process's environment over the `.env` file of the working folder, if there is one. */
+/** Merges the `.env` file of the working folder, if there is one, into the process's environment, which wins. */
 export function readEnvironment(file = ".env", environment: Environment = process.env): Environment {
   return { ...parseEnv(readIfThere(file)), ...environment };
 }

@@ -4,13 +4,13 @@ import type { Setting } from "./setting.ts";
 
 export type SettingValue = string | number | boolean | Secret | readonly Secret[] | readonly string[];
 
-/** A value, or the end of a sentence that begins with the setting's name. */
+/** A value, or the rest of a sentence that begins with the setting's name. */
 export type ReadValue = { readonly value: SettingValue } | { readonly problem: string };
 
 const YES: ReadonlySet<string> = new Set(["true", "1", "yes", "on"]);
 const NO: ReadonlySet<string> = new Set(["false", "0", "no", "off"]);
 
-/** Reads what was written for a setting. A problem repeats the text only where the text cannot hold a secret. */
+/** Parses the text of a setting. A problem repeats the text only if it cannot hold a secret. */
 export function readValue(setting: Setting, text: string): ReadValue {
   switch (setting.kind) {
     case "string":
@@ -44,7 +44,7 @@ function readInteger(setting: { readonly min: number; readonly max: number }, te
   return { problem: `is '${text}', which is no whole number from ${setting.min} to ${setting.max}` };
 }
 
-/** `90s`, `12h`, or a bare number of milliseconds. */
+/** Parses `90s`, `12h`, or a bare number of milliseconds. */
 function readDuration(setting: Extract<Setting, { kind: "duration" }>, text: string): ReadValue {
   const [, count = "", unit = ""] = /^(\d{1,15})(ms|s|m|h|d)?$/.exec(text) ?? [];
   const value = count === "" ? Number.NaN : Number(count) * (UNITS_MS.get(unit) ?? 1);
@@ -54,7 +54,7 @@ function readDuration(setting: Extract<Setting, { kind: "duration" }>, text: str
   return { problem: `is '${text}', which is no whole number of milliseconds from ${setting.min} to ${setting.max}` };
 }
 
-/** A duration in its largest whole unit, as `readDuration` reads it. */
+/** Writes a duration in its largest whole unit, so that `readDuration` can parse it. */
 export function durationText(ms: number): string {
   const unit = [...UNITS_MS].findLast(([, unitMs]) => ms >= unitMs && ms % unitMs === 0);
   return unit === undefined ? String(ms) : `${ms / unit[1]}${unit[0]}`;
@@ -83,7 +83,7 @@ function readList({ choices }: { readonly choices?: readonly string[] }, text: s
   return { problem: `has '${strange}', which is none of ${choices?.join(", ")}` };
 }
 
-/** The text is not repeated: a URL may carry a password. */
+/** The problem does not repeat the text, because a URL may hold a password. */
 function readUrl(text: string): ReadValue {
   const protocol = URL.canParse(text) ? new URL(text).protocol : "";
   if (protocol === "http:" || protocol === "https:") return { value: text };

@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 
 const HIDDEN = "[secret]";
 
-/** A value that no log, JSON text or error shows. Whoever needs it says so with `reveal`. */
+/** A value that no log, JSON text or error shows. `reveal` returns it. */
 export class Secret {
   readonly #value: string;
 

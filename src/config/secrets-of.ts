@@ -1,10 +1,10 @@
 import type { Config } from "./load-config.ts";
 import { Secret } from "./secret.ts";
 
-/** Shorter parts of a secret are words that may stand anywhere. */
+/** Shorter parts of a secret may be ordinary words. */
 const PART_CHARACTERS_MIN = 8;
 
-/** Everything in a configuration that must never be shown, and the parts of it, such as the key before its owner. */
+/** All texts of a configuration that must never be shown, and their parts, such as the key without its owner. */
 export function secretsOf(config: Config): readonly string[] {
   const secrets = Object.values(config)
     .flat()

@@ -1,6 +1,6 @@
 import type { Secret } from "./secret.ts";
 
-/** The section of the documentation that a setting stands in. */
+/** The section of the documentation. */
 export type Section =
   | "Servers"
   | "Model"
@@ -17,12 +17,12 @@ export type Section =
   | "Traces";
 
 interface Described {
-  /** Of the environment variable; `--model-base-url` is the flag of `MODEL_BASE_URL`. */
+  /** Name of the environment variable; the flag of `MODEL_BASE_URL` is `--model-base-url`. */
   readonly name: string;
   readonly section: Section;
   /** Full sentences, shown wherever the setting is documented. */
   readonly text: string;
-  /** Shown in place of the default where it depends on something else. */
+  /** Shown instead of the default if that depends on something else. */
   readonly defaultText?: string;
 }
 
@@ -37,8 +37,7 @@ export type Setting = Described &
         readonly min: number;
         readonly max: number;
         /**
-         * Whether a bare number, which would be milliseconds, is refused: where it might be taken for days, and much
-         * depends on it.
+         * Refuses a bare number (milliseconds): for settings where somebody might mean days, and a mistake is costly.
          */
         readonly needsUnit?: true;
       }
@@ -57,15 +56,15 @@ interface ValueOfKind {
   /** Milliseconds. */
   readonly duration: number;
   readonly boolean: boolean;
-  /** As it was written, and known to be http or https. */
+  /** As written; always http or https. */
   readonly url: string;
-  /** Written with commas between. */
+  /** Separated by commas. */
   readonly list: readonly string[];
   readonly secret: Secret;
   readonly secrets: readonly Secret[];
 }
 
-/** What a setting of the table is once it is read: null only if it may be left out. */
+/** The type of a setting's value; null only if the setting is optional. */
 export type ValueOf<S extends Setting> =
   | (S extends { kind: "choice"; choices: readonly (infer Choice)[] } ? Choice : never)
   | (S["kind"] extends keyof ValueOfKind ? ValueOfKind[S["kind"]] : never)

@@ -2,17 +2,17 @@ import { ByteBudget } from "../base/limits/byte-budget.ts";
 import type { Config } from "../config/load-config.ts";
 import { UnreadBytes } from "../transport/stream/unread-bytes.ts";
 
-/** What the interfaces of one process share of its memory. */
+/** Memory budgets that all interfaces of the process share. */
 export interface ByteBudgets {
-  /** Bodies and messages that are being read. */
+  /** Bytes of bodies and messages that are being read. */
   readonly incoming: ByteBudget;
-  /** Replies that wait for slow readers. */
+  /** Bytes of replies that clients have not taken yet. */
   readonly unread: UnreadBytes;
 }
 
 const budgets = new WeakMap<Config, ByteBudgets>();
 
-/** The budgets of the process that this is the configuration of: the same for all of its interfaces. */
+/** The budgets of the process with this configuration. All of its interfaces get the same objects. */
 export function byteBudgetsOf(config: Config): ByteBudgets {
   const known = budgets.get(config) ?? {
     incoming: new ByteBudget(config.incomingBytesMax),

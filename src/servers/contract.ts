@@ -1,7 +1,7 @@
 import type { ApiError } from "../base/api-error.ts";
 import type { BodyCheck, Contract, OperationRoute, Validator } from "../transport/contract.ts";
 
-/** What a generated route says about schemas. */
+/** The schemas of a generated route. */
 interface GeneratedRoute extends OperationRoute {
   readonly bodySchema: string | null;
   readonly replySchema: string | null;
@@ -11,16 +11,16 @@ interface GeneratedRoute extends OperationRoute {
 
 export interface GeneratedContract {
   readonly routes: readonly GeneratedRoute[];
-  /** Everything the generated validators export: `validate` and the schema's name. */
+  /** All exports of the generated validators, named `validate` and the schema's name. */
   readonly validators: object;
   readonly bodyChecks?: Readonly<Record<string, BodyCheck>>;
-  /** Whether what leaves is checked too. */
+  /** Whether replies and events are validated too. */
   readonly validateReplies: boolean;
 }
 
 const LINES = "application/x-ndjson";
 
-/** Puts a generated route table and its validators together for transport. */
+/** Combines a generated route table with its validators, for transport. */
 export function contractOf({ routes, validators, bodyChecks, validateReplies }: GeneratedContract): Contract {
   const byName = new Map<string, unknown>(Object.entries(validators));
   const table = (schemaOf: (route: GeneratedRoute) => string | null): Record<string, Validator> => {
@@ -32,7 +32,7 @@ export function contractOf({ routes, validators, bodyChecks, validateReplies }: 
   };
   return {
     routes,
-    // Lines are checked as they come.
+    // Lines are validated one by one as they arrive.
     bodyValidators: table((route) => (route.request.includes(LINES) ? null : route.bodySchema)),
     ...(bodyChecks === undefined ? {} : { bodyChecks }),
     ...(validateReplies
@@ -48,7 +48,7 @@ function isValidator(value: unknown): value is Validator {
   return typeof value === "function";
 }
 
-/** Handlers for operations whose turn has not come: each throws what `makeError` makes of its name. */
+/** Handlers for operations that are not implemented: each rejects with the error that `makeError` makes for it. */
 export function refusals<Id extends string>(
   operationIds: readonly Id[],
   makeError: (operationId: Id) => ApiError,

@@ -1,4 +1,4 @@
-/** The database cannot be used as it is: said to people, in place of a stack. */
+/** The database cannot be used. The message is printed without a stack. */
 export class DatabaseError extends Error {
   override readonly name = "DatabaseError";
 }

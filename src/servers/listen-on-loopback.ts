@@ -2,7 +2,7 @@ import { isRecord } from "../base/json/records.ts";
 import type { Application } from "../transport/http/application.ts";
 import { type ListenOptions, listen, type RunningServer } from "../transport/http/server.ts";
 
-/** Serves on 127.0.0.1, and at the same port of ::1 where this machine has that and the port is free there. */
+/** Listens on 127.0.0.1, and on the same port of ::1 if this machine has IPv6 and the port is free. */
 export async function listenOnLoopback(
   application: Application,
   options: Omit<ListenOptions, "host">,

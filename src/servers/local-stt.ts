@@ -19,12 +19,12 @@ import { demoPage } from "./pages/demo-page.ts";
 import { docsAssets } from "./pages/docs-assets.ts";
 
 const MEBIBYTE = 1024 * 1024;
-/** The longest text or chat that is read. */
+/** The largest body of a text or chat request. */
 const BODY_BYTES_MAX = 4 * MEBIBYTE;
 
 /**
- * Operations of the contract that answer 501 `not_implemented`. What is neither here nor among the handlers does not
- * compile.
+ * Operations of the contract that answer 501 `not_implemented`. An operation that is neither listed here nor handled
+ * does not compile.
  */
 const NOT_YET = [] as const satisfies readonly OperationId[];
 
@@ -32,10 +32,7 @@ export function notImplementedOperations(): readonly OperationId[] {
   return NOT_YET;
 }
 
-/**
- * Builds Interface B and serves it, on the loopback addresses whatever the configuration says. `hearing` belongs to the
- * caller, who closes it afterwards.
- */
+/** Builds Interface B and serves it, always on loopback addresses. The caller closes `hearing` afterwards. */
 export function startLocalStt(config: Config, log: Logger, hearing: Hearing): Promise<RunningServer> {
   const parts = localSttParts(config, log, hearing);
   return listenOnLoopback(application(parts, config, log), { port: config.sttPort, drainMs: config.drainMs });

@@ -4,7 +4,7 @@ import { StoreBusy, StoreSpoilt } from "../responses-api/ports.ts";
 import { openStore, type Store, type StoreOptions } from "../store/open-store.ts";
 import { DatabaseError } from "./database-error.ts";
 
-/** The store that the configuration means, for a server as for a command beside it. */
+/** Opens the configured store, for a server or for a command that runs beside it. */
 export async function openConfiguredStore(config: Config, onCommit?: StoreOptions["onCommit"]): Promise<Store> {
   const store = openStore({
     file: config.databaseFile,
@@ -21,7 +21,7 @@ export async function openConfiguredStore(config: Config, onCommit?: StoreOption
   });
 }
 
-/** What an operator can do about a database that cannot be opened. */
+/** Tells operators what they can do about a database that cannot be opened. */
 function explained(error: unknown, file: string): unknown {
   if (error instanceof StoreBusy) return new DatabaseError(`Cannot use ${file}. ${error.message}`, { cause: error });
   if (!(error instanceof StoreSpoilt)) return error;
@@ -33,7 +33,7 @@ function explained(error: unknown, file: string): unknown {
   return new DatabaseError(lines.join("\n"), { cause: error });
 }
 
-/** Where uploaded files lie, also while they come in. */
+/** The folder of uploaded files, complete or still arriving. */
 export function filesFolder({ dataDir }: Pick<Config, "dataDir">): string {
   return join(dataDir, "files");
 }

@@ -36,8 +36,8 @@ export interface ResponsesApiServer extends RunningServer {
 }
 
 /**
- * Builds Interface A from its configuration and serves it. `speech`: who transcribes recordings where no transcription
- * server is configured.
+ * Builds Interface A from its configuration and serves it. `speech` transcribes recordings if no transcription server
+ * is configured.
  */
 export async function startResponsesApi(
   config: Config,
@@ -129,7 +129,7 @@ function application(
   });
 }
 
-/** Who asks where no key is needed. */
+/** The principal of operations that need no key. */
 const ANYONE: Principal = {
   keyId: "",
   owner: { organization: "", project: "" },

@@ -32,7 +32,7 @@ export interface SttCloudServer extends RunningServer {
   readonly keys: ApiKeys;
 }
 
-/** Serves the cloud stream with the keys of Interface A. `speech` belongs to the caller, who closes it afterwards. */
+/** Serves the cloud stream with the keys of Interface A. The caller closes `speech` afterwards. */
 export async function startSttCloud(config: Config, log: Logger, speech: SpeechEngine): Promise<SttCloudServer> {
   const store = await openConfiguredStore(config);
   try {
@@ -100,7 +100,7 @@ function cloudStream(parts: CloudParts): Upgrade<CloudCaller> {
 
 type Route = GeneratedContract["routes"][number];
 
-/** What only operators ask for: the same as of the local server. */
+/** Routes for operators, the same as those of the local server. */
 const OPERATORS_ROUTES: readonly Route[] = localSttRoutes.filter(({ operationId }) =>
   ["getHealth", "getMetrics"].includes(operationId),
 );
@@ -113,8 +113,8 @@ function operatorsHandlers(config: Config, speech: SpeechEngine, meters: Meters)
 }
 
 /**
- * A plain request for the stream: many sockets do not tell why they were refused, so their clients ask again in this
- * way.
+ * A plain request to the stream's path. Many WebSocket clients hide why an upgrade was refused, so they repeat it as
+ * plain HTTP.
  */
 const PLAIN_ROUTE: Route = {
   operationId: "stream",

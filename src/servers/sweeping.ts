@@ -5,21 +5,21 @@ import type { Store } from "../store/open-store.ts";
 import type { Erasure, ErasureCursor, ErasureStep } from "../store/upkeep/erasure.ts";
 import type { Expiry, ExpiryCursor } from "../store/upkeep/expiry.ts";
 
-/** The removal of what has expired, as it goes on. */
+/** A running sweep of expired data. */
 export interface Sweeping {
-  /** Resolves once nothing is being removed any more. */
+  /** Resolves once the sweep has stopped. */
   stop(): Promise<void>;
 }
 
-/** Removes what has expired; gives up between two steps when the signal aborts. */
+/** Removes what has expired. Stops between two steps when the signal aborts. */
 type Sweep = (signal: AbortSignal) => Promise<void>;
 
 const SWEEP_INTERVAL_MAX_MS = 60_000;
 const SWEEP_INTERVAL_MIN_MS = 1_000;
-/** Between two steps of a sweep, so that requests are served meanwhile. */
+/** Pause between two steps of a sweep, in milliseconds, so that requests are served in between. */
 const STEP_PAUSE_MS = 10;
 
-/** Begins to remove responses and files when their time is over, and what was deleted and is referred to no more. */
+/** Starts the sweeps: expired responses and files are removed, and deleted data is erased once nothing refers to it. */
 export function sweepExpired(
   { expiry, erasure, files }: Pick<Store, "expiry" | "erasure" | "files">,
   { responsesTtlMs }: Pick<Config, "responsesTtlMs">,
@@ -28,7 +28,7 @@ export function sweepExpired(
   const sweepFiles: Sweep = async () => void (await files.deleteExpired(Math.floor(Date.now() / 1000)));
   const erase = erasureSweep(erasure, log);
   if (responsesTtlMs === 0) return startSweeping([erase, sweepFiles], SWEEP_INTERVAL_MAX_MS, log);
-  // What is kept is kept a tenth too long at the most, and never by more than a minute.
+  // Data outlives its time by at most a tenth of it, and by at most a minute.
   const intervalMs = Math.max(SWEEP_INTERVAL_MIN_MS, Math.min(SWEEP_INTERVAL_MAX_MS, responsesTtlMs / 10));
   return startSweeping([responseSweep(expiry, responsesTtlMs, log), erase, sweepFiles], intervalMs, log);
 }
@@ -48,7 +48,7 @@ function responseSweep(expiry: Expiry, ttlMs: number, log: Logger): Sweep {
   };
 }
 
-/** Erases what was deleted, as soon as nothing that is stored refers to it. */
+/** Erases deleted data once nothing stored refers to it. */
 function erasureSweep(erasure: Erasure, log: Logger): Sweep {
   return async (signal) => {
     let erased = 0;
@@ -59,13 +59,13 @@ function erasureSweep(erasure: Erasure, log: Logger): Sweep {
       cursor = step.next;
       if (cursor !== null) await sleep(STEP_PAUSE_MS, null, { signal });
     } while (cursor !== null);
-    if (erased > 0) log.info({ erased }, "what was deleted before, and nothing refers to any more, was erased");
+    if (erased > 0) log.info({ erased }, "deleted data was erased");
   };
 }
 
 /**
- * Sweeps now and at every interval, one sweep after the other. What fails is logged and tried again the next time.
- * Stopping waits for the step at work.
+ * Runs all sweeps now and at every interval, one after the other. Failures are logged and tried again the next time.
+ * Stopping waits for the current step.
  */
 function startSweeping(sweeps: readonly Sweep[], intervalMs: number, log: Logger): Sweeping {
   const controller = new AbortController();
@@ -88,9 +88,9 @@ async function sweepRegularly(
   while (!signal.aborted) {
     for (const sweep of sweeps) {
       await sweep(signal).catch((error: unknown) => {
-        if (!signal.aborted) log.error({ err: error }, "a sweep of what has expired failed");
+        if (!signal.aborted) log.error({ err: error }, "a sweep of expired data failed");
       });
     }
-    await sleep(intervalMs, null, { signal, ref: false }).catch(() => null); // Rejects when it shall stop.
+    await sleep(intervalMs, null, { signal, ref: false }).catch(() => null); // Rejects when the signal aborts.
   }
 }

@@ -11,7 +11,7 @@ import { byteBudgetsOf } from "./byte-budgets.ts";
 
 const PATH = "/v1/responses";
 
-/** WebSocket mode of Interface A, or the refusal of it where it is switched off. */
+/** WebSocket mode of Interface A, or its refusal if it is switched off. */
 export function websocketMode(services: ResponseServices, config: Config): Upgrade<Principal> {
   if (!config.websocketMode) return { path: PATH, refuse: upgradeNotOffered };
   const budget = new CharacterBudget(ALL_CONNECTIONS_CHARACTERS_MAX);

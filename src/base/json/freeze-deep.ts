@@ -1,6 +1,6 @@
 import { isRecord } from "./records.ts";
 
-/** Makes a value of JSON unchangeable, to its last member, and gives it back. */
+/** Freezes a JSON value and everything in it, and returns it. */
 export function freezeDeep<Value>(value: Value): Value {
   const waiting: unknown[] = [value];
   while (waiting.length > 0) {

@@ -1,4 +1,4 @@
-/** A constructor that hands back the object it is given, so that a subclass can put a private field on it. */
+/** A constructor that returns its argument, so that a subclass adds a private field to an existing object. */
 // oxlint-disable-next-line no-extraneous-class -- a constructor is all that a private field needs
 class Stamped {
   constructor(value: object) {
@@ -7,8 +7,8 @@ class Stamped {
 }
 
 /**
- * The JSON of values that were already turned into text once. It travels in a private field: invisible to everyone
- * else, gone with the value, and a fraction of what a WeakMap costs for each of thousands of short-lived events.
+ * Caches the JSON text of an object in a private field of that object. The field is invisible, is freed with the
+ * object, and costs a fraction of a WeakMap entry, which matters for short-lived events.
  */
 class JsonText extends Stamped {
   #text: string;
@@ -23,7 +23,7 @@ class JsonText extends Stamped {
   }
 }
 
-/** Remembers that `text` is the compact JSON of `value`, once and for all, and gives `value` back. */
+/** Caches `text` as the compact JSON of `value`, and returns `value`. The value must not change afterwards. */
 export function rememberJson<T extends object>(value: T, text: string): T {
   if (JsonText.of(value) === null) void new JsonText(value, text);
   return value;
@@ -34,7 +34,7 @@ export function rememberedJson(value: object): string | null {
   return JsonText.of(value);
 }
 
-/** The compact JSON of a value; made only if nobody made it before. */
+/** The compact JSON of an object, from the cache if it is there. */
 export function jsonOf(value: object): string {
   return JsonText.of(value) ?? JSON.stringify(value);
 }

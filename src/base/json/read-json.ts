@@ -1,9 +1,9 @@
-/** The value of a JSON text. Throws `SyntaxError` for a text that is no JSON. */
+/** Parses JSON. Throws `SyntaxError` if the text is not JSON. */
 export function readJson(text: string): unknown {
   return JSON.parse(text);
 }
 
-/** The value of a JSON text, or undefined if it is no JSON: no JSON text has that value. */
+/** Parses JSON; undefined if the text is not JSON. */
 export function jsonOrUndefined(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -12,7 +12,7 @@ export function jsonOrUndefined(text: string): unknown {
   }
 }
 
-/** The value of a JSON text; a text that is no JSON stays as it is. */
+/** Parses JSON; returns the text itself if it is not JSON. */
 export function jsonOrText(text: string): unknown {
   const value = jsonOrUndefined(text);
   return value === undefined ? text : value;

@@ -1,7 +1,4 @@
-/**
- * What a generated validator says about a value it refuses; `parentSchema` is the schema that refused it, `data` the
- * value.
- */
+/** An error of a generated validator: `parentSchema` is the schema that refused, `data` the value. */
 export interface SchemaRefusal {
   readonly keyword: string;
   readonly instancePath: string;

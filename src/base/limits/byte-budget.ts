@@ -1,7 +1,7 @@
-/** What whoever holds bytes may always hold, so that the large never keep the small out. */
+/** Each holder may always hold this many bytes, so that large requests never block small ones. */
 export const SMALL_BYTES = 64 * 1024;
 
-/** How many bytes of one kind the process may hold in memory, all holders together. */
+/** Limits the bytes of one kind that all holders in the process keep in memory together. */
 export class ByteBudget {
   readonly bytesMax: number;
   #heldBytes = 0;
@@ -14,7 +14,7 @@ export class ByteBudget {
     return this.#heldBytes;
   }
 
-  /** A further holder, of nothing yet. */
+  /** Adds a holder, which holds nothing yet. */
   open(): HeldBytes {
     return new HeldBytes(
       (bytes) => this.#heldBytes + bytes <= this.bytesMax,
@@ -25,7 +25,7 @@ export class ByteBudget {
   }
 }
 
-/** What one holder has of a budget. */
+/** One holder's share of a budget. */
 export class HeldBytes {
   readonly #hasRoom: (bytes: number) => boolean;
   readonly #count: (bytes: number) => void;
@@ -40,7 +40,7 @@ export class HeldBytes {
     return this.#bytes;
   }
 
-  /** False: there is no room for so many more, and nothing was added. */
+  /** Returns false, and adds nothing, if the budget has no room for so many bytes. */
   add(bytes: number): boolean {
     if (this.#bytes + bytes > SMALL_BYTES && !this.#hasRoom(bytes)) return false;
     this.#bytes += bytes;
@@ -48,7 +48,7 @@ export class HeldBytes {
     return true;
   }
 
-  /** Never removes more than there is. */
+  /** Removes at most what is held. */
   remove(bytes: number): void {
     const removed = Math.min(bytes, this.#bytes);
     this.#bytes -= removed;

@@ -3,7 +3,7 @@ import { FairSemaphore } from "./fair-semaphore.ts";
 
 const NEVER = new AbortController().signal;
 
-/** Takes a place and notes that it has it. */
+/** Takes a place and records that. */
 function taker(slots: FairSemaphore) {
   const served: string[] = [];
   const take = async (owner: string, signal = NEVER): Promise<() => void> => {

@@ -1,23 +1,20 @@
 import { Semaphore } from "./semaphore.ts";
 
-/**
- * Places for what may happen only so many times at once, of which no owner can hold all: the others of an owner wait
- * behind its own.
- */
+/** A semaphore of which no owner can hold all places: further requests of an owner wait for that owner's own places. */
 export class FairSemaphore {
   readonly #all: Semaphore;
   readonly #perOwner: number;
   readonly #owners = new Map<string, { readonly slots: Semaphore; users: number }>();
 
-  /** `perOwner` is less than `count`, so that there is always a place that one owner alone cannot take. */
+  /** `perOwner` must be less than `count`, so that one owner can never take every place. */
   constructor(count: number, perOwner: number) {
     this.#all = new Semaphore(count);
     this.#perOwner = perOwner;
   }
 
   /**
-   * A place, to be given back by calling what is returned, once. Rejects with the signal's reason if that aborts
-   * before.
+   * Waits for a place and returns a function that releases it, to be called once. Rejects with the signal's reason if
+   * that aborts first.
    */
   async take(owner: string, signal: AbortSignal): Promise<() => void> {
     const own = this.#owners.get(owner) ?? { slots: new Semaphore(this.#perOwner), users: 0 };

@@ -1,6 +1,6 @@
 /**
- * What `map` makes of each value, in their order; begun for so many at a time. After the first that fails, no further
- * one is begun.
+ * Maps all values, at most `atOnceMax` at the same time, and returns the results in the order of the values. After the
+ * first failure no further call starts.
  */
 export async function mapSomeAtOnce<T, R>(
   values: readonly T[],

@@ -1,6 +1,4 @@
-/**
- * Places for what may happen only so many times at once. Who finds none waits, and is served in the order of coming.
- */
+/** A semaphore. Waiting callers are served in the order in which they came. */
 export class Semaphore {
   readonly #waiting: (() => void)[] = [];
   #free: number;
@@ -10,8 +8,8 @@ export class Semaphore {
   }
 
   /**
-   * A place, to be given back by calling what is returned, once. Rejects with the signal's reason if that aborts
-   * before.
+   * Waits for a place and returns a function that releases it, to be called once. Rejects with the signal's reason if
+   * that aborts first.
    */
   async take(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();

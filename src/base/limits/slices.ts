@@ -1,17 +1,17 @@
-/** Longer than this nothing computes without letting others run. */
+/** The longest time to compute without a turn of the event loop. */
 const SLICE_MS = 4;
 
 const waiting: (() => void)[] = [];
 let isDue = false;
 
 /**
- * Cuts long computing into slices, between which the loop serves others. Whatever computes in this way in the process
- * shares the loop: one slice runs in each turn, however many computations there are.
+ * Cuts long computations into slices, and lets the event loop serve others in between. All computations in the process
+ * share the loop: one slice runs per turn, however many computations wait.
  */
 export class Slices {
   #startedAt = performance.now();
 
-  /** Whether the slice is used up. Costs next to nothing, so that it can be asked after every step. */
+  /** Whether the slice is used up. Cheap enough to ask after every step. */
   get isOver(): boolean {
     return performance.now() - this.#startedAt >= SLICE_MS;
   }

@@ -9,14 +9,14 @@ import { findLocalDaemon } from "../../model-engines/chat-completions/find-local
 
 export interface Formatting {
   readonly find: FindProvider;
-  /** As far as it is known without asking anybody. */
+  /** What is known without a request to the provider. */
   tier(): FormattingTier;
 }
 
-/** A daemon that was not there is looked for again after this time. */
+/** How long to wait before a missing daemon is looked for again. */
 const SEARCH_PAUSE_MS = 15_000;
 
-/** The provider that is configured, else Ollama where it runs on this machine. */
+/** The configured provider, or else Ollama if it runs on this machine. */
 export function chooseFormatter(config: Config, log: Logger): Formatting {
   if (!config.formatting) return nobody("off");
   const { formatterBaseUrl: url, formatterApiKey: key } = config;
@@ -47,7 +47,7 @@ function providerAt(url: string, apiKey: string | null, config: Config): Authori
   return rememberRefusals(createChatCompletionsProvider({ ...common, baseUrl: url }));
 }
 
-/** Looks when it is first needed, and again where nobody was there. */
+/** Looks for Ollama at the first use, and again while there is none. */
 function foundFormatter(config: Config): Formatting {
   let found: AuthorizedProvider | null = null;
   let nextSearchAt = 0;
@@ -64,7 +64,7 @@ function foundFormatter(config: Config): Formatting {
     await searching;
     return found;
   };
-  void find(); // So that /healthz knows soon.
+  void find(); // Early, so that /healthz can tell.
   return { find, tier: () => (found === null ? tierOfNobody("no_key") : tierOf(found)) };
 }
 

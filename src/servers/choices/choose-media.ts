@@ -12,8 +12,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 15_000;
 
 /**
- * How pictures, files and recordings are made fit for the model that was chosen. `speech`: who transcribes where no
- * transcription server is configured.
+ * Prepares pictures, files and recordings for the chosen model. `speech` transcribes if no transcription server is
+ * configured.
  */
 export function chooseMedia(
   config: Config,
@@ -37,7 +37,7 @@ export function chooseMedia(
   });
 }
 
-/** The guard of all calls that clients cause. Throws `ConfigError` for rules that are none. */
+/** The guard of all calls that clients cause. Throws `ConfigError` for invalid rules. */
 export function openEgress(config: Config, log: Logger): Egress {
   try {
     return createEgress({

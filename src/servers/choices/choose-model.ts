@@ -12,17 +12,17 @@ import type { ModelAbilities, ModelEngine } from "../../runs/ports.ts";
 
 export interface ChosenModel {
   readonly engine: ModelEngine;
-  /** Its column of the field ledger. */
+  /** The engine's column in the field ledger. */
   readonly kind: EngineKind;
-  /** Of the model server; null for the built-in engine. */
+  /** Base URL of the model server; null for the built-in engine. */
   readonly baseUrl: string | null;
-  /** For the start banner: what answers, and why. */
+  /** For the start banner: which engine answers, and why. */
   readonly description: string;
 }
 
 /**
- * A scenario file always means the built-in engine; else the model server that is configured, one found on this
- * machine, or the built-in engine.
+ * Chooses the built-in engine if a scenario file is set, else the configured model server, else one found on this
+ * machine, else the built-in engine.
  */
 export async function chooseModel(config: Config, log: Logger): Promise<ChosenModel> {
   const chosen = await chooseEngine(config, log);
@@ -96,7 +96,7 @@ function modelServer(
   return { engine, kind: "chat-completions", baseUrl, description };
 }
 
-/** What the operator says of the models, put over what the profile says. */
+/** The abilities that the operator configured; they win over those of the profile. */
 function knownAbilities(input: Config["modelInput"]): { readonly abilities?: ModelAbilities } {
   if (input.includes("auto")) return {};
   return {

@@ -16,11 +16,11 @@ import type { Hearing } from "../handlers/local-stt-handlers.ts";
 
 const DOWNLOAD_URL = "https://huggingface.co/ggerganov/whisper.cpp/resolve/main";
 export interface Speech extends Hearing {
-  /** Resolves once nothing of it runs any more. */
+  /** Resolves once the engine has stopped. */
   close(): Promise<void>;
 }
 
-/** The engine that transcribes on this machine, for both interfaces. It begins to get ready at once. */
+/** Opens the speech engine of this machine, for both interfaces. It starts loading at once. */
 export function openSpeech(config: Config, log: Logger): Speech {
   if (config.speechEngine === "none")
     return {
@@ -32,7 +32,7 @@ export function openSpeech(config: Config, log: Logger): Speech {
   return { ...hearingWith(engine, config), close: () => engine.close() };
 }
 
-/** An engine, and what transcribes whole recordings with it. */
+/** An engine, and a transcriber of whole recordings that uses it. */
 export function hearingWith(engine: SpeechEngine, config: Config): Hearing {
   const ffmpeg = config.ffmpegPath ?? "ffmpeg";
   const decoder = createRecordingDecoder({ ffmpeg, durationMsMax: config.sttRecordingMsMax });
@@ -67,7 +67,7 @@ function whisperOptions(config: Config, log: Logger): WhisperOptions {
   };
 }
 
-/** Where the built speech engine is kept. */
+/** The folder of the compiled speech engine. */
 export function engineFolder({ whisperCacheDir }: Config): string {
   return resolve(join(whisperCacheDir, "engines"));
 }

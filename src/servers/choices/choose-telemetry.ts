@@ -16,20 +16,20 @@ import type { RequestObserver } from "../../transport/request-observer.ts";
 import { programVersion } from "../../version/program-version.ts";
 import type { ChosenModel } from "./choose-model.ts";
 
-/** Everything by which one server is watched. */
+/** The telemetry of one server. */
 export interface Telemetry {
   readonly runs: RunObserver;
   readonly requests: RequestObserver;
   readonly onCommit: (commit: Commit) => void;
-  /** The same model, traced if traces are made. */
+  /** Adds tracing to the model if tracing is on. */
   watchModel(model: ChosenModel): ChosenModel;
   watchHost(host: RunHost): void;
   metricsText(): Promise<string>;
-  /** Sends the traces that wait. */
+  /** Sends waiting traces. */
   close(): Promise<void>;
 }
 
-/** What is measured, and, where a collector is set, traced. Tracing is loaded only then. */
+/** Sets up metrics and, if a collector is configured, tracing. Tracing libraries are loaded only then. */
 export async function chooseTelemetry(config: Config, log: Logger): Promise<Telemetry> {
   const meters = new Meters();
   const tracing = await chooseTracing(config, log);

@@ -7,10 +7,10 @@ import type { VoiceEngine } from "../../voices/ports.ts";
 import { createSpeechServerEngine } from "../../voices/speech-server/engine.ts";
 import { createSpokenOutput } from "../../voices/spoken-output.ts";
 
-/** What a speech server is asked for where nobody names a voice; it wants one. */
+/** The voice that a speech server is asked for if the request names none: the server requires one. */
 const SERVER_VOICE = "alloy";
 
-/** The speech server that is configured, else espeak-ng, whose absence is found when a request asks for sound. */
+/** The configured speech server, or else espeak-ng. If that is missing, only requests for speech fail. */
 export function chooseVoice(config: Config, log: Logger): SpokenOutput {
   return createSpokenOutput({
     engine: voiceEngine(config),

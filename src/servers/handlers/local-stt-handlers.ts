@@ -24,7 +24,7 @@ import { programVersion } from "../../version/program-version.ts";
 import { sourceCommit } from "../../version/source-commit.ts";
 import { chooseFormatter, type Formatting } from "../choices/choose-formatter.ts";
 
-/** What Interface B is made of. */
+/** The parts of Interface B. */
 export interface LocalSttParts {
   readonly speech: SpeechEngine;
   readonly sessions: SessionParts;
@@ -34,7 +34,7 @@ export interface LocalSttParts {
   readonly metricsText: () => Promise<string>;
 }
 
-/** What hears on this machine: streams and, with the same engine, whole recordings. */
+/** The speech engine for streams, and a transcriber of whole recordings that uses it. */
 export interface Hearing {
   readonly engine: SpeechEngine;
   readonly recordings: RecordingTranscriber;

@@ -29,8 +29,8 @@ import { updateConversation } from "../../responses-api/operations/update-conver
 import type { ResponseServices } from "../../responses-api/services.ts";
 
 /**
- * Operations of the contract that answer 501 `not_implemented`. What is neither here nor among the handlers does not
- * compile.
+ * Operations of the contract that answer 501 `not_implemented`. An operation that is neither listed here nor handled
+ * does not compile.
  */
 export const NOT_YET = [
   "createVectorStore",

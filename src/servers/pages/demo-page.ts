@@ -4,11 +4,11 @@ import { ConfigError } from "../../config/config-error.ts";
 import type { Config } from "../../config/load-config.ts";
 import type { Asset, Assets } from "../../transport/http/assets.ts";
 
-/** What `make page` makes of `web/chat-lab`. */
+/** The output folder of `make page`. */
 const FOLDER = new URL("../../../dist/chat-lab/", import.meta.url);
 const PAGE = "text/html; charset=utf-8";
 const SCRIPT = "text/javascript; charset=utf-8";
-/** Stands in the page for the Responses API of this process. */
+/** Placeholder in the page for the URL of this process's Responses API. */
 const RESPONSES_API_MARK = "{{responses-api-url}}";
 const USUAL_PORT = 8080;
 
@@ -17,7 +17,7 @@ const NOT_BUILT = `<!doctype html><html lang="en"><meta charset="utf-8"><title>T
 
 type PageConfig = Pick<Config, "chatLabServers" | "port">;
 
-/** The chat lab, at `/` and `/demo`, as it was at the start. `folder` is where it was built. */
+/** The chat lab, at `/` and `/demo`. Its files are read once, from `folder`. */
 export function demoPage(config: PageConfig, log: Logger, folder: URL = FOLDER): Assets {
   const index = new URL("index.html", folder);
   const headers = pageHeaders(config);
@@ -43,8 +43,8 @@ function responsesApiUrl({ port }: PageConfig): string {
 }
 
 /**
- * The page may send to this machine and to the servers that are listed, load from nowhere else, and be shown by no
- * other page.
+ * The page may connect to this machine and to the listed servers, may load nothing from elsewhere, and may not be
+ * framed.
  */
 function pageHeaders({ chatLabServers }: PageConfig): Readonly<Record<string, string>> {
   const servers = ["'self'", "http://127.0.0.1:*", "http://localhost:*", ...chatLabServers.map(originOf)];
@@ -70,7 +70,7 @@ function pageHeaders({ chatLabServers }: PageConfig): Readonly<Record<string, st
   };
 }
 
-/** Never more than one source of the policy, whatever an operator wrote. */
+/** Reduces the entry to one origin, so that it cannot add further sources to the policy. */
 function originOf(server: string): string {
   const origin = URL.canParse(server) ? new URL(server).origin : "";
   if (!/^https?:\/\/[\w.*:[\]-]+$/.test(origin))

@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import type { Assets } from "../../transport/http/assets.ts";
 
 const GENERATED = new URL("../../../generated/", import.meta.url);
-/** Where the page says which interface it shows first. */
+/** The attribute of the page that names the interface to show first. */
 const FIRST_SHOWN = /data-interface="[^"]*"/;
 
 /**
- * The published contract of an interface at `/openapi.json`, and the page that shows it to people at `/docs`. Neither
- * needs anything from elsewhere.
+ * The contract of an interface at `/openapi.json`, and a page that shows it at `/docs`. Both load nothing from
+ * elsewhere.
  */
 export function docsAssets(contract: "local-stt" | "responses-api"): Assets {
   const page = readFileSync(new URL("docs/index.html", GENERATED), "utf8");
