@@ -11,9 +11,6 @@ import { firstSnapshot } from "./first-snapshot.ts";
 import { withJoinedTools } from "./joined-tools.ts";
 import { modelRequest, withConfiguration } from "./model-request.ts";
 
-/** What is read of the services to know what a model would be asked. */
-export type ShapingServices = Pick<ResponseServices, "store" | "conversations" | "sealer" | "media">;
-
 export interface ShapedTurn {
   /** Everything that was said, as it is stored: history, then input. */
   readonly said: readonly StoredItem[];
@@ -23,7 +20,7 @@ export interface ShapedTurn {
 
 /** What a create call with this request would ask its model, when nothing is to be answered or kept. */
 export async function shapeTurn(
-  services: ShapingServices,
+  services: Pick<ResponseServices, "store" | "conversations" | "sealer" | "media">,
   caller: Caller,
   sent: CreateResponseRequest,
   ids: IdStem,

@@ -11,7 +11,7 @@ import { sealCompaction } from "../compaction/compacted-context.ts";
 import { checkCompaction } from "../compaction/plan-compaction.ts";
 import { readSummary, summaryRequest } from "../compaction/summary-turn.ts";
 import { estimateInputTokens } from "../create/model-request.ts";
-import { type ShapingServices, shapeTurn } from "../create/shape-turn.ts";
+import { shapeTurn } from "../create/shape-turn.ts";
 import { refused } from "../errors/model-errors.ts";
 import { missingParameter, nothingToAnswer } from "../errors/parameter-errors.ts";
 import { tooManyRuns } from "../errors/server-errors.ts";
@@ -19,13 +19,11 @@ import { ownerText } from "../input/resolve-input.ts";
 import type { ResponseServices } from "../services.ts";
 import { keepWindow } from "../window/keep-window.ts";
 
-type CompactServices = ShapingServices & Pick<ResponseServices, "engine" | "engineKind" | "limiter">;
-
 /** Compactions at once; each is a call of the model that nobody reads along. */
 const COMPACTIONS_MAX = 100;
 
 /** `POST /v1/responses/compact`: the user's messages, and the rest summed up by the model and sealed. */
-export function compactResponse(services: CompactServices): ResponsesApiHandlers<Caller>["compactResponse"] {
+export function compactResponse(services: ResponseServices): ResponsesApiHandlers<Caller>["compactResponse"] {
   let running = 0;
   return async ({ body }, caller) => {
     if (running >= COMPACTIONS_MAX) throw tooManyRuns("runs", COMPACTIONS_MAX);
@@ -38,7 +36,7 @@ export function compactResponse(services: CompactServices): ResponsesApiHandlers
   };
 }
 
-async function compacted(services: CompactServices, body: CompactRequest, caller: Caller) {
+async function compacted(services: ResponseServices, body: CompactRequest, caller: Caller) {
   const { principal, signal } = caller;
   const { owner } = principal;
   const admission = await Admission.open(services, principal);
@@ -68,7 +66,7 @@ async function compacted(services: CompactServices, body: CompactRequest, caller
 }
 
 async function summed(
-  { engine }: CompactServices,
+  { engine }: ResponseServices,
   shaped: ModelRequest,
   admission: Admission,
   signal: AbortSignal,
@@ -93,7 +91,7 @@ async function summed(
 
 /** A null model means that of the response before. */
 async function requestOf(
-  { store }: CompactServices,
+  { store }: ResponseServices,
   owner: Owner,
   body: CompactRequest,
 ): Promise<CreateResponseRequest> {

@@ -6,15 +6,13 @@ import { Admission } from "../access/admission.ts";
 import type { Caller } from "../access/caller.ts";
 import { checkAvailability } from "../checks/check-availability.ts";
 import { checkCompaction } from "../compaction/plan-compaction.ts";
-import { type ShapingServices, shapeTurn } from "../create/shape-turn.ts";
+import { shapeTurn } from "../create/shape-turn.ts";
 import { refused } from "../errors/model-errors.ts";
 import type { ResponseServices } from "../services.ts";
 import { keepWindow } from "../window/keep-window.ts";
 
-type CountServices = ShapingServices & Pick<ResponseServices, "engine" | "engineKind" | "limiter">;
-
 /** `POST /v1/responses/input_tokens`: what a create call with this body would take of input. */
-export function countInputTokens(services: CountServices): ResponsesApiHandlers<Caller>["countInputTokens"] {
+export function countInputTokens(services: ResponseServices): ResponsesApiHandlers<Caller>["countInputTokens"] {
   return async ({ body }, caller) => {
     const { principal, signal } = caller;
     const { owner } = principal;
@@ -32,7 +30,7 @@ export function countInputTokens(services: CountServices): ResponsesApiHandlers<
   };
 }
 
-async function count(services: CountServices, caller: Caller, request: CreateResponseRequest) {
+async function count(services: ResponseServices, caller: Caller, request: CreateResponseRequest) {
   const shaped = await shapeTurn(services, caller, request, newIdStem(Math.floor(Date.now() / 1000)));
   const kept =
     request.truncation === "auto" ? await keepWindow(services.engine, shaped.request, caller.signal) : shaped.request;
@@ -41,7 +39,7 @@ async function count(services: CountServices, caller: Caller, request: CreateRes
 
 /** The model that is named, else that of the response before, else the first there is. */
 async function modelOf(
-  { store, engine }: CountServices,
+  { store, engine }: ResponseServices,
   owner: Owner,
   { model, previous_response_id: previousId }: Pick<InputTokensRequest, "model" | "previous_response_id">,
   signal: AbortSignal,
