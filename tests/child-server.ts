@@ -10,25 +10,25 @@ const API_KEY = "sk-callers-own-key-0123456789abcdef";
 
 /** The real command in a process of its own, on free ports. */
 export interface ChildServer {
-  /** Without a slash at its end, and without `/v1`. */
+  /** Has no trailing slash and no `/v1`. */
   readonly url: string;
-  /** Of the organization `acme` and its project `web`, unless the test sets `API_KEYS`. */
+  /** The server's key. Its owner is organization `acme`, project `web`, unless the test sets `API_KEYS`. */
   readonly apiKey: string;
   readonly pid: number;
-  /** Everything that it printed so far; its log is among it. */
+  /** Everything printed so far, log included. */
   said(): string;
-  /** The lines of its log so far. */
+  /** The lines of the log so far. */
   lines(): readonly Readonly<Record<string, unknown>>[];
-  /** What it printed on stderr so far. */
+  /** Everything printed on stderr so far. */
   complaints(): string;
-  /** Calls it with its key, unless `init` has another. */
+  /** Calls the server with its key, unless `init` has another. */
   readonly fetch: (path: string, init?: RequestInit) => Promise<Response>;
   readonly post: (path: string, body: unknown, headers?: Readonly<Record<string, string>>) => Promise<Response>;
-  /** Asks it to stop; resolves to its exit code when it is gone. */
+  /** Sends SIGTERM; resolves to the exit code once the process has ended. */
   stop(signal?: "SIGTERM" | "SIGINT"): Promise<number | null>;
-  /** Kills it without warning; resolves when it is gone. */
+  /** Sends SIGKILL; resolves once the process has ended. */
   kill(): Promise<void>;
-  /** Stops its clock, so to speak: it hears and does nothing until `resume`. */
+  /** Suspends the process (SIGSTOP) until `resume`. */
   pause(): void;
   resume(): void;
 }
@@ -37,15 +37,13 @@ export interface ChildServerOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The text of a scenario file for the built-in engine. */
   readonly scenario?: string;
-  /** A program that runs it, with its arguments; the command line of the server follows them. */
+  /** A program that runs the server, with its arguments. The server's command line follows them. */
   readonly under?: readonly string[];
   /** Options of Node itself. */
   readonly flags?: readonly string[];
 }
 
-/**
- * Starts it on a data folder of its own, unless `env` names one that outlives it. It ends with the test at the latest.
- */
+/** Starts the server on a new data folder, unless `env` names one. The server ends with the test at the latest. */
 export async function startChildServer(options: ChildServerOptions = {}): Promise<ChildServer> {
   const folder = await mkdtemp(join(tmpdir(), "antiphon-child-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -89,9 +87,9 @@ export async function startChildServer(options: ChildServerOptions = {}): Promis
   };
 }
 
-/** Sends a signal, unless it has ended already, and waits for its end. */
+/** Sends a signal, unless the process has ended, and waits for its end. */
 function endOf(child: ChildProcessWithoutNullStreams): (signal: NodeJS.Signals) => Promise<void> {
-  const closed = once(child, "close"); // It has exited, and everything it said is here.
+  const closed = once(child, "close"); // The process has exited, and all its output has been read.
   return async (signal) => {
     if (child.exitCode === null && child.signalCode === null) child.kill(signal);
     await closed;
@@ -144,7 +142,7 @@ function callsOf(url: string): Pick<ChildServer, "fetch" | "post"> {
   };
 }
 
-/** What a process of this machine holds in memory now, or at most ever had, in bytes; Linux tells. */
+/** Bytes of memory that a process of this machine holds now, or held at its peak, as Linux reports. */
 export async function memoryOf(pid: number): Promise<{ readonly residentBytes: number; readonly peakBytes: number }> {
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   const bytesOf = (name: string): number =>

@@ -1,6 +1,4 @@
-/**
- * Milliseconds of processor time that some work takes in this process: whatever else a busy machine does is not in it.
- */
+/** Processor time in milliseconds that this process spends on some work. Other processes do not count. */
 export async function cpuMsOf<Result>(work: () => Promise<Result> | Result): Promise<{ ms: number; result: Result }> {
   const before = process.cpuUsage();
   const result = await work();

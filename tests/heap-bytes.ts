@@ -5,7 +5,7 @@ import { assert } from "../src/base/assert.ts";
 setFlagsFromString("--expose-gc");
 const collectGarbage: unknown = runInNewContext("gc");
 
-/** What this process really holds: its heap and the buffers beside it, once garbage was collected. */
+/** Bytes of memory in use after garbage collection: the heap and its external buffers. */
 export function heapBytes(): number {
   assert(typeof collectGarbage === "function", "the flag for it was set");
   collectGarbage();

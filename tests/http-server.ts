@@ -1,16 +1,16 @@
 import { createServer, type RequestListener } from "node:http";
 import { onTestFinished } from "vitest";
 
-/** A server of the test's own making, on a real port. */
+/** An HTTP server with a handler of the test, on a real port. */
 export interface HttpServer {
-  /** Without a slash at its end. */
+  /** Has no trailing slash. */
   readonly url: string;
   readonly port: number;
-  /** What was asked for, oldest first. */
+  /** The requests received, oldest first. */
   readonly paths: readonly string[];
 }
 
-/** Answers as the test wants until the test ends. */
+/** Answers with the given handler until the test ends. */
 export async function serveHttp(answer: RequestListener): Promise<HttpServer> {
   const paths: string[] = [];
   const server = createServer((request, response) => {

@@ -6,10 +6,10 @@ import type { RecordingTranscriber } from "../src/speech/recording-transcriber.t
 import type { SpeechEngine } from "../src/speech/speech-engine.ts";
 
 export interface LocalSttServerOptions {
-  /** Without a word about the engine there is none. */
+  /** Left out: no engine. */
   readonly env?: Readonly<Record<string, string>>;
   readonly log?: Logger;
-  /** In place of the one that the environment says; whoever gives it closes it. */
+  /** Replaces the logger that the environment configures. The caller closes it. */
   readonly speech?: SpeechEngine;
 }
 
@@ -48,7 +48,7 @@ export async function startLocalSttServer({
   };
 }
 
-/** Resolves once the engine is ready, or has failed. */
+/** Resolves when the engine is ready or has failed. */
 export async function settled(speech: SpeechEngine): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const isSettled = (): boolean => ["ready", "demo", "failed"].includes(speech.status().state);

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { onTestFinished } from "vitest";
 
-/** Takes the right to write, says so, and keeps it until its input ends. */
+/** Takes the write lock, reports it, and keeps it until its input ends. */
 const HOLDER = `
 import { DatabaseSync } from "node:sqlite";
 const database = new DatabaseSync(process.argv[1], { timeout: 5000 });
@@ -12,8 +12,8 @@ process.stdin.on("end", () => database.exec("commit")).resume();
 `;
 
 /**
- * Has another process lock a database, as a backup tool may. Resolves once it is locked, to what unlocks it; that
- * happens with the end of the test at the latest.
+ * Locks a database for writing from another process, as a backup tool may. Resolves once it is locked, with a function
+ * that unlocks it. The end of the test unlocks it too.
  */
 export async function lockDatabase(file: string): Promise<() => Promise<void>> {
   const holder = spawn(process.execPath, ["--input-type=module", "--eval", HOLDER, file], {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { startChildServer } from "./child-server.ts";
 import { verifies } from "./verifies.ts";
 
-/** Read by the server before anything of its own: writes down whom it calls. */
+/** Preloaded into the server's process: writes down every address it connects to. */
 const TELL_CALLS = ["--import", join(import.meta.dirname, "tell-calls.ts")];
 const REQUEST = { model: "antiphon-built-in", input: "Write a sentence about the sea", reasoning: { effort: "low" } };
 
@@ -14,12 +14,12 @@ async function callsAfter(env: Readonly<Record<string, string>>): Promise<{ stat
   return { status, calls: server.said().match(/^calls .+$/gm) ?? [] };
 }
 
-test("the built-in engine answers without a model's key, and calls nobody", async () => {
+test("the built-in engine answers without a model key and without a network connection", async () => {
   verifies("builtin-engine.answers.no-network");
   expect(await callsAfter({})).toEqual({ status: 200, calls: [] });
 });
 
-test("a server that has somebody to call is seen to call", async () => {
+test("the same check notices a server that connects to a model server", async () => {
   const { status, calls } = await callsAfter({ MODEL_BASE_URL: "http://127.0.0.1:1/v1" });
   expect(status).toBe(502);
   expect(calls).toContainEqual(expect.stringMatching(/"port":"1","host":"127\.0\.0\.1"/));

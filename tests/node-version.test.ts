@@ -5,7 +5,7 @@ import { verifies } from "./verifies.ts";
 
 const SCRIPT = join(import.meta.dirname, "../scripts/check-node.js");
 
-/** Runs the check in a Node that takes itself for another version. */
+/** Runs the version check in a Node that reports another version. */
 function checkAs(version: string): Promise<{ readonly code: number | null; readonly said: string }> {
   const versions = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${version}" } })`;
   return new Promise((resolve) => {
@@ -16,7 +16,7 @@ function checkAs(version: string): Promise<{ readonly code: number | null; reado
   });
 }
 
-test("a Node that is too old for the server is told so, with what to install", async () => {
+test("a Node that is too old gets a message that says what to install", async () => {
   verifies("config.start.old-node-is-named");
   for (const version of ["18.20.0", "22.18.0", "24.10.1"]) {
     const { code, said } = await checkAs(version);

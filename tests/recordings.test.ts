@@ -16,9 +16,9 @@ const files = folder === undefined ? [] : readdirSync(folder);
 describe.skipIf(folder === undefined)("streams recorded from the reference (REFERENCE_RECORDINGS)", () => {
   const streams = files.filter((file) => file.endsWith(".chunks.txt")).flatMap((file) => streamsOf(file));
 
-  test("there are some", () => expect(streams.length).toBeGreaterThan(5));
+  test("there are recordings", () => expect(streams.length).toBeGreaterThan(5));
 
-  test.each(streams)("$name: every event is one that our contract knows", ({ lines }) => {
+  test.each(streams)("$name: our contract knows every event", ({ lines }) => {
     verifies("contract.parity.superset-of-reference");
     for (const line of lines) {
       const valid = readResponseStreamEvent(line);
@@ -29,7 +29,7 @@ describe.skipIf(folder === undefined)("streams recorded from the reference (REFE
     }
   });
 
-  test.each(streams)("$name: its fold is its final response", ({ lines }) => {
+  test.each(streams)("$name: folding the stream gives its final response", ({ lines }) => {
     verifies("contract.parity.reference-recordings-fold");
     const events = lines.filter((line): line is ResponseStreamEvent => readResponseStreamEvent(line));
     const last = events.at(-1);
@@ -37,7 +37,7 @@ describe.skipIf(folder === undefined)("streams recorded from the reference (REFE
     expect(withoutCiphertext(foldEvents(events))).toEqual(withoutCiphertext(last.response));
   });
 
-  test.each(streams)("$name: its items, grown from deltas alone, are the items as they were done", ({ lines }) => {
+  test.each(streams)("$name: items built from deltas equal the finished items", ({ lines }) => {
     const events = lines.filter((line): line is ResponseStreamEvent => readResponseStreamEvent(line));
     const texts = foldEvents(
       events.filter(({ type }) => type !== "response.output_item.done" && !isTerminal(type)),
@@ -49,7 +49,7 @@ describe.skipIf(folder === undefined)("streams recorded from the reference (REFE
 
 describe.skipIf(folder === undefined)("bodies recorded from the reference (REFERENCE_RECORDINGS)", () => {
   const bodies = files.filter((file) => file.endsWith(".json") && !file.includes("error"));
-  test.each(bodies)("%s is a response that our contract knows", (file) => {
+  test.each(bodies)("%s is a response of our contract", (file) => {
     const body: unknown = JSON.parse(readFileSync(join(folder ?? "", file), "utf8"));
     expect(readResponse(body), JSON.stringify(readResponse.errors?.slice(0, 3))).toBe(true);
   });
@@ -71,12 +71,12 @@ function isTerminal(type: string): boolean {
   return ["response.completed", "response.incomplete", "response.failed"].includes(type);
 }
 
-/** The reference encrypts anew each time it shows a ciphertext. */
+/** The reference encrypts the same content differently each time. */
 function withoutCiphertext(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (key, member: unknown) => (key === "encrypted_content" ? null : member)));
 }
 
-/** What deltas build of an item; what only its last event tells is left out. */
+/** The parts of an item that deltas carry, without members that only its last event has. */
 function textOf(item: ReturnType<typeof foldEvents>["output"][number]): unknown {
   switch (item.type) {
     case "message":

@@ -6,7 +6,7 @@ import { verifies } from "./verifies.ts";
 const run = promisify(execFile);
 const COMPILE_MS_MAX = 60_000;
 
-/** Compiles `tests/sdk-types.ts`; gives the compiler's complaints about it. */
+/** Compiles `tests/sdk-types.ts` and returns the compiler's errors in it. */
 async function complaints(...options: string[]): Promise<string> {
   const root = new URL("..", import.meta.url).pathname;
   try {
@@ -17,7 +17,7 @@ async function complaints(...options: string[]): Promise<string> {
   }
 }
 
-test("our types and the official SDK's are assignable in the direction each must be", {
+test("our types and the official SDK's types are assignable in the required directions", {
   timeout: COMPILE_MS_MAX,
 }, async () => {
   verifies("client.providers.swappable", "contract.parity.superset-of-reference");

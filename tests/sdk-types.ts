@@ -1,8 +1,7 @@
 /**
- * A contract test that the compiler runs: what we send must be assignable to what the official SDK reads, and what the
- * SDK sends to what we accept, for the request, the Response, every item, every tool and every event. It stops
- * compiling when either side moves. What is known not to fit is listed by name, each with its reason; a name that
- * begins to fit must leave its list.
+ * A contract test run by the compiler. Whatever we send must be assignable to what the official SDK reads, and whatever
+ * the SDK sends to what we accept: the request, the Response, every item, tool and event. It stops compiling when
+ * either side changes. Known misfits are listed by name with their reasons; a name that fits must leave its list.
  */
 import type OpenAI from "openai";
 import type {
@@ -26,21 +25,21 @@ type Tagged = { readonly type?: string | null };
 /** The tags of the variants of `From` that are not assignable to `To`. */
 type Unfit<From extends Tagged, To> = From extends To ? never : From["type"];
 
-/** Compiles only if both are the same. */
+/** Compiles only if both types are the same. */
 type Same<A, B> = [A] extends [B]
   ? [B] extends [A]
     ? true
     : { missing: Exclude<B, A> }
   : { unexpected: Exclude<A, B> };
 
-/** Compiles only if each is `true`. */
+/** Compiles only if each type is `true`. */
 export type AllHold<T extends readonly true[]> = T;
 
 type Assignable<From, To> = From extends To ? true : { from: From; to: To };
 
 /**
- * Members that only some of our values have, and the SDK types as always there (or the other way round), in items as
- * they are first announced.
+ * Items in which a member is sometimes absent although the SDK's types always have it, or the other way round. This
+ * concerns items as they are first announced.
  */
 type UnfitOutputItems =
   | "image_generation_call" // `result` is absent in output_item.added, as recorded.
@@ -67,7 +66,7 @@ type UnfitEvents =
   | "response.output_item.done"
   | SnapshotEvents;
 
-/** Hold a Response, which holds items and tools; checked below with those two left out. */
+/** These hold a Response, which holds items and tools. Checked below without those two. */
 type SnapshotEvents =
   | "response.created"
   | "response.queued"
@@ -76,18 +75,18 @@ type SnapshotEvents =
   | "response.incomplete"
   | "response.failed";
 
-/** Members of the Response that do not fit as such. */
+/** Members of the Response that do not fit. */
 type UnfitMembers =
   | "error" // codes that are recorded, and missing from the published list
   | "text" // a missing `description` of a JSON schema is echoed as null
   | "output" // holds items, see UnfitOutputItems
   | "tools" // see UnfitTools
   | "tool_choice" // the web_search names are missing from the published list
-  | "output_text" // made by the SDK
+  | "output_text" // added by the SDK
   | "usage" // null until the end, as recorded
   | "user"; // null where the request had none, as recorded
 
-/** The members of `To` that the same member of `From` cannot stand for. */
+/** The members of `To` to which the same member of `From` is not assignable. */
 type UnfitKeys<From, To> = {
   [K in keyof To]-?: K extends keyof From ? (From[K] extends To[K] ? never : K) : undefined extends To[K] ? never : K;
 }[keyof To];

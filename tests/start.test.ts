@@ -12,7 +12,7 @@ interface Outcome {
   readonly output: string;
 }
 
-/** Runs the command until it ends by itself, in a folder of its own. */
+/** Runs the command in a new folder until it ends by itself. */
 async function run(env: Readonly<Record<string, string>>, ...flags: string[]): Promise<Outcome> {
   const cwd = await mkdtemp(join(tmpdir(), "antiphon-start-"));
   const main = join(import.meta.dirname, "../src/main.ts");
@@ -42,7 +42,7 @@ test("--help lists every setting and starts nothing", async () => {
   expect(output).not.toContain("Responses API      http");
 });
 
-test("bad settings stop the start, all named at once, without a stack", async () => {
+test("bad settings stop the start with one message that names all of them, without a stack", async () => {
   verifies("config.table.bad-value-stops-start");
   const { code, output } = await run({ PORT: "99999999", MODEL_BASE_URL: "not a url", MODEL_API_KEY: "sk-secret" });
   expect(code).toBe(2);
@@ -50,7 +50,7 @@ test("bad settings stop the start, all named at once, without a stack", async ()
   expect(output).not.toMatch(/sk-secret|\n +at /);
 });
 
-test("a port that is taken is told in a sentence", async () => {
+test("a port that is in use is reported in one sentence", async () => {
   const taken = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void taken.close());
   await new Promise((resolve) => taken.once("listening", resolve));
@@ -62,7 +62,7 @@ test("a port that is taken is told in a sentence", async () => {
   expect(output).not.toMatch(/\n +at /);
 });
 
-test("a scenario file that cannot be read stops the start, by name", async () => {
+test("an unreadable scenario file stops the start with a message that names it", async () => {
   verifies("builtin-engine.scenario.bad-file-stops-start");
   const { code, output } = await run({ SCENARIO_FILE: "nowhere.yaml" });
   expect(code).toBe(1);
@@ -83,10 +83,10 @@ test("a scenario file wins over a model server, and the banner says so", async (
   expect(JSON.stringify(await reply.json())).toContain("From the scenario");
 });
 
-test("a server says where it listens when it does, and not before", async () => {
+test("a server prints its address only when it listens", async () => {
   verifies("transport.drain.starts-fast");
   for (let start = 0; start < 3; start++) {
-    const server = await startChildServer(); // Resolves as soon as the first address is said.
+    const server = await startChildServer(); // Resolves as soon as the first address is printed.
     const addresses = (): string[] => server.said().match(/http:\/\/127\.0\.0\.1:\d+/g) ?? [];
     for (const address of new Set(addresses())) expect((await fetch(`${address}/healthz`)).status).toBe(200);
     expect(new Set(addresses()).size).toBe(2);

@@ -1,6 +1,6 @@
 import net from "node:net";
 
-/** Read before anything else of a program, prints whom it connects to. What the program does stays the same. */
+/** Preloaded into a program: prints every address it connects to. The program behaves as usual. */
 const connect: unknown = Reflect.get(net.Socket.prototype, "connect");
 if (typeof connect !== "function") throw new Error("sockets do not connect");
 Reflect.set(net.Socket.prototype, "connect", new Proxy(connect, { apply: tellCall }));

@@ -8,7 +8,7 @@ import { startResponsesApi } from "../src/servers/responses-api.ts";
 import type { FileTranscriber } from "../src/speech/speech-engine.ts";
 
 export interface TestServer {
-  /** Without a slash at its end, and without `/v1`. */
+  /** Has no trailing slash and no `/v1`. */
   readonly url: string;
   readonly apiKey: string;
   readonly dataDir: string;
@@ -23,7 +23,7 @@ export interface TestServerOptions {
   /** The text of a scenario file for the built-in engine. */
   readonly scenario?: string;
   readonly log?: Logger;
-  /** Who transcribes recordings; left out: nobody on this machine. */
+  /** Transcribes recordings. Left out: no engine. */
   readonly speech?: FileTranscriber;
 }
 

@@ -16,7 +16,7 @@ import { openSocket } from "./websocket/socket.ts";
 
 const SPECS = join(import.meta.dirname, "../specs");
 
-/** Decisions that no promise names, by their place in `specs/`. */
+/** Checks of decisions that no requirement names, by their place in `specs/`. */
 const SHOWN_HERE: Readonly<Record<string, (server: TestServer) => Promise<void>>> = {
   "responses-api/openapi.yaml components/responses/NotImplemented": async (server) => {
     const refusal = { status: 501, type: "server_error", code: "not_implemented", param: null };
@@ -87,7 +87,7 @@ describe("where the reference is unknown", () => {
   });
   afterAll(() => server.close());
 
-  test("each decision of the contract names the promises that hold it, or is shown below", async () => {
+  test("each decision in specs/ names its requirements or has a check below", async () => {
     const files = await Array.fromAsync(glob("*/*.yaml", { cwd: SPECS }));
     const places = files.flatMap((file) => placesIn(file));
     expect(places.toSorted()).toEqual([...Object.keys(DECISIONS), ...Object.keys(SHOWN_HERE)].toSorted());
@@ -102,14 +102,14 @@ describe("where the reference is unknown", () => {
     }
   });
 
-  test.each(Object.entries(OPEN_QUESTIONS))("it is decided: %s", (_question, place) => {
+  test.each(Object.entries(OPEN_QUESTIONS))("there is a decision on: %s", (_question, place) => {
     expect([...Object.keys(DECISIONS), ...Object.keys(SHOWN_HERE)]).toContain(place);
   });
 
-  test.each(Object.entries(SHOWN_HERE))("what is decided holds: %s", (_place, show) => show(server));
+  test.each(Object.entries(SHOWN_HERE))("the server follows the decision: %s", (_place, show) => show(server));
 });
 
-/** Where decisions are written in a file. */
+/** The places of decisions in a file. */
 function placesIn(file: string): readonly string[] {
   return placesOf(parse(readFileSync(join(SPECS, file), "utf8")), []).map((path) => `${file} ${path}`);
 }

@@ -1,6 +1,6 @@
 /**
- * Which promises hold what was decided where the reference is unknown: by file of `specs/` and path of the `x-decision`
- * in it.
+ * The requirements that hold each decision of `specs/` (`x-decision`) on a point where the reference is unknown: by
+ * file, and path in it.
  */
 export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   "cloud-stt/stream.yaml info": ["cloud.stream.rate-limit-waits-60-seconds", "cloud.stream.idle-drop"],
@@ -170,7 +170,10 @@ export const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   "schemas/tools.yaml ToolChoiceHosted": ["create.ledger.nothing-dropped-in-silence"],
 };
 
-/** What no source tells of the reference, and where the choice is written. What waits for MCP is not asked yet. */
+/**
+ * Questions about the reference that no source answers, and where our choice is written. Questions about MCP are not
+ * listed yet.
+ */
 export const OPEN_QUESTIONS: Readonly<Record<string, string>> = {
   "what a stream shows when its background response is cancelled":
     "responses-api/openapi.yaml paths//v1/responses/{response_id}/cancel/post",

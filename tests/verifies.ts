@@ -2,15 +2,15 @@ import { beforeEach, type TaskMeta, TestRunner } from "vitest";
 
 declare module "vitest" {
   interface TaskMeta {
-    /** Ids of `specs/requirements.yaml`; reports of test runs carry them. */
+    /** Ids of `specs/requirements.yaml`, stored in the reports of test runs. */
     verifies?: readonly string[];
   }
 }
 
 /**
- * Cites the requirements of `specs/requirements.yaml` that a test proves; outside of a test, those that every test of
- * the surrounding describe proves. A test that runs among others at once cites from its describe.
- * `scripts/requirements-coverage.ts` reads the calls, and the reports of what passed.
+ * Cites the requirements of `specs/requirements.yaml` that a test proves. Outside of a test, every test of the
+ * surrounding describe proves them. Concurrent tests must cite in their describe. `scripts/requirements-coverage.ts`
+ * reads the calls and the reports of passed tests.
  */
 export function verifies(...ids: readonly [string, ...string[]]): void {
   const test = TestRunner.getCurrentTest();

@@ -11,7 +11,7 @@ async function start(env: Readonly<Record<string, string>> = {}): Promise<TestSe
   return server;
 }
 
-/** What a page of this origin would be let read: of a stream, of an error, and of the answer to its preflight. */
+/** Which replies a page of this origin may read: a stream, an error, and the preflight. */
 async function readable(server: TestServer, origin: string): Promise<boolean[]> {
   const body = JSON.stringify({ model: "antiphon-built-in", input: "Say hi", stream: true });
   const post = { method: "POST", body, headers: { origin, "content-type": "application/json" } };
@@ -30,7 +30,7 @@ async function readable(server: TestServer, origin: string): Promise<boolean[]> 
   return replies.map(({ headers }) => headers.get("access-control-allow-origin") === origin);
 }
 
-test("unless told, pages of this machine may call and no others", async () => {
+test("by default, only pages of this machine may call", async () => {
   verifies("transport.cors.listed-pages-only");
   const server = await start();
   expect(await readable(server, OURS)).toEqual([true, true, true]);
@@ -39,7 +39,7 @@ test("unless told, pages of this machine may call and no others", async () => {
   expect(await readable(server, "null")).toEqual([false, false, false]);
 });
 
-test("CORS_ORIGINS names the pages that may", async () => {
+test("CORS_ORIGINS names the pages that may call", async () => {
   verifies("transport.cors.listed-pages-only");
   const listed = await start({ CORS_ORIGINS: `${THEIRS}, https://other.example` });
   expect(await readable(listed, THEIRS)).toEqual([true, true, true]);

@@ -6,7 +6,7 @@ import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { installedVersion } from "./installed-version.ts";
 
-/** `gpt-5-mini` is a name that the provider itself takes for a reasoning model. */
+/** The provider knows `gpt-5-mini` as a reasoning model by its name. */
 const SCENARIO = `
 models: [gpt-5-mini]
 scenarios:
@@ -239,7 +239,7 @@ describe(`ai ${installedVersion("ai")} with @ai-sdk/openai ${installedVersion("@
     expect(await streamText(request).finishReason).toBe(reason);
   });
 
-  test("a refused request is an APICallError with the server's words", async () => {
+  test("a refused request is an APICallError with the server's message", async () => {
     const failed = generateText({ model: provider("no-such-model"), prompt: "Hi", maxRetries: 0 });
     await expect(failed).rejects.toBeInstanceOf(APICallError);
     await expect(failed).rejects.toMatchObject({ statusCode: 400, data: { error: { code: "model_not_found" } } });
@@ -247,15 +247,15 @@ describe(`ai ${installedVersion("ai")} with @ai-sdk/openai ${installedVersion("@
     await expect(busy).rejects.toMatchObject({ statusCode: 429, isRetryable: true });
   });
 
-  test("a run that fails midway is an error part after its words", async () => {
+  test("a run that fails midway is an error part after its text", async () => {
     const result = streamText({ model: provider("antiphon-built-in"), prompt: "dies midway", onError: () => {} });
     const kinds: string[] = [];
     for await (const part of result.stream) kinds.push(part.type);
     expect(kinds).toContain("text-delta");
     expect(kinds).toContain("error");
     await expect(result.finishReason).resolves.toBe("error");
-    // The provider wants members in `error` that the reference does not send; what the server said is in the body all
-    // the same.
+    // The provider demands members in `error` that the reference does not send. The server's message is still in the
+    // body.
     const plain = generateText({ model: provider("antiphon-built-in"), prompt: "dies midway", maxRetries: 0 });
     await expect(plain).rejects.toBeInstanceOf(APICallError);
     await expect(plain).rejects.toMatchObject({ responseBody: expect.stringContaining("The model broke off.") });

@@ -5,15 +5,15 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import type { TestServer } from "../test-server.ts";
 
-/** Its own package folder: with 400 MB the program is no part of what `make start` installs. */
+/** The folder of a package of its own: Codex has 400 MB, too much to install for `make start`. */
 export const CODEX_FOLDER = resolve(import.meta.dirname, "codex");
 
 const PROGRAM = join(CODEX_FOLDER, "node_modules/.bin/codex");
 const TIMEOUT_MS = 60_000;
-/** Codex must reach nothing but the server under test. */
+/** Keeps Codex from calling any server but the one under test. */
 const NOWHERE = "http://127.0.0.1:9";
 
-/** What Codex is told of a model that it does not know by name. */
+/** Describes a model to Codex that it does not know by name. */
 const MODEL_CATALOG = {
   models: [
     {
@@ -44,7 +44,7 @@ const Line = z.looseObject({
 
 export interface CodexRun {
   readonly exitCode: number | null;
-  /** What `--json` printed. */
+  /** The output with `--json`. */
   readonly lines: readonly z.infer<typeof Line>[];
   readonly lastMessage: string;
   readonly stderr: string;
@@ -55,14 +55,14 @@ export interface CodexOptions {
   /** Further lines of config.toml, before its tables. */
   readonly config?: string;
   /**
-   * `own`: a provider of the configuration; `websocket`: the same, said to speak WebSocket; `built-in`: Codex' own
-   * provider with another address, which it takes for the reference: WebSocket first, notes on items, compaction by the
-   * server.
+   * `own` is a provider of the configuration, `websocket` the same with WebSocket support. `built-in` is Codex' own
+   * provider with another address. Codex takes it for the reference: it tries WebSocket first, adds notes to items, and
+   * lets the server compact.
    */
   readonly provider?: "own" | "websocket" | "built-in";
 }
 
-/** A scratch folder with a home of its own, in which `codex exec` works against a server. */
+/** A temporary folder with its own home, in which `codex exec` runs against a server. */
 export class CodexScratch {
   readonly folder: string;
   readonly #home: string;

@@ -92,7 +92,7 @@ scenarios:
 
 let server: TestServer;
 let scratch: CodexScratch | null = null;
-/** Method, path and status of each call that the server answered. */
+/** Method, path and status of each call to the server. */
 let calls: string[] = [];
 beforeAll(async () => {
   server = await startTestServer({ scenario: SCENARIO, log: callLog() });
@@ -128,7 +128,7 @@ describe(`@openai/codex ${installedVersion("@openai/codex", CODEX_FOLDER)}`, { t
     expectCalls(provider, 4);
   });
 
-  test.each(ways)("applies a patch that came as a custom tool call over %s", async (_, provider) => {
+  test.each(ways)("applies a patch from a custom tool call over %s", async (_, provider) => {
     const codex = await open({ provider });
     await writeFile(join(codex.folder, "greeting.txt"), "hello\n");
     expect(await codex.exec("Apply the patch.")).toMatchObject({ exitCode: 0, lastMessage: "Patched." });
@@ -153,14 +153,14 @@ describe(`@openai/codex ${installedVersion("@openai/codex", CODEX_FOLDER)}`, { t
     expectCalls(provider, 5);
   });
 
-  test.each(ways)("drives a model that it knows, in code mode, over %s", async (_, provider) => {
+  test.each(ways)("drives a known model, in code mode, over %s", async (_, provider) => {
     const codex = await open({ model: "gpt-6-sol", provider });
     expect(await codex.exec("Go.")).toMatchObject({ exitCode: 0, lastMessage: "Ran it." });
     expect(await codex.read("code.txt")).toBe("from code\n");
     expectCalls(provider, 2);
   });
 
-  test.each(ways)("searches for a tool and calls what it found over %s", async (_, provider) => {
+  test.each(ways)("searches for a tool and calls it over %s", async (_, provider) => {
     const codex = await open({ model: "gpt-5.5", provider });
     const run = await codex.exec("Look for a tool.");
     expect(run).toMatchObject({ exitCode: 0, lastMessage: "Found it and called it." });
@@ -168,7 +168,7 @@ describe(`@openai/codex ${installedVersion("@openai/codex", CODEX_FOLDER)}`, { t
   });
 
   test.each(["websocket", "built-in"] as const)(
-    "falls back to HTTP within its first turn where WebSocket is off, as provider %s",
+    "falls back to HTTP within its first turn if WebSocket is off, as provider %s",
     async (provider) => {
       verifies("websocket.responses.switched-off");
       const plain = await startTestServer({ scenario: SCENARIO, log: callLog(), env: { WEBSOCKET_MODE: "false" } });
@@ -180,7 +180,7 @@ describe(`@openai/codex ${installedVersion("@openai/codex", CODEX_FOLDER)}`, { t
     },
   );
 
-  test("works with a model whose name it has never heard", async () => {
+  test("works with a model of unknown name", async () => {
     const codex = await open({ model: "unknown-to-codex" });
     expect(await codex.exec("Take three steps.")).toMatchObject({
       exitCode: 0,
@@ -205,7 +205,7 @@ describe(`@openai/codex ${installedVersion("@openai/codex", CODEX_FOLDER)}`, { t
     expect(JSON.parse(run.lastMessage)).toEqual({ city: expect.any(String), degrees: expect.any(Number) });
   });
 
-  test("shows the model a picture", async () => {
+  test("shows the model an image", async () => {
     const codex = await open({ config: "features = { view_image = false, multi_agent = false, goals = false }" });
     const picture = join(codex.folder, "dot.png");
     await writeFile(picture, Buffer.from(ONE_PIXEL_PNG, "base64"));
@@ -214,7 +214,7 @@ describe(`@openai/codex ${installedVersion("@openai/codex", CODEX_FOLDER)}`, { t
     expect(run.lastMessage).toContain("1 image");
   });
 
-  test.each(ways)("shortens its context midway and goes on over %s", async (_, provider) => {
+  test.each(ways)("shortens its context midway and continues over %s", async (_, provider) => {
     const codex = await open({ provider, config: "model_auto_compact_token_limit = 100000" });
     const run = await codex.exec("compact midway");
     expect(run).toMatchObject({ exitCode: 0, lastMessage: "I know that it holds one line." });
@@ -234,14 +234,14 @@ describe(`@openai/codex ${installedVersion("@openai/codex", CODEX_FOLDER)}`, { t
   });
 });
 
-/** The exit codes of the commands that ran, in order. */
+/** The exit codes of the commands, in order. */
 function commandsOf({ lines }: CodexRun): readonly unknown[] {
   return lines
     .filter(({ type, item }) => type === "item.completed" && item?.type === "command_execution")
     .map(({ item }) => item?.["exit_code"]);
 }
 
-/** So many responses were created over HTTP, or none of them, because all went over a WebSocket. */
+/** Expects this number of responses created over HTTP, or none if all went over a WebSocket. */
 function expectCalls(provider: CodexOptions["provider"], count: number): void {
   const expected = provider === "own" ? count : 0;
   expect(calls.filter((call) => call.startsWith("POST "))).toEqual(

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { CODEX_FOLDER } from "./codex-exec.ts";
 import { installedVersion } from "./installed-version.ts";
 
-test("docs/clients.md names the versions that are installed", () => {
+test("docs/clients.md names the installed versions", () => {
   const page = readFileSync(resolve(import.meta.dirname, "../../docs/clients.md"), "utf8");
   for (const name of ["openai", "ai", "@ai-sdk/openai", "@openai/agents", "@langchain/openai"])
     expect(page).toContain(` ${installedVersion(name)}`);

@@ -5,7 +5,7 @@ import { z } from "zod";
 const ROOT = resolve(import.meta.dirname, "../..");
 const Manifest = z.object({ version: z.string() });
 
-/** The version of a package that is installed in a folder's `node_modules`, such as `7.57.0`. */
+/** Version of a package installed in a folder's `node_modules`, such as `7.57.0`. */
 export function installedVersion(name: string, folder = ROOT): string {
   const manifest: unknown = JSON.parse(readFileSync(join(folder, "node_modules", name, "package.json"), "utf8"));
   return Manifest.parse(manifest).version;

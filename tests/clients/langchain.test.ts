@@ -100,7 +100,7 @@ describe(`@langchain/openai ${installedVersion("@langchain/openai")}`, () => {
     );
   });
 
-  test("reasoning is sent back sealed where nothing is stored", async () => {
+  test("reasoning is sent back encrypted if nothing is stored", async () => {
     const model = chat({
       model: "gpt-5-mini",
       zdrEnabled: true,
@@ -112,13 +112,13 @@ describe(`@langchain/openai ${installedVersion("@langchain/openai")}`, () => {
     expect(second.text).toContain("think");
   });
 
-  test("a chat goes on by previous_response_id", async () => {
+  test("a chat continues by previous_response_id", async () => {
     const first = await chat().invoke("My name is Ada.");
     const id = z.string().parse(first.response_metadata["id"]);
     expect((await chat().invoke("What is my name?", { previous_response_id: id })).text).toContain("Ada");
   });
 
-  test("a chat goes on in a conversation", async () => {
+  test("a chat continues in a conversation", async () => {
     const created = await server.post("/v1/conversations", {});
     const { id } = z.object({ id: z.string() }).parse(await created.json());
     const model = chat({ modelKwargs: { conversation: id } });
@@ -158,7 +158,7 @@ describe(`@langchain/openai ${installedVersion("@langchain/openai")}`, () => {
     expect(annotations((await read(await chat().stream("Something cited"))).whole)).toContain("https://example.com");
   });
 
-  test("a refusal and an incomplete answer are told apart from an answer", async () => {
+  test("refusals and incomplete answers differ from ordinary answers", async () => {
     const refused = await chat().invoke("refuse");
     expect(refused.additional_kwargs["refusal"]).toBe("I would rather not.");
     const cut = await chat().invoke("too long");
@@ -168,7 +168,7 @@ describe(`@langchain/openai ${installedVersion("@langchain/openai")}`, () => {
     });
   });
 
-  test("errors reach the caller with the server's words", async () => {
+  test("errors reach the caller with the server's message", async () => {
     await expect(chat({ model: "no-such-model" }).invoke("Hi")).rejects.toMatchObject({
       status: 400,
       code: "model_not_found",

@@ -1,4 +1,4 @@
-/** Runs the tests of this folder and prints for each client what was tried and whether it works. */
+/** Runs the tests of this folder and prints for each client what works. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -23,7 +23,7 @@ const { report, exitCode } = await runTests();
 const clients = new Map<string, { title: string; status: string }[]>();
 for (const { ancestorTitles, title, status } of report.testResults.flatMap((file) => file.assertionResults)) {
   const [client] = ancestorTitles;
-  if (client === undefined) continue; // What is no client's, such as the page that names them.
+  if (client === undefined) continue; // Tests of no client, such as the check of docs/clients.md.
   clients.set(client, [...(clients.get(client) ?? []), { title, status }]);
 }
 for (const [client, results] of [...clients].toSorted(([one], [other]) => one.localeCompare(other))) {

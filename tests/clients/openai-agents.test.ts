@@ -15,7 +15,7 @@ import { verifies } from "../verifies.ts";
 import { installedVersion } from "./installed-version.ts";
 import { startWithClient } from "./openai-client.ts";
 
-/** A model for each agent, so that a scene knows who is asked. */
+/** One model per agent, so that a scenario knows which agent asks. */
 const SCENARIO = `
 models: [triage, expert, gpt-5-mini]
 scenarios:
@@ -134,7 +134,7 @@ describe(`@openai/agents ${installedVersion("@openai/agents")}`, () => {
     await session.clearSession();
   });
 
-  test("a compaction session replaces its items by what the server made of them", async () => {
+  test("a compaction session replaces its items by the server's compaction", async () => {
     const session = new OpenAIResponsesCompactionSession({
       client,
       model: "gpt-5-mini",
@@ -157,7 +157,7 @@ describe(`@openai/agents ${installedVersion("@openai/agents")}`, () => {
     expect(result.finalOutput).toMatchObject({ name: expect.any(String), guests: expect.any(Array) });
   });
 
-  test("a call that waits for approval goes on after it, in a run restored from text", async () => {
+  test("a run restored from text continues after its call is approved", async () => {
     const deleted: string[] = [];
     const agent = new Agent({
       name: "Keeper",
@@ -184,7 +184,7 @@ describe(`@openai/agents ${installedVersion("@openai/agents")}`, () => {
     expect(done.finalOutput).toContain("deleted");
   });
 
-  test("a guardrail stops the run, which leaves the server well", async () => {
+  test("a guardrail stops the run and does not harm the server", async () => {
     const agent = plain.clone({
       inputGuardrails: [{ name: "none", execute: async () => ({ tripwireTriggered: true, outputInfo: null }) }],
     });

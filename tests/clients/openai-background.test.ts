@@ -108,7 +108,7 @@ describe(`openai ${installedVersion("openai")}`, () => {
     expect(both[0]?.at(-1)?.type).toBe("response.completed");
   });
 
-  test("what needs a background response says so for another", async () => {
+  test("a request that needs a background response is refused for another response", async () => {
     const { id } = await client.responses.create({ model: MODEL, input: "Say hello" });
     await expect(client.responses.retrieve(id, { stream: true })).rejects.toBeInstanceOf(BadRequestError);
     await expect(
@@ -117,7 +117,7 @@ describe(`openai ${installedVersion("openai")}`, () => {
   });
 });
 
-/** Starts a run in the background, and leaves its stream once its id is known. */
+/** Starts a background run, and leaves its stream once its id is known. */
 async function begin(input: string): Promise<string> {
   const stream = await client.responses.create({ model: MODEL, input, background: true, stream: true });
   for await (const event of stream) if (event.type === "response.created") return event.response.id;
@@ -137,7 +137,7 @@ function numbers(events: readonly ResponseStreamEvent[]): readonly number[] {
   return events.map((event) => event.sequence_number);
 }
 
-/** Padding is another text each time an event is shown. */
+/** Padding differs each time an event is sent. */
 function comparable(event: ResponseStreamEvent): unknown {
   return { ...event, obfuscation: null };
 }

@@ -20,8 +20,7 @@ export const WEATHER = {
 } as const;
 
 /**
- * A server and the official client for it, until the tests of a file are done. `scenario` is the text of a scenario
- * file.
+ * Starts a server, and the official client for it, for all tests of a file. `scenario` is the text of a scenario file.
  */
 export async function startWithClient(scenario?: string): Promise<{ server: TestServer; client: OpenAI }> {
   const server = await startTestServer(scenario === undefined ? {} : { scenario });

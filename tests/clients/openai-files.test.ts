@@ -28,7 +28,7 @@ describe(`openai ${installedVersion("openai")}`, () => {
     await expect(client.files.delete(file.id)).rejects.toBeInstanceOf(NotFoundError);
   });
 
-  test("a file of the disk is streamed up and down", async () => {
+  test("a file on disk is uploaded and downloaded as a stream", async () => {
     verifies("files.upload.bytes-unchanged");
     const folder = await mkdtemp(join(tmpdir(), "antiphon-files-"));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -66,7 +66,7 @@ describe(`openai ${installedVersion("openai")}`, () => {
     expect((await client.files.list()).data).toEqual([]);
   });
 
-  test("refusals are the errors that the client knows", async () => {
+  test("refusals are the client's error classes", async () => {
     const file = await toFile(Buffer.from("x"), "x.txt");
     const purpose: OpenAI.FilePurpose = JSON.parse('"answers"');
     const refused = await client.files.create({ file, purpose }).catch((error: unknown) => error);

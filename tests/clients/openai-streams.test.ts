@@ -6,7 +6,7 @@ import { verifies } from "../verifies.ts";
 import { installedVersion } from "./installed-version.ts";
 import { collect, MODEL, startWithClient, WEATHER } from "./openai-client.ts";
 
-/** One scene for each kind of output that the engine can produce. */
+/** One scenario for each kind of output of the engine. */
 const SCENARIO = `
 scenarios:
   - when: { input_contains: plain text }
@@ -115,14 +115,14 @@ describe(`openai ${installedVersion("openai")}`, () => {
     expect(calls.map((item) => item.call_id)).toEqual(["call_a", "call_b"]);
   });
 
-  test("responses.stream() tells why an answer is incomplete", async () => {
+  test("responses.stream() shows why an answer is incomplete", async () => {
     const details = async (input: string) =>
       (await client.responses.stream({ model: MODEL, input }).finalResponse()).incomplete_details;
     expect(await details("cut short")).toEqual({ reason: "max_output_tokens" });
     expect(await details("filtered")).toEqual({ reason: "content_filter" });
   });
 
-  test("responses.stream() throws what made a run fail, after its words", async () => {
+  test("responses.stream() throws the error of a failed run after its text", async () => {
     const stream = client.responses.stream({ model: MODEL, input: "dies midway" });
     const words: string[] = [];
     let id = "";
@@ -159,7 +159,7 @@ function outputText(events: readonly ResponseStreamEvent[]): string {
   return events.map((event) => (event.type === "response.output_text.delta" ? event.delta : "")).join("");
 }
 
-/** Sealed content is another text each time, `billing` is not told in streams, and the SDK adds members of its own. */
+/** Sealed content differs each time, streams lack `billing`, and the SDK adds members of its own. */
 function comparable(response: Response): unknown {
   const leftOut = new Set(["billing", "parsed", "parsed_arguments", "output_parsed", "_request_id"]);
   const text = JSON.stringify(response, (key, value: unknown) =>

@@ -6,7 +6,7 @@ import { installedVersion } from "./installed-version.ts";
 
 const model = "m";
 
-/** The official client of a server whose model says "Yes."; `shown` tells the texts that the model was given last. */
+/** The official client of a server whose model says "Yes."; `shown` returns the texts that the model was last given. */
 async function serve() {
   const { server, asked } = await serveBehind(says("Yes."));
   const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.apiKey, maxRetries: 0 });
@@ -29,8 +29,8 @@ const said = (role: "user" | "assistant", content: string) => ({ role, content }
 const call = { type: "function_call", call_id: "call_1", name: "f", arguments: "{}" } as const;
 const output = { type: "function_call_output", call_id: "call_1", output: "18 degrees." } as const;
 
-describe(`openai ${installedVersion("openai")}, where no source tells what the reference does`, () => {
-  test("a response made in a conversation is continued with what it saw of the conversation, and nothing later", async () => {
+describe(`openai ${installedVersion("openai")}, where the reference's behaviour is unknown`, () => {
+  test("a response made in a conversation continues with what it saw of the conversation, and nothing later", async () => {
     verifies("create.chain.from-a-conversation");
     const { client, shown } = await serve();
     const { id: conversation } = await client.conversations.create({ items: [said("user", "One")] });
@@ -43,7 +43,7 @@ describe(`openai ${installedVersion("openai")}, where no source tells what the r
     expect(shown()).toEqual(["One", "Two", "Yes.", "Three", "Yes.", "Four"]);
   });
 
-  test("a response goes on being continued when those before it were deleted, which nobody finds any more", async () => {
+  test("a response can be continued after its ancestors were deleted, and those cannot be fetched", async () => {
     verifies("create.chain.deleted-ancestors");
     const { client, shown } = await serve();
     const first = await client.responses.create({ model, input: "One" });
@@ -60,7 +60,7 @@ describe(`openai ${installedVersion("openai")}, where no source tells what the r
     expect(shown()).toEqual(["One", "Yes.", "Two", "Yes.", "Three"]);
   });
 
-  test("messages that the chain holds count once when they are sent again, and other words under their ids are new", async () => {
+  test("messages of the chain that are sent again count once, but changed texts under their ids are new", async () => {
     verifies("create.chain.repeated-messages-once");
     const { client, shown } = await serve();
     const input = [{ id: "msg_1", type: "message", ...said("user", "One") }] as const;
@@ -75,22 +75,19 @@ describe(`openai ${installedVersion("openai")}, where no source tells what the r
     expect(listed.data).toHaveLength(3);
   });
 
-  test.each([0, 1])(
-    "a conversation is usable after one half of a call and its output was deleted (%i)",
-    async (half) => {
-      verifies("conversations.items.half-a-call");
-      const { client, shown } = await serve();
-      const { id: conversation } = await client.conversations.create({ items: [said("user", "One")] });
-      const added = await client.conversations.items.create(conversation, { items: [call, output] });
-      await client.conversations.items.delete(added.data[half]?.id ?? "", { conversation_id: conversation });
-      await client.responses.create({ model, conversation, input: "Two" });
-      expect(shown()).toEqual(["One", "Two"]);
-      const listed = await client.conversations.items.list(conversation, { order: "asc" });
-      expect(listed.data.map(({ type }) => type)).toContain(half === 0 ? "function_call_output" : "function_call");
-    },
-  );
+  test.each([0, 1])("a conversation stays usable after a call or its output was deleted (%i)", async (half) => {
+    verifies("conversations.items.half-a-call");
+    const { client, shown } = await serve();
+    const { id: conversation } = await client.conversations.create({ items: [said("user", "One")] });
+    const added = await client.conversations.items.create(conversation, { items: [call, output] });
+    await client.conversations.items.delete(added.data[half]?.id ?? "", { conversation_id: conversation });
+    await client.responses.create({ model, conversation, input: "Two" });
+    expect(shown()).toEqual(["One", "Two"]);
+    const listed = await client.conversations.items.list(conversation, { order: "asc" });
+    expect(listed.data.map(({ type }) => type)).toContain(half === 0 ? "function_call_output" : "function_call");
+  });
 
-  test("a call whose output was deleted takes another output, and one that was never answered still wants its own", async () => {
+  test("a call whose output was deleted accepts another output, and an unanswered call still needs its output", async () => {
     verifies("conversations.items.half-a-call");
     const { client, shown } = await serve();
     const { id: conversation } = await client.conversations.create({ items: [said("user", "One"), call, output] });

@@ -46,7 +46,7 @@ describe(`openai ${installedVersion("openai")}`, () => {
     expect(events.at(-1)?.type).toBe("response.completed");
   });
 
-  test("turns that are not stored go on over the same connection, and over no other", async () => {
+  test("turns that are not stored continue on the same connection, and on no other", async () => {
     verifies("websocket.responses.latest-unstored-can-continue");
     const first = await connection.create({ input: "My name is Ada.", store: false });
     const previous_response_id = idOf(first);
@@ -62,7 +62,7 @@ describe(`openai ${installedVersion("openai")}`, () => {
     expect(textOf(second)).toContain("Ada");
   });
 
-  test("a function makes its round trip by sending its output alone", async () => {
+  test("a function call is answered by sending its output alone", async () => {
     const first = await connection.create({ input: "call it", tools, store: false });
     const second = await connection.create({
       previous_response_id: idOf(first),
@@ -101,7 +101,7 @@ describe(`openai ${installedVersion("openai")}`, () => {
     lanes.close();
   });
 
-  test("a turn warms up without an answer, and is continued", async () => {
+  test("a turn warms up without an answer, and can be continued", async () => {
     verifies("websocket.responses.warm-up");
     const warm = await connection.create({ input: "My name is Ada.", store: false, generate: false });
     expect(warm.at(-1)).toMatchObject({ type: "response.completed", response: { status: "completed", output: [] } });
@@ -115,7 +115,7 @@ describe(`openai ${installedVersion("openai")}`, () => {
     expect(textOf(await connection.create({ input: "Say hello" }))).toMatch(/hello/i);
   });
 
-  test("a refused turn is an error event with its HTTP status, after which the connection goes on", async () => {
+  test("a refused turn is an error event with its HTTP status, and the connection stays usable", async () => {
     const refused = await connection.create({ model: "no-such-model", input: "Hi" });
     expect(refused).toEqual([
       expect.objectContaining({
@@ -129,14 +129,14 @@ describe(`openai ${installedVersion("openai")}`, () => {
 });
 
 interface Connection {
-  /** Sends a turn and resolves with its events, the last or the error included. */
+  /** Sends a turn and resolves with its events, including the last one or the error. */
   create(body: Omit<ResponsesClientEvent.ResponseCreate, "type">): Promise<readonly ResponsesServerEvent[]>;
   close(): void;
 }
 
 const LAST = new Set<unknown>(["response.completed", "response.incomplete", "response.failed"]);
 
-/** Without a `stream_id` answers come in the order of the turns, with one they are told apart by it. */
+/** Without a `stream_id`, answers arrive in the order of the turns. With one, it tells them apart. */
 function connect(): Connection {
   const socket = new ResponsesWS(client);
   const waiting: {

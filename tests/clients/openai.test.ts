@@ -6,7 +6,7 @@ import { verifies } from "../verifies.ts";
 import { installedVersion } from "./installed-version.ts";
 import { MODEL, startWithClient, WEATHER } from "./openai-client.ts";
 
-/** An answer that is still under way whenever a client leaves it. */
+/** A long answer that is unfinished when a client leaves. */
 const ENDLESS = `
 scenarios:
   - when: { input_contains: never ends }
@@ -118,7 +118,7 @@ describe(`openai ${installedVersion("openai")}`, () => {
     for (const [index, text] of texts.entries()) expect(text).toContain(`message ${index}`);
   });
 
-  test("gets its error classes, with code and param", async () => {
+  test("gets the client's error classes, with code and param", async () => {
     const stranger = new OpenAI({
       baseURL: `${server.url}/v1`,
       apiKey: "sk-wrong-key-0123456789abcdef",

@@ -5,7 +5,7 @@ import { startSttCloud } from "../../src/servers/stt-cloud.ts";
 import type { SpeechEngine } from "../../src/speech/speech-engine.ts";
 
 export const API_KEY = "sk-cloud-callers-own-key-0123456789";
-/** A second one, whose limits are its own. */
+/** A second key with limits of its own. */
 export const OTHER_KEY = "sk-cloud-another-callers-key-98765";
 
 export interface CloudServerOptions {
@@ -15,21 +15,21 @@ export interface CloudServerOptions {
 }
 
 export interface CloudServer {
-  /** Of http, without a slash at its end. */
+  /** The http address, without a trailing slash. */
   readonly url: string;
   close(): Promise<void>;
-  /** Streams that are open now, as /metrics tells. */
+  /** The number of open streams, read from /metrics. */
   streamsOpen(): Promise<number>;
 }
 
-/** The server of `antiphon stt-cloud` with two keys, on a free port; it ends with the test. */
+/** Starts `antiphon stt-cloud` with two keys on a free port, until the test ends. */
 export async function startCloudServer(options: CloudServerOptions): Promise<CloudServer> {
   const server = await openCloudServer(options);
   onTestFinished(() => server.close());
   return server;
 }
 
-/** The same; whoever opens it closes it. */
+/** The same; the caller closes it. */
 export async function openCloudServer({ speech, env = {}, log }: CloudServerOptions): Promise<CloudServer> {
   const settings = {
     STT_CLOUD_PORT: "0",

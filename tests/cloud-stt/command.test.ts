@@ -17,12 +17,12 @@ const MAIN = join(import.meta.dirname, "../../src/main.ts");
 interface Command {
   readonly child: ChildProcessWithoutNullStreams;
   readonly dataDir: string;
-  /** Of http, without a slash at its end. */
+  /** The http address, without a trailing slash. */
   readonly url: string;
   readonly said: () => string;
 }
 
-/** The command itself, in a process and a data folder of its own. */
+/** Runs the real command in its own process and data folder. */
 async function startCommand(env: Readonly<Record<string, string>> = {}): Promise<Command> {
   const folder = await mkdtemp(join(tmpdir(), "antiphon-cloud-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -55,7 +55,7 @@ async function statusOf(url: string, key: string): Promise<number> {
 }
 
 describe("antiphon stt-cloud", () => {
-  test("listens on the loopback address, and knows the keys of the command keys until they end", async () => {
+  test("listens on the loopback address, and accepts the keys made by the command keys until they end", async () => {
     verifies("cloud.server.loopback-unless-told", "cloud.stream.bad-key-is-401", "auth.keys.expire");
     const { url, dataDir, said } = await startCommand();
     expect(new URL(url).hostname).toBe("127.0.0.1");
@@ -69,7 +69,7 @@ describe("antiphon stt-cloud", () => {
     const { out, err } = await runKeys(dataDir, "create", "--name", "lost");
     const [lost, id = ""] = [out.trim(), err.split(" ")[0]];
     const brief = await makeKey(dataDir, "--expires-in", "1s");
-    // There is no engine; the keys are good.
+    // The keys are valid, but there is no engine.
     expect([await statusOf(url, first), await statusOf(url, lost)]).toEqual([503, 503]);
     expect((await runKeys(dataDir, "revoke", id)).code).toBe(0);
     expect(await statusOf(url, lost)).toBe(401);
@@ -79,7 +79,7 @@ describe("antiphon stt-cloud", () => {
   });
 
   test.skipIf(program === null)(
-    "lets its streams end when it is told to stop, and leaves nothing running and nothing kept",
+    "lets its streams end on SIGTERM, and leaves no process and no recording behind",
     async () => {
       verifies("cloud.stream.drain", "cloud.stream.nothing-kept", "stt.engine.ends-with-the-server");
       const { child, url, dataDir, said } = await startCommand({
@@ -120,7 +120,7 @@ describe("antiphon stt-cloud", () => {
     },
   );
 
-  test("tells in a sentence which settings are wrong, and its help names it", async () => {
+  test("names wrong settings in a sentence, and is named in the help text", async () => {
     const run = async (...words: readonly string[]): Promise<string> => {
       const child = spawn(process.execPath, [MAIN, "stt-cloud", ...words]);
       let said = "";

@@ -27,7 +27,7 @@ describe.skipIf(program === null)("a cloud stream", () => {
     expect(await stream.closed()).toBe(1000);
   });
 
-  test("tells interims while somebody speaks, each replaced by the next", async () => {
+  test("sends interims during speech, each replaced by the next", async () => {
     verifies("cloud.stream.interim-and-final");
     const server = await startCloudServer({ speech: speech() });
     const stream = await openRawStream(server.url);
@@ -38,7 +38,7 @@ describe.skipIf(program === null)("a cloud stream", () => {
     expect(heard.filter(({ type }) => type !== "interim")[0]).toMatchObject({ type: "final", text: "five six" });
   });
 
-  test("answers silence, and nothing at all, with an empty final", async () => {
+  test("answers silence or no audio at all with an empty final", async () => {
     verifies("cloud.stream.empty-final");
     const server = await startCloudServer({ speech: speech() });
     for (const last of [audio(sound(1500), LAST), audio(new Uint8Array(0), LAST)]) {
@@ -49,7 +49,7 @@ describe.skipIf(program === null)("a cloud stream", () => {
     }
   });
 
-  test("without audio and heartbeats is ended, after what it owes, with idle_timeout and 1001", async () => {
+  test("without audio and heartbeats ends with its outstanding finals, idle_timeout and 1001", async () => {
     verifies("cloud.stream.idle-drop");
     const server = await startCloudServer({ speech: speech(), env: { STT_CLOUD_IDLE_TIMEOUT_MS: "500" } });
     const stream = await openRawStream(server.url);
@@ -62,7 +62,7 @@ describe.skipIf(program === null)("a cloud stream", () => {
     expect(await stream.closed()).toBe(1001);
   });
 
-  test("lives on heartbeats alone", async () => {
+  test("stays open on heartbeats alone", async () => {
     verifies("cloud.stream.heartbeat-keeps-open");
     const server = await startCloudServer({ speech: speech(), env: { STT_CLOUD_IDLE_TIMEOUT_MS: "1500" } });
     const stream = await openRawStream(server.url);
@@ -112,7 +112,7 @@ describe.skipIf(program === null)("a cloud stream", () => {
     expect(await large.closed()).toBe(1009);
   });
 
-  test("of a language that the model does not know gets unsupported_language and 1008", async () => {
+  test("in a language that the model does not know gets unsupported_language and 1008", async () => {
     verifies("cloud.stream.language");
     const server = await startCloudServer({ speech: speech() });
     const stream = await openRawStream(server.url);
@@ -121,7 +121,7 @@ describe.skipIf(program === null)("a cloud stream", () => {
     expect(await stream.closed()).toBe(1008);
   });
 
-  test("of other audio than 16-bit PCM gets unsupported_format and 1008", async () => {
+  test("in another format than 16-bit PCM gets unsupported_format and 1008", async () => {
     verifies("cloud.stream.unsupported-format");
     const server = await startCloudServer({ speech: speech() });
     const stream = await openRawStream(server.url);
@@ -134,7 +134,7 @@ describe.skipIf(program === null)("a cloud stream", () => {
     expect(await stream.closed()).toBe(1008);
   });
 
-  test("whose key sends too much audio in a minute ends with rate_limited and 1008, and the key waits", async () => {
+  test("of a key that sends too much audio in a minute ends with rate_limited and 1008, and the key is blocked", async () => {
     verifies("cloud.stream.audio-limit");
     const server = await startCloudServer({ speech: speech(), env: { STT_CLOUD_AUDIO_SECONDS_PER_MINUTE: "2" } });
     const stream = await openRawStream(server.url);
@@ -147,7 +147,7 @@ describe.skipIf(program === null)("a cloud stream", () => {
     (await openRawStream(server.url, OTHER_KEY)).socket.close();
   });
 
-  test("is refused beyond the number that is allowed, and the others go on", async () => {
+  test("is refused beyond the maximum number, and open streams continue", async () => {
     verifies("cloud.stream.streams-are-bounded");
     const server = await startCloudServer({ speech: speech(), env: { STT_CLOUD_STREAMS_MAX: "1" } });
     const stream = await openRawStream(server.url);
@@ -162,7 +162,7 @@ describe.skipIf(program === null)("a cloud stream", () => {
     (await openRawStream(server.url)).socket.close();
   });
 
-  test("would be opened: a plain request is told so with 426", async () => {
+  test("answers a plain request with 426 if an upgrade would succeed", async () => {
     verifies("cloud.stream.plain-request-tells-the-refusal");
     const server = await startCloudServer({ speech: speech(), env: { STT_CLOUD_STREAMS_PER_MINUTE: "1" } });
     for (let round = 0; round < 3; round += 1) {
@@ -172,7 +172,7 @@ describe.skipIf(program === null)("a cloud stream", () => {
     (await openRawStream(server.url)).socket.close();
   });
 
-  test("whose client leaves frees its place", async () => {
+  test("frees its place when its client leaves", async () => {
     const server = await startCloudServer({ speech: speech(), env: { STT_CLOUD_STREAMS_MAX: "1" } });
     for (let round = 0; round < 3; round += 1) {
       const stream = await openRawStream(server.url);
@@ -201,7 +201,7 @@ describe.skipIf(program === null)("a cloud stream", () => {
   });
 });
 
-/** Hears the same long speech in everything, at once. */
+/** An engine that transcribes any sound at once, as the same long speech. */
 function talkativeSpeech(): SpeechEngine {
   const text = "word ".repeat(50_000);
   return {
@@ -216,7 +216,7 @@ function talkativeSpeech(): SpeechEngine {
 describe("the cloud server", () => {
   const nobody = createNoSpeech("There is no engine");
 
-  test("ends the stream of a client that reads nothing, before much waits for it", async () => {
+  test("ends the stream of a client that reads nothing before much output is queued", async () => {
     verifies("cloud.stream.slow-reader-is-bounded");
     const server = await startCloudServer({ speech: talkativeSpeech() });
     const stream = await openRawStream(server.url);
@@ -256,7 +256,7 @@ describe("the cloud server", () => {
       const headers = { "x-api-key": API_KEY };
       return (await fetch(`${server.url}/stt/v1/stream`, { headers })).status;
     };
-    expect(await askPlainly()).toBe(503); // Ready it is not; and asking counts for nothing.
+    expect(await askPlainly()).toBe(503); // The engine is not ready, and plain requests do not count.
     for (const status of [503, 503, 429, 429]) expect((await refusedUpgrade(server.url)).status).toBe(status);
     expect(await refusedUpgrade(server.url)).toMatchObject({
       headers: { "retry-after": "60" },
@@ -266,14 +266,14 @@ describe("the cloud server", () => {
     expect((await refusedUpgrade(server.url, OTHER_KEY)).status).toBe(503);
   });
 
-  test("tells of an engine that is not ready", async () => {
+  test("reports an engine that is not ready", async () => {
     const server = await startCloudServer({ speech: nobody });
     expect(await refusedUpgrade(server.url)).toMatchObject({ status: 503, body: { error: { code: "model_failed" } } });
     const health = await fetch(`${server.url}/healthz`);
     expect([health.status, await health.json()]).toMatchObject([200, { ok: false, formatting: { enabled: false } }]);
   });
 
-  test("has nothing at other paths, and no metrics for others where that is wanted", async () => {
+  test("answers 404 at other paths, and hides its metrics if configured so", async () => {
     const server = await startCloudServer({ speech: nobody, env: { METRICS_KEY: "sk-metrics-key-0123456789" } });
     const socket = new WebSocket(`${server.url.replace("http", "ws")}/ws/transcribe`);
     await once(socket, "error");

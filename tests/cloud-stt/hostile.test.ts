@@ -15,7 +15,7 @@ const AT_ONCE = 50;
 const MANY = { STT_CLOUD_STREAMS_PER_MINUTE: "10000", STT_CLOUD_AUDIO_SECONDS_PER_MINUTE: "100000" };
 const LAST = audio(sound("one", 300), { last: true });
 
-/** Answers at once, by this. */
+/** The engine answers at once with these words. */
 function speechBy(transcribe: () => Promise<string>): SpeechEngine {
   return {
     ...createNoSpeech(""),
@@ -47,11 +47,11 @@ const message = fc.oneof(
 );
 
 describe("a cloud stream under attack", () => {
-  test("answers whatever it is sent within its contract, and serves on", async () => {
+  test("stays within its contract for any input, and keeps serving", async () => {
     verifies("cloud.stream.broken-message", "contract.outgoing.valid-against-schemas");
     const server = await startCloudServer({ speech: speechBy(async () => "word"), env: MANY });
     const exchange = async (messages: readonly (object | string)[]): Promise<void> => {
-      const stream = await openRawStream(server.url); // It checks each message that comes.
+      const stream = await openRawStream(server.url); // It checks each message against the contract.
       stream.say(...messages, LAST);
       const last = (await stream.hearAll()).at(-1);
       const code = await stream.closed();
@@ -62,7 +62,7 @@ describe("a cloud stream under attack", () => {
     await servesOn(server);
   });
 
-  test("whose clients connect and drop by the hundred keeps no place taken", async () => {
+  test("frees the places of hundreds of clients that connect and drop", async () => {
     verifies("cloud.stream.streams-are-bounded");
     const server = await startCloudServer({ speech: speechBy(async () => "word"), env: MANY });
     for (let round = 0; round < CONNECTS; round += AT_ONCE)
@@ -71,7 +71,7 @@ describe("a cloud stream under attack", () => {
     await servesOn(server);
   });
 
-  test("never holds more streams than it may, however many ask at once", async () => {
+  test("never exceeds its maximum of streams under many simultaneous requests", async () => {
     verifies("cloud.stream.streams-are-bounded");
     const env = { ...MANY, STT_CLOUD_STREAMS_MAX: "5" };
     const server = await startCloudServer({ speech: speechBy(async () => "word"), env });
@@ -100,7 +100,7 @@ async function servesOn(server: CloudServer): Promise<void> {
   expect(words(await stream.hearAll())).toBe("word");
 }
 
-/** Says something or nothing, and drops the connection. */
+/** Sends something or nothing, then drops the connection. */
 async function connectAndDrop(url: string, round: number): Promise<void> {
   const socket = new WebSocket(`${url.replace("http", "ws")}/stt/v1/stream`, { headers: { "x-api-key": API_KEY } });
   socket.on("error", () => {});

@@ -53,7 +53,7 @@ async function wordsOf(stream: AsyncIterable<CloudServerMessage>): Promise<strin
 describe.skipIf(program === null)("our client on our cloud stream", () => {
   const speech = sharedToneSpeech();
 
-  test("gets the words of PCM from the shortest of programs, and a clean end", async () => {
+  test("transcribes PCM in a minimal program and ends cleanly", async () => {
     verifies("cloud.stream.entry-point", "cloud.client.ends-in-order");
     const server = await startCloudServer({ speech: speech() });
     const heard = await finals(await clientOf(server.url).stream(spoken("three", 200, "one", 1000, "four", 300)));
@@ -61,14 +61,14 @@ describe.skipIf(program === null)("our client on our cloud stream", () => {
     await expect.poll(() => server.streamsOpen()).toBe(0);
   });
 
-  test("takes silence for no failure", async () => {
+  test("does not treat silence as a failure", async () => {
     verifies("cloud.stream.empty-final");
     const server = await startCloudServer({ speech: speech() });
     expect(await finals(await clientOf(server.url).stream(spoken(2000)))).toEqual([""]);
     expect(await finals(await clientOf(server.url).stream(say()))).toEqual([""]);
   });
 
-  test("keeps a stream open by heartbeats while nobody speaks", async () => {
+  test("keeps a stream open by heartbeats during silence", async () => {
     verifies("cloud.stream.heartbeat-keeps-open");
     const server = await startCloudServer({ speech: speech(), env: { STT_CLOUD_IDLE_TIMEOUT_MS: "1200" } });
     async function* thinking() {
@@ -103,7 +103,7 @@ describe.skipIf(program === null)("our client on our cloud stream", () => {
     expect(heard).toEqual(["five"]);
   });
 
-  test("does not try a refused key again, whether the socket tells why or not", async () => {
+  test("does not retry a refused key, whether or not the socket gives the reason", async () => {
     verifies("cloud.stream.bad-key-is-401");
     const server = await startCloudServer({ speech: speech() });
     const openSocket = (url: string, headers: Readonly<Record<string, string>>) => new WsSocket(url, { headers });
@@ -133,7 +133,7 @@ describe.skipIf(program === null)("our client on our cloud stream", () => {
     expect(words).toEqual(["six", "two"]);
   });
 
-  test("leaves at once when its signal aborts: while it waits, and while it streams", async () => {
+  test("stops at once when its signal aborts, both while waiting and while streaming", async () => {
     verifies("client.abort.signal-ends-call");
     const server = await startCloudServer({ speech: speech(), env: { STT_CLOUD_STREAMS_PER_MINUTE: "1" } });
     const client = clientOf(server.url);
@@ -149,7 +149,7 @@ describe.skipIf(program === null)("our client on our cloud stream", () => {
     await expect.poll(() => server.streamsOpen()).toBe(0);
   });
 
-  test("closes the connection and cancels the speaker when the loop is left early", async () => {
+  test("closes the connection and cancels the audio source when the loop is left early", async () => {
     verifies("client.streams.leaving-early-closes");
     const server = await startCloudServer({ speech: speech() });
     const { messages, isCancelled } = pausingAfter(...(await Array.fromAsync(spoken("one", 1200))));
@@ -158,7 +158,7 @@ describe.skipIf(program === null)("our client on our cloud stream", () => {
     await expect.poll(() => server.streamsOpen()).toBe(0);
   });
 
-  test("gets its words in a crowd", async () => {
+  test("works with many streams at once", async () => {
     const server = await startCloudServer({ speech: speech() });
     const client = clientOf(server.url);
     const words: readonly ToneWord[] = ["one", "two", "three", "four", "five"];
@@ -169,7 +169,7 @@ describe.skipIf(program === null)("our client on our cloud stream", () => {
     expect(heard).toEqual(crowd.map((word) => `${word} zero`));
   });
 
-  test("lets a server that is told to stop end its stream, and gets no new one there", async () => {
+  test("finishes its stream on a stopping server, and gets no new stream there", async () => {
     verifies("cloud.stream.drain");
     const server = await startCloudServer({ speech: speech(), env: { DRAIN_MS: "20000" } });
     const { promise: isStopping, resolve: stop } = Promise.withResolvers<void>();
@@ -191,7 +191,7 @@ describe.skipIf(program === null)("our client on our cloud stream", () => {
     await expect(clientOf(server.url, { attemptsMax: 1 }).stream(say())).rejects.toThrow("failed");
   });
 
-  test("rejects where a server that stops can wait no longer", async () => {
+  test("rejects if the stopping server's time runs out", async () => {
     verifies("cloud.stream.drain", "client.streams.broken-stream-rejects");
     const server = await startCloudServer({ speech: speech(), env: { DRAIN_MS: "50" } });
     const { messages, isCancelled } = pausingAfter(...(await Array.fromAsync(spoken("one", 1200))));
@@ -204,7 +204,7 @@ describe.skipIf(program === null)("our client on our cloud stream", () => {
   });
 });
 
-/** A service that refuses as many upgrades as there are replies, and says nothing to others. */
+/** Refuses one upgrade for each of the replies, and does not answer the others. */
 async function refusingService(...replies: readonly string[]) {
   const upgrades: { readonly at: number; readonly request: IncomingMessage }[] = [];
   const server = createServer((_request, reply) => void reply.writeHead(400).end());
@@ -224,7 +224,7 @@ async function refusingService(...replies: readonly string[]) {
 describe("our client on another cloud service", () => {
   const openSocket = (url: string, headers: Readonly<Record<string, string>>) => new WsSocket(url, { headers });
 
-  test("sends its key in x-api-key, and comes back after Retry-After and not before", async () => {
+  test("sends its key in x-api-key, and retries after Retry-After and not before", async () => {
     verifies("cloud.stream.entry-point", "cloud.stream.rate-limit-waits-60-seconds");
     const { url, upgrades } = await refusingService("429 Wait\r\nretry-after: 1", "401 No");
     const client = clientOf(url, { openSocket });
@@ -235,7 +235,7 @@ describe("our client on another cloud service", () => {
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(1000);
   });
 
-  test("waits as long as it was told where the service names no time, with all its streams, and gives up in the end", async () => {
+  test("waits its configured time if the service names none, with all its streams, and gives up in the end", async () => {
     verifies("cloud.stream.rate-limit-waits-60-seconds");
     const { url, upgrades } = await refusingService(...Array.from({ length: 9 }, () => "429 Wait"));
     const client = clientOf(url, { openSocket, rateLimitWaitMs: 300, attemptsMax: 3 });
@@ -247,13 +247,13 @@ describe("our client on another cloud service", () => {
     for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(300); // The second call waits too.
   });
 
-  test("does not wait where it is asked for more patience than it has", async () => {
+  test("does not wait longer than its patience", async () => {
     const { url, upgrades } = await refusingService("429 Wait\r\nretry-after: 86400");
     await expect(clientOf(url, { openSocket }).stream(say())).rejects.toBeInstanceOf(RateLimitError);
     expect(upgrades).toHaveLength(1);
   });
 
-  test("tries failures again that may pass", async () => {
+  test("retries failures that may pass", async () => {
     verifies("client.retries.on-transient-failures");
     const { url, upgrades } = await refusingService("503 Full\r\nretry-after: 1", "401 No");
     await expect(clientOf(url, { openSocket }).stream(say())).rejects.toBeInstanceOf(AuthenticationError);
@@ -261,14 +261,14 @@ describe("our client on another cloud service", () => {
   });
 
   test.each(["http://stt.example.com", "ws://192.168.1.7:8238", "http://127.0.0.1.example.com"])(
-    "sends no key in the clear to %s",
+    "does not send its key unencrypted to %s",
     (baseUrl) => {
       verifies("cloud.client.key-not-in-the-clear");
       expect(() => clientOf(baseUrl)).toThrow("The key would travel in the clear");
     },
   );
 
-  test("takes https and wss anywhere, and http and ws on the loopback address", () => {
+  test("accepts https and wss anywhere, and http and ws on the loopback address", () => {
     for (const baseUrl of ["https://stt.example.com/a/", "wss://stt.example.com", "ws://localhost:1", "http://[::1]:1"])
       expect(() => clientOf(baseUrl)).not.toThrow();
   });
@@ -284,14 +284,14 @@ describe("our client on another cloud service", () => {
   });
 });
 
-test("browsers are told that they cannot send the key", () => {
+test("explains to browsers that they cannot send the key", () => {
   Object.defineProperty(globalThis, "location", { value: {}, configurable: true });
   onTestFinished(() => void Reflect.deleteProperty(globalThis, "location"));
   expect(() => clientOf("https://stt.example.com")).toThrow("Browsers cannot send x-api-key");
   expect(() => clientOf("https://stt.example.com", { openSocket: (url) => new WsSocket(url) })).not.toThrow();
 });
 
-test("PCM of any length becomes messages of 32 kB at most, with every byte in its place", async () => {
+test("splits PCM of any length into messages of at most 32 kB, with no byte lost", async () => {
   const bytes = Uint8Array.from({ length: 70_001 }, (_, index) => (index * 31) % 256);
   const messages = await Array.fromAsync(pcmMessages([bytes, new Uint8Array(0), bytes.subarray(0, 3)], 8000));
   const pieces = messages.map(({ audio_base64 }) => Buffer.from(audio_base64, "base64"));

@@ -10,19 +10,19 @@ export const HEARTBEAT = { type: "heartbeat" };
 
 export type Message = Readonly<Record<string, unknown>>;
 
-/** One stream as a client without any help sees it. */
+/** A stream without client library. */
 export interface RawStream {
   readonly socket: WebSocket;
-  /** A message, or a text that is none. */
+  /** Sends a message, or a text that is not valid JSON. */
   say(...messages: readonly (object | string)[]): void;
-  /** The next message that comes; null: none comes any more. */
+  /** The next message; null after the last. */
   hear(): Promise<Message | null>;
   hearAll(): Promise<Message[]>;
-  /** The code with which it closed. */
+  /** The close code. */
   closed(): Promise<number>;
 }
 
-/** Opens a stream; whatever comes must keep the contract. */
+/** Opens a stream and checks every message against the contract. */
 export async function openRawStream(url: string, key: string | null = API_KEY): Promise<RawStream> {
   const socket = connect(url, key);
   const waiting: Message[] = [];
@@ -71,7 +71,7 @@ export interface Refusal {
   readonly body: unknown;
 }
 
-/** The reply to an upgrade that is refused. */
+/** The reply to a refused upgrade. */
 export async function refusedUpgrade(url: string, key: string | null = API_KEY): Promise<Refusal> {
   const socket = connect(url, key);
   const [, reply] = await once(socket, "unexpected-response");
@@ -89,13 +89,13 @@ function connect(url: string, key: string | null): WebSocket {
   return socket;
 }
 
-/** A piece of sound, or these bytes. */
+/** A message with a piece of sound, or with these bytes. */
 export function audio(sound: Int16Array | Uint8Array, members: object = {}): object {
   const bytes = sound instanceof Int16Array ? pcmBytes(sound) : sound;
   return { type: "audio", audio_base64: Buffer.from(bytes).toString("base64"), ...members };
 }
 
-/** The words of all finals, with the empty ones left out, which say nothing. */
+/** The words of all finals, without the empty ones. */
 export function words(messages: readonly Message[]): string {
   const texts = messages.filter(({ type }) => type === "final").map(({ text }) => String(text));
   return texts.filter((text) => text !== "").join(" ");

@@ -18,9 +18,7 @@ const BUILD_TIMEOUT_MS = 120_000;
 const run = promisify(execFile);
 const speech = program === null ? null : sharedToneSpeech();
 
-/**
- * A folder that holds `listen.js` of the README, changed to ask this server, and the package with its compiled client.
- */
+/** A folder with the README's `listen.js`, changed to call this server, and the package with its compiled client. */
 async function folderWithSample(url: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "antiphon-listen-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -39,7 +37,7 @@ async function folderWithSample(url: string): Promise<string> {
 }
 
 test.skipIf(program === null)(
-  "listen.js of the README prints what is said in the sound that is piped to it",
+  "listen.js of the README prints the words of the sound piped to it",
   async () => {
     const server = await startCloudServer({ speech: speech?.() ?? expect.fail("there is no engine") });
     const folder = await folderWithSample(server.url);

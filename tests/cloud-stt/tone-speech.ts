@@ -3,10 +3,10 @@ import type { SpeechEngine } from "../../src/speech/speech-engine.ts";
 import { settled } from "../local-stt-server.ts";
 import { openEngine, toneModelFile, whisperForTests } from "../speech/whisper-for-tests.ts";
 
-/** The real engine; null where this machine cannot build it. */
+/** The real engine; null if this machine cannot build it. */
 export const program = await whisperForTests();
 
-/** One engine, whose words are tones, for all tests of a file. */
+/** One engine that reads tones as words, for all tests of a file. */
 export function sharedToneSpeech(): () => SpeechEngine {
   let engine: (SpeechEngine & { close(): Promise<void> }) | null = null;
   beforeAll(async () => {

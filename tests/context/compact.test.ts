@@ -10,7 +10,7 @@ const TALK = [
   { role: "assistant", content: "Noted." },
 ];
 
-test("compacting gives the user's messages in order and one compaction item", async () => {
+test("compacting returns the user's messages in order and one compaction item", async () => {
   verifies("responses.compact.answers-compaction");
   const server = await start();
   const { output, ...rest } = await compact(server, { input: TALK });
@@ -38,7 +38,7 @@ test("compacting gives the user's messages in order and one compaction item", as
   ]);
 });
 
-test("the output is the next input, and the model knows from it what was said", async () => {
+test("the output works as the next input, and the model knows the earlier conversation from it", async () => {
   verifies("responses.compact.output-continues");
   const server = await start();
   const { output } = await compact(server, { input: TALK });
@@ -49,7 +49,7 @@ test("the output is the next input, and the model knows from it what was said", 
   expect(textOf(alone.output)).toBe("Your city is Oslo.");
 });
 
-test("with a chain, messages keep their ids, and what came before an earlier compaction is gone", async () => {
+test("in a chain, messages keep their ids, and everything before an earlier compaction is gone", async () => {
   verifies("responses.compact.starts-at-latest");
   const server = await start();
   const first = await create(server, { input: [{ id: "msg_first", role: "user", content: "My name is Ada." }] });
@@ -69,7 +69,7 @@ test("with a chain, messages keep their ids, and what came before an earlier com
   expect(textOf(asked.output)).toBe("Your name is Ada.");
 });
 
-test("a null model means that of the response before; without one it is missing", async () => {
+test("a null model means the previous response's model; without a previous response it is an error", async () => {
   verifies("responses.compact.needs-model");
   const server = await start();
   const { id } = await create(server, { input: "Hi" });
@@ -84,7 +84,7 @@ test("a null model means that of the response before; without one it is missing"
   }
 });
 
-test("there must be something to compact, and what a create call refuses is refused", async () => {
+test("an empty context is refused, and so is everything that a create call refuses", async () => {
   const server = await start();
   const cases: readonly (readonly [object, string])[] = [
     [{ input: [] }, "missing_required_parameter"],
@@ -101,7 +101,7 @@ test("there must be something to compact, and what a create call refuses is refu
   }
 });
 
-test("a compaction opens only where it was made, and only as a compaction", async () => {
+test("a compaction can be read only by the server that made it, and only as a compaction", async () => {
   verifies("errors.catalogue.bad-encrypted-content", "state.sealed.content-is-bound");
   const [server, elsewhere] = [await start(), await start()];
   const { output } = await compact(server, { input: TALK });

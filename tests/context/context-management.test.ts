@@ -8,7 +8,7 @@ import { create, MODEL, start, textOf, typesOf, user } from "./compact.fixture.t
 const RULE = [{ type: "compaction", compact_threshold: 1000 }];
 const LONG = `My name is Ada. ${"word ".repeat(1100)}`;
 
-test("an answer with which the context reaches the threshold is followed by a compaction", async () => {
+test("a compaction follows the answer that makes the context reach the threshold", async () => {
   verifies("create.compaction.threshold-compacts", "responses.stream.compaction-order");
   const server = await start();
   const stream = await readStream(
@@ -42,7 +42,7 @@ test("below the threshold nothing is compacted", async () => {
   expect(typesOf(output)).toEqual(["message"]);
 });
 
-test("what is continued begins at the compaction, in a chain and in a conversation", async () => {
+test("a continued context begins at the compaction, in a chain and in a conversation", async () => {
   verifies("create.compaction.threshold-compacts", "responses.compact.starts-at-latest");
   const server = await start();
   const made = await server.post("/v1/conversations", {});
@@ -57,7 +57,7 @@ test("what is continued begins at the compaction, in a chain and in a conversati
   }
 });
 
-test("a client that carries its items may leave out what stands before the compaction", async () => {
+test("a client that carries its items may leave out everything before the compaction", async () => {
   const server = await start();
   const { output } = await create(server, { input: LONG, context_management: RULE, store: false });
   for (const items of [[user(LONG), ...output], output, output.slice(-1)]) {
@@ -78,7 +78,7 @@ scenarios:
     events: [{ text: Found. }]
 `;
 
-test("calls that wait for their outputs outlive the compaction", async () => {
+test("calls without outputs survive the compaction", async () => {
   const server = await start({ scenario: WITH_CALL });
   const body = { tools: [tool], context_management: RULE, store: true };
   const first = await create(server, { ...body, input: `${LONG} look it up` });
@@ -102,7 +102,7 @@ test("calls that wait for their outputs outlive the compaction", async () => {
   expect(without.status).toBe(200);
 });
 
-test("an answer stands where its compaction could not be made", async () => {
+test("an answer is kept if its compaction fails", async () => {
   verifies("create.compaction.failure-keeps-answer");
   for (const events of [
     '[{ error: { code: server_error, message: "No." } }]',
@@ -139,7 +139,7 @@ test("without a threshold the model's window decides, and without a window nothi
   expect(typesOf((await create(known, request)).output)).toEqual(["message", "compaction"]);
 });
 
-test("only rules that are known are taken", async () => {
+test("unknown rules are refused", async () => {
   const server = await start();
   const cases: readonly (readonly [object, string, string])[] = [
     [{ context_management: [{ type: "forgetting" }] }, "invalid_value", "context_management[0].type"],
@@ -186,7 +186,7 @@ test("a trigger at the end of the input is answered by one compaction and nothin
   expect(carried.usage?.input_tokens).toBe(next.usage?.input_tokens);
 });
 
-test("a trigger continues a chain, and must come last and after something", async () => {
+test("a trigger can continue a chain, and must be the last of several items", async () => {
   const server = await start();
   const { id } = await create(server, { input: "My name is Ada." });
   const { output } = await create(server, { previous_response_id: id, input: [{ type: "compaction_trigger" }] });
@@ -200,7 +200,7 @@ test("a trigger continues a chain, and must come last and after something", asyn
   expect(empty.status).toBe(400);
 });
 
-test("where the model writes no summary, a trigger is answered by an error", async () => {
+test("if the model writes no summary, a trigger ends in an error", async () => {
   const server = await start({ scenario: "scenarios:\n  - events: [{ finish: stop }]\n" });
   const reply = await server.post("/v1/responses", {
     model: MODEL,

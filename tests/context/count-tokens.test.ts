@@ -74,7 +74,7 @@ test.each(Object.entries(REQUESTS))("the count of %s is what a create call repor
   expect(counted.tokens).toBe((await createdUsage(server, { model: MODEL, ...request })).tokens);
 });
 
-test("a chain, a conversation and stored items are counted with what they hold", async () => {
+test("a chain, a conversation and stored items count with all their content", async () => {
   verifies("responses.count.accepts-create-members");
   const server = await start();
   const first = await createdUsage(server, { model: MODEL, input: "My name is Ada and I like long sentences." });
@@ -97,7 +97,7 @@ test("a chain, a conversation and stored items are counted with what they hold",
   expect(byReference.tokens).toBe(first.tokens);
 });
 
-test("nothing need be said: an empty body is counted with the first model", async () => {
+test("an empty body is counted with the first model", async () => {
   const server = await start();
   for (const body of [undefined, "{}"]) {
     const reply = await server.fetch("/v1/responses/input_tokens", {

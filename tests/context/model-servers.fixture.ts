@@ -18,7 +18,7 @@ interface Call {
   readonly model?: string;
 }
 
-/** How many words a server takes, and what it says to more. */
+/** The largest prompt of a server, and its reply to a larger one. */
 interface Window {
   readonly window: number;
   readonly tooLong: (size: number, window: number) => object;
@@ -28,7 +28,7 @@ const NO_WINDOW: Window = { window: Infinity, tooLong: () => ({}) };
 
 type Answer = (response: ServerResponse, call: ReceivedCall) => void;
 
-/** The prompt that a chat template makes. */
+/** The prompt as a chat template writes it. */
 export function templated(messages: readonly Message[]): string {
   return `${messages.map(({ role, content }) => `<|${role}|> ${textOf(content)} <|end|>`).join(" ")} <|assistant|>`;
 }
@@ -37,7 +37,7 @@ export function tokensOf(text: string): readonly string[] {
   return text.split(" ");
 }
 
-/** As llama.cpp's server: a slot of `window` tokens; a template and a tokenizer for texts beside the API. */
+/** Like llama.cpp's server: a slot of `window` tokens; a template and a tokenizer for texts beside the API. */
 export function llamaCpp(window: number, answer = "Fine."): Answer {
   return (response, { path, body }) => {
     const call = read(body);
@@ -59,7 +59,7 @@ export function llamaCpp(window: number, answer = "Fine."): Answer {
   };
 }
 
-/** As vLLM: `/tokenize` applies the template itself, and the list of models tells the window. */
+/** Like vLLM: `/tokenize` applies the template itself, and the list of models includes the window. */
 export function vllm(window: number, answer = "Fine."): Answer {
   return (response, { path, body }) => {
     const call = read(body);
@@ -80,7 +80,7 @@ export function vllm(window: number, answer = "Fine."): Answer {
   };
 }
 
-/** As Ollama: no tokenizer; it tells the window of what is loaded, and cuts what is too long in silence. */
+/** Like Ollama: no tokenizer; reports the window of loaded models, and cuts longer prompts silently. */
 export function ollama(window: number, answer = "Fine."): Answer {
   return (response, { path, body }) => {
     if (path === "/v1/chat/completions") return chat(response, read(body), answer, NO_WINDOW);

@@ -27,7 +27,7 @@ async function count(server: TestServer, body: object): Promise<{ tokens: number
 const SERVERS = { "llama.cpp": llamaCpp(4096), vLLM: vllm(4096) } as const;
 
 describe.each(Object.entries(SERVERS))("in front of %s", (_name, answer) => {
-  test("the model server counts, and the count is what it then reports", async () => {
+  test("the model server's count is used, and equals its later report", async () => {
     verifies("responses.count.equals-usage", "responses.count.says-estimate", "responses.count.without-generating");
     const { server, create, upstream } = await serveBehind(answer);
     const counted = await count(server, CREATE);
@@ -38,7 +38,7 @@ describe.each(Object.entries(SERVERS))("in front of %s", (_name, answer) => {
     expect(counted.tokens).toBe(usage.input_tokens);
   });
 
-  test("what the server offers is found out once", async () => {
+  test("the server's abilities are detected once", async () => {
     const { server, upstream } = await serveBehind(answer);
     await count(server, CREATE);
     const atFirst = upstream.calls.length;
@@ -48,7 +48,7 @@ describe.each(Object.entries(SERVERS))("in front of %s", (_name, answer) => {
     expect(then.at(-1)).toBe("/tokenize");
   });
 
-  test("a picture is an estimate beside the count", async () => {
+  test("an image adds an estimate to the count", async () => {
     const { server } = await serveBehind(answer);
     const input = [
       {
@@ -65,7 +65,7 @@ describe.each(Object.entries(SERVERS))("in front of %s", (_name, answer) => {
   });
 });
 
-test("a server of the Responses API is asked in its own words", async () => {
+test("a server with a Responses API is asked through it", async () => {
   const bodies: unknown[] = [];
   const { server } = await serveBehind((response, { path, body }) => {
     response.writeHead(path === "/v1/responses/input_tokens" ? 200 : 404, { "content-type": "application/json" });
@@ -91,7 +91,7 @@ test("without help from the server, the tokenizer of the model's family estimate
   expect(upstream.calls).toHaveLength(asked);
 });
 
-test("a server that hangs delays a count for a while only", async () => {
+test("a server that hangs delays a count only for a limited time", async () => {
   const { server } = await serveBehind(() => undefined);
   const begun = performance.now();
   const counted = await count(server, CREATE);
@@ -119,7 +119,7 @@ function lastAsked({ calls }: ChatServer): Asked {
 
 const WINDOWED = { "llama.cpp": llamaCpp(600), vLLM: vllm(600), Ollama: ollama(600) } as const;
 
-test.each(Object.entries(WINDOWED))("truncation keeps to the window that %s tells", async (name, answer) => {
+test.each(Object.entries(WINDOWED))("truncation respects the window that %s reports", async (name, answer) => {
   verifies("create.context.truncation-auto-drops-oldest");
   const { create, upstream } = await serveBehind(answer);
   const reply = await create({ ...LONG, truncation: "auto" });
@@ -146,21 +146,21 @@ test.each([
   expect(upstream.calls.map(({ path }) => path)).toEqual(["/v1/chat/completions"]);
 });
 
-test("what fits for certain is not counted, and a window is asked for once", async () => {
+test("a context that certainly fits is not counted, and the window is requested once", async () => {
   const { create, upstream } = await serveBehind(llamaCpp(4096));
   for (let turn = 0; turn < 3; turn += 1) await create({ input: "Hi", truncation: "auto" });
   expect(upstream.calls.filter(({ path }) => path === "/tokenize" || path === "/apply-template")).toEqual([]);
   expect(upstream.calls.filter(({ path }) => path.startsWith("/props"))).toHaveLength(1);
 });
 
-test("MODEL_CONTEXT_WINDOW stands in where nobody tells the window", async () => {
+test("MODEL_CONTEXT_WINDOW is used if no server reports the window", async () => {
   const { create, upstream } = await serveBehind(says("Fine."), { MODEL_CONTEXT_WINDOW: "600" });
   expect((await create({ ...LONG, truncation: "auto" })).status).toBe(200);
   const { messages } = lastAsked(upstream);
   expect(messages.length).toBeLessThan(40);
 });
 
-test("the summary of a compaction is asked of the same model, and what was compacted is gone for it", async () => {
+test("the same model writes the summary of a compaction, and no longer sees the compacted items", async () => {
   const { create, server, upstream } = await serveBehind(llamaCpp(8192, "The user is Ada."));
   const first = await create({
     input: `I am Ada. ${"word ".repeat(1100)}`,
@@ -183,7 +183,7 @@ test("the summary of a compaction is asked of the same model, and what was compa
   expect(messages[0]?.content).toMatch(/summary.*\n\nThe user is Ada\.$/s);
 });
 
-test("a client that leaves while its context is summed up stops the summary", async () => {
+test("a client that leaves during compaction stops the summary", async () => {
   const asked = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
   const answerFirst = llamaCpp(8192);
@@ -203,7 +203,7 @@ test("a client that leaves while its context is summed up stops the summary", as
   await closed.promise;
 });
 
-test("compactions at once have a limit, and free their place", async () => {
+test("concurrent compactions have a limit, and free their places", async () => {
   const held: (() => void)[] = [];
   const answer = llamaCpp(8192, "Summed up.");
   let holds = true;
@@ -224,7 +224,7 @@ test("compactions at once have a limit, and free their place", async () => {
   expect((await ask()).status).toBe(200);
 }, 20_000);
 
-test("where nobody counts, a large picture is not counted by the length of its data", async () => {
+test("without a tokenizer, a large image is not counted by the length of its data", async () => {
   const { create } = await serveBehind(says("A dot."));
   const picture = `${PIXEL.slice(0, -8)}${"A".repeat(400_000)}${PIXEL.slice(-8)}`;
   const content = [{ type: "input_image", image_url: picture }];

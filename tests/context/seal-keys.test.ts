@@ -23,12 +23,12 @@ async function startOn(dataDir: string): Promise<TestServer> {
   return startTestServer({ env: { DATA_DIR: dataDir, DATABASE_FILE: ":memory:", API_KEYS: "sk-rotating-0123456789" } });
 }
 
-test("after a rotation everything still opens, and what is sealed anew needs the new key", async () => {
+test("after a rotation old seals still open, and new seals need the new key", async () => {
   verifies("state.sealed.keys-rotate");
   const folder = await mkdtemp(join(tmpdir(), "antiphon-seals-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const keyFile = join(folder, "seal-key");
-  await writeFile(keyFile, `${"ab".repeat(32)}\n`); // As it was when there was one.
+  await writeFile(keyFile, `${"ab".repeat(32)}\n`); // The old format, with a single key.
   const first = await startOn(folder);
   const before = await compact(first, { input: "My name is Ada." });
 
@@ -55,7 +55,7 @@ test("after a rotation everything still opens, and what is sealed anew needs the
   await old.close();
 });
 
-test("a file of keys that cannot be read is named, and none of it is shown", async () => {
+test("an unreadable key file is named, and none of its content is shown", async () => {
   const folder = await mkdtemp(join(tmpdir(), "antiphon-seals-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   await writeFile(join(folder, "seal-key"), `${"cd".repeat(32)}\nsecret-but-short\n`);
@@ -65,7 +65,7 @@ test("a file of keys that cannot be read is named, and none of it is shown", asy
   expect(output).not.toMatch(/secret-but-short|cdcd|\n +at /);
 });
 
-test("what was sealed for one owner is closed to another of the same server", async () => {
+test("content sealed for one owner cannot be opened by another owner of the same server", async () => {
   verifies("state.sealed.content-is-bound");
   const { server, ours, theirs } = await startWithTwoOwners();
   onTestFinished(() => server.close());
@@ -80,7 +80,7 @@ test("what was sealed for one owner is closed to another of the same server", as
   }
 });
 
-test("a server of its own makes its own key", async () => {
+test("each server makes its own key", async () => {
   const server = await start();
   expect(await readFile(join(server.dataDir, "seal-key"), "utf8")).toMatch(/^[0-9a-f]{64}\n$/);
 });

@@ -5,7 +5,7 @@ import { create, MODEL, start, textOf, user } from "./compact.fixture.ts";
 const SMALL = { MODEL_CONTEXT_WINDOW: "400" };
 const filler = "word ".repeat(60);
 
-test("with truncation auto the oldest items are left out, and without it the input is refused", async () => {
+test("truncation auto leaves out the oldest items; without it the input is refused", async () => {
   verifies("create.context.truncation-auto-drops-oldest", "errors.catalogue.context-length");
   const server = await start({ env: SMALL });
   const input = [
@@ -36,7 +36,7 @@ test("with truncation auto the oldest items are left out, and without it the inp
   }
 });
 
-test("a chain is left out from its start, and is whole again for a larger window", async () => {
+test("a chain is left out from its start, and is complete again for a larger window", async () => {
   const server = await start({ env: SMALL });
   let id: string | undefined;
   for (let turn = 0; turn < 6; turn += 1) {
@@ -49,7 +49,7 @@ test("a chain is left out from its start, and is whole again for a larger window
   expect(textOf(lost.output)).toBe("You have not told me your pet 0.");
 });
 
-test("what must stay is refused where it alone is too long", async () => {
+test("input is refused if the items that must stay are too long", async () => {
   const server = await start({ env: SMALL });
   for (const input of ["word ".repeat(500), [{ role: "developer", content: "word ".repeat(500) }, user("Hi")]]) {
     const reply = await server.post("/v1/responses", { model: MODEL, input, truncation: "auto" });
@@ -58,7 +58,7 @@ test("what must stay is refused where it alone is too long", async () => {
   }
 });
 
-test("a call is left out together with its output, even within the turn that goes on", async () => {
+test("a call is left out together with its output, even within the current turn", async () => {
   const server = await start({ env: SMALL });
   const rounds = Array.from({ length: 8 }, (_, round) => [
     { type: "function_call", call_id: `call_${round}`, name: "look_up", arguments: "{}" },
@@ -68,10 +68,10 @@ test("a call is left out together with its output, even within the turn that goe
   const said = textOf(output);
   expect(said).toContain("Found 7");
   expect(said).not.toContain("Found 0");
-  expect(said).not.toContain("The tool returned"); // An output whose call was left out would be reported so.
+  expect(said).not.toContain("The tool returned"); // An output without its call would be reported like this.
 });
 
-test("the count of an input is that of what is left of it", async () => {
+test("the count of an input excludes the items left out", async () => {
   const server = await start({ env: SMALL });
   const body = {
     model: MODEL,

@@ -4,12 +4,12 @@ import { validateConversation } from "../../generated/responses-api/validators.j
 import { readItemList } from "../responses/read-item-list.ts";
 import type { TestServer } from "../test-server.ts";
 
-/** The calls on conversations, whose replies must be what the contract says. */
+/** Calls on conversations. Every reply is checked against the contract. */
 export interface ConversationCalls {
   create(body?: object): Promise<Conversation>;
   add(id: string, items: readonly object[]): Promise<ItemList>;
   list(id: string, query?: string): Promise<ItemList>;
-  /** Every item, oldest first, page by page. */
+  /** Every item, oldest first, fetched page by page. */
   walk(id: string, limit?: number): Promise<readonly StoredItem[]>;
   /** The texts of every item, oldest first. */
   texts(id: string): Promise<readonly string[]>;
@@ -38,7 +38,7 @@ export function conversationCalls(server: Post): ConversationCalls {
   };
 }
 
-/** The conversation that a reply holds. */
+/** The conversation in a reply. */
 export async function conversation(reply: Response): Promise<Conversation> {
   const body: unknown = await reply.json();
   expect(reply.status, JSON.stringify(body)).toBe(200);
@@ -47,7 +47,7 @@ export async function conversation(reply: Response): Promise<Conversation> {
   return body;
 }
 
-/** What an item says, or its type if it says nothing. */
+/** The text of an item, or its type if it has no text. */
 export function textOf(item: StoredItem): string {
   if (item.type !== "message") return item.type;
   return item.content.map((part) => ("text" in part ? part.text : part.type)).join(" ");

@@ -15,7 +15,7 @@ import { readResponse } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
 import { type ConversationCalls, conversationCalls, user } from "./call-conversations.ts";
 
-/** Several processes start one after the other, and the machine may be busy. */
+/** Several processes start one after the other, possibly on a busy machine. */
 const STARTS_TIMEOUT_MS = 90_000;
 
 /** One start of the server on a data folder that outlives it. */
@@ -36,8 +36,8 @@ async function dataFolder(): Promise<string> {
 }
 
 /**
- * A model that does as its user says: "hang" (says nothing), "stutter" (half an answer), or answers with what was said
- * last.
+ * A model that follows the user's message: "hang" gets no answer, "stutter" half an answer, and anything else an answer
+ * with the last message.
  */
 async function serveModel(): Promise<ChatServer & { obey: boolean }> {
   const model = { obey: true };
@@ -52,7 +52,7 @@ async function serveModel(): Promise<ChatServer & { obey: boolean }> {
   return Object.assign(model, server);
 }
 
-test("a server that is killed during responses leaves their conversations whole, and they can be used again", {
+test("a server killed during responses leaves their conversations complete and usable", {
   timeout: STARTS_TIMEOUT_MS,
 }, async () => {
   verifies("conversations.concurrency.held-by-a-response");
@@ -94,7 +94,7 @@ test("a server that is killed during responses leaves their conversations whole,
   }
 });
 
-/** What was promised to writers of one conversation, by the texts of what they wrote. */
+/** What the writers of one conversation were told, by the text they wrote. */
 interface Promised {
   readonly tried: Set<string>;
   readonly kept: Set<string>;
@@ -104,7 +104,7 @@ async function until(count: () => number, enough: number): Promise<void> {
   while (count() < enough) await sleep(1);
 }
 
-/** Writes until the server is gone: items in pairs, and a response now and then. */
+/** Writes until the server is gone: items in pairs, and sometimes a response. */
 async function write({ post }: Life, id: string, writer: string, promised: Promised): Promise<void> {
   for (let turn = 0; ; turn++) {
     const text = `${writer}.${turn}`;
@@ -120,7 +120,7 @@ async function write({ post }: Life, id: string, writer: string, promised: Promi
   }
 }
 
-test("whenever a server is killed, what it promised is in the conversation once, and nothing is there by half", {
+test("after any kill, each confirmed write is in the conversation once, and no write is there in part", {
   timeout: STARTS_TIMEOUT_MS,
 }, async () => {
   const [model, dataDir] = [await serveModel(), await dataFolder()];

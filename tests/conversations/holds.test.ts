@@ -18,7 +18,7 @@ const LOCKED: Refusal = {
 
 interface Busy extends SlowModel {
   readonly calls: ConversationCalls;
-  /** A conversation of one item that says "First". */
+  /** A conversation with one item, the message "First". */
   readonly id: string;
 }
 
@@ -29,7 +29,7 @@ async function serveBusy(env: Readonly<Record<string, string>> = {}): Promise<Bu
   return { ...slow, calls, id };
 }
 
-/** Expects that the next response is made in the conversation as if nothing had been, but for these items. */
+/** Expects that the next response finds only these new items in the conversation. */
 async function expectFree(
   { create, call, count, calls, id }: Busy,
   texts: readonly string[] = ["First"],
@@ -43,7 +43,7 @@ async function expectFree(
   expect(await calls.texts(id)).toEqual([...texts, "Next", "Free."]);
 }
 
-test("while a response is made nobody else changes the items, nothing of it is seen, and then all of it", async () => {
+test("while a response is made, nobody else can change the items; its items appear all at once at its end", async () => {
   verifies("errors.catalogue.conversation-locked", "conversations.concurrency.held-by-a-response");
   verifies("conversations.run.appended-in-one-step");
   const busy = await serveBusy();
@@ -69,7 +69,7 @@ test("while a response is made nobody else changes the items, nothing of it is s
   await expectFree(busy, ["First", "Second", "Third"]);
 });
 
-test("who only reads is served meanwhile, and reads nothing of what is being made", async () => {
+test("readers are served meanwhile, and see nothing of the unfinished response", async () => {
   const { create, call, id, asked } = await serveBusy();
   const running = create({ conversation: id, input: "Second" });
   const writer = await call(0);
@@ -81,7 +81,7 @@ test("who only reads is served meanwhile, and reads nothing of what is being mad
   for (const reply of [await reading, await running]) expect(reply.status).toBe(200);
 });
 
-test("of two creates at once one is refused, and leaves no trace", async () => {
+test("one of two simultaneous creates is refused and leaves no trace", async () => {
   const { create, call, calls, id, count } = await serveBusy();
   const both = ["One", "Other"].map((input) => create({ conversation: id, input }));
   const model = await call(0);
@@ -109,7 +109,7 @@ test("a model server that refuses the turn frees the conversation", async () => 
   expect(await calls.texts(id)).toEqual(["First", "Second"]);
 });
 
-test("a request that makes no sense in the conversation frees it", async () => {
+test("a request that is invalid in the conversation frees it", async () => {
   const busy = await serveBusy();
   const output = { type: "function_call_output", call_id: "call_none", output: "18" };
   expect((await busy.create({ conversation: busy.id, input: [output] })).status).toBe(400);
@@ -117,7 +117,7 @@ test("a request that makes no sense in the conversation frees it", async () => {
   await expectFree(busy);
 });
 
-test("a model that dies half way fails the response, which adds nothing and frees the conversation", async () => {
+test("a model that breaks off fails the response, which adds nothing and frees the conversation", async () => {
   verifies("conversations.run.unfinished-appends-nothing");
   const { server, create } = await serveBehind((response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -133,7 +133,7 @@ test("a model that dies half way fails the response, which adds nothing and free
   expect(await calls.texts(id)).toEqual(["First", "Second"]);
 });
 
-test("an answer that is cut short adds its input and what there is of its output", async () => {
+test("an answer that is cut short adds its input and its partial output", async () => {
   const { create, call, calls, id } = await serveBusy();
   const running = create({ conversation: id, input: "Second", max_output_tokens: 16 });
   const model = await call(0);
@@ -166,7 +166,7 @@ test.each([false, true])("a client that leaves (stream %s) frees the conversatio
   await expectFree(busy, ["First", "Third"]);
 });
 
-test("whenever a client leaves, the conversation is free soon after and holds whole turns only", async () => {
+test("after a client leaves, the conversation is soon free and holds complete turns only", async () => {
   const { server, create } = await serveBehind(async (response) => {
     await sleep(5 * Math.random());
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -209,7 +209,7 @@ test("cancelling a response frees the conversation, queued or running", async ()
   await expectFree(busy);
 });
 
-test("deleting a response that is being made frees the conversation", async () => {
+test("deleting a response in progress frees the conversation", async () => {
   const busy = await serveBusy();
   const { create, call, id, server } = busy;
   const running = readLive(await create({ conversation: id, input: "Second", stream: true }));
@@ -219,7 +219,7 @@ test("deleting a response that is being made frees the conversation", async () =
   await expectFree(busy);
 });
 
-test("a response of the background holds the conversation from when it is accepted until it has ended", async () => {
+test("a background response holds the conversation from its acceptance to its end", async () => {
   const busy = await serveBusy();
   const { create, call, id, server } = busy;
   const response = await readResponse(await create({ conversation: id, input: "Second", background: true }));

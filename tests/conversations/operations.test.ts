@@ -19,7 +19,7 @@ function unknownItem(id: string): Refusal {
 const METADATA_17 = Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`key${index}`, "x"]));
 const ITEMS_21 = Array.from({ length: 21 }, (_, index) => user(`${index}`));
 
-/** Bodies that are refused, by what is wrong with them; `items` are those of either call that takes them. */
+/** Invalid bodies by their fault; those of `items` concern both calls that accept items. */
 const BAD_ITEMS: Readonly<Record<string, readonly [items: unknown, Refusal]>> = {
   "more than twenty": [
     ITEMS_21,
@@ -57,7 +57,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe("conversations", () => {
-  test("are made of nothing, with an id of the reference's form", async () => {
+  test("can be created without a body, with an id of the reference's form", async () => {
     verifies(
       "conversations.create.empty-body",
       "conversations.operations.all-eight",
@@ -73,14 +73,14 @@ describe("conversations", () => {
     expect({ data, has_more, first_id }).toEqual({ data: [], has_more: false, first_id: null });
   });
 
-  test("begin with the items they are made with, in their order", async () => {
+  test("begin with the items of their creation, in order", async () => {
     verifies("conversations.create.with-items");
     const { id, metadata } = await calls.create({ metadata: { a: "1" }, items: ITEMS_21.slice(1) });
     expect(metadata).toEqual({ a: "1" });
     expect(await calls.texts(id)).toEqual(Array.from({ length: 20 }, (_, index) => `${index + 1}`));
   });
 
-  test("are read, and get new metadata in place of the old", async () => {
+  test("can be read, and new metadata replaces the old", async () => {
     verifies("conversations.get.returns-object", "conversations.update.replaces-metadata");
     const made = await calls.create({ metadata: { a: "1", b: "2" } });
     const read = async () => await conversation(await server.fetch(`/v1/conversations/${made.id}`));
@@ -92,7 +92,7 @@ describe("conversations", () => {
     expect(emptied.metadata).toEqual({});
   });
 
-  test("are deleted once, and then unknown to every call", async () => {
+  test("can be deleted once, and are then unknown to every call", async () => {
     verifies("conversations.delete.answers-deleted", "errors.catalogue.unknown-conversation-is-404");
     const { id } = await calls.create({ items: [user("Hi", { id: "msg_kept" })] });
     const path = `/v1/conversations/${id}`;
@@ -111,12 +111,12 @@ describe("conversations", () => {
     await checkReply(await server.post("/v1/responses", { model: "m", input: "Hi", conversation: id }), refusal);
   });
 
-  test("whose id nobody ever had are unknown", async () => {
+  test("with an id that was never used are unknown", async () => {
     await checkReply(await server.fetch("/v1/conversations/conv_x"), UNKNOWN);
     await checkReply(await server.post("/v1/conversations/conv_x/items", { items: [user("Hi")] }), UNKNOWN);
   });
 
-  test("take at most 16 pairs of metadata, and must be given some to replace them", async () => {
+  test("accept at most 16 pairs of metadata, and an update needs metadata", async () => {
     const tooMany: Refusal = {
       code: "object_above_max_properties",
       param: "metadata",
@@ -143,7 +143,7 @@ describe("conversations", () => {
     },
   );
 
-  test("refuse to be given no items", async () => {
+  test("refuse an empty list of items", async () => {
     const { id } = await calls.create();
     const none: Refusal = { code: "array_below_min_length", param: "items", message: /minimum length 1/ };
     await checkReply(await server.post(`/v1/conversations/${id}/items`, { items: [] }), none);
@@ -157,7 +157,7 @@ describe("conversations", () => {
 });
 
 describe("the items of a conversation", () => {
-  test("are added to its end, normalised as those of a request, and answered alone", async () => {
+  test("are added to its end, normalised like those of a request, and only they are in the reply", async () => {
     verifies("conversations.items.append");
     const { id } = await calls.create({ items: [user("First")] });
     const image = { type: "input_image", image_url: "data:image/png;base64,iVBORw0KGgo=" };
@@ -194,7 +194,7 @@ describe("the items of a conversation", () => {
     expect((await calls.walk(id)).slice(1)).toEqual(added.data);
   });
 
-  test("may be references, parts and the results of tools", async () => {
+  test("may be references, parts and tool outputs", async () => {
     const { id } = await calls.create({ items: [user("Kept", { id: "msg_kept" })] });
     await calls.add(id, [{ type: "custom_tool_call", call_id: "call_9", name: "run", input: "ls" }]);
     await calls.add(id, [{ type: "tool_result", call_id: "call_9", output: "a.txt" }]);
@@ -209,7 +209,7 @@ describe("the items of a conversation", () => {
     expect(await calls.texts(third)).toEqual(["Kept"]);
   });
 
-  test("are added all or none where one of them is there already", async () => {
+  test("are all refused if one of them is already there", async () => {
     const { id } = await calls.create({ items: [user("First", { id: "msg_1" })] });
     const twice: Refusal = {
       code: "invalid_request_error",
@@ -221,7 +221,7 @@ describe("the items of a conversation", () => {
     expect(await calls.texts(id)).toEqual(["First"]);
   });
 
-  test("come twenty at a time, newest first, unless asked otherwise", async () => {
+  test("are listed twenty at a time, newest first, by default", async () => {
     verifies("conversations.items.list", "lists.query.defaults", "lists.query.order", "lists.query.after-is-exclusive");
     const { id } = await calls.create();
     const oldestFirst = Array.from({ length: 25 }, (_, index) => `msg_${index}`);
@@ -250,7 +250,7 @@ describe("the items of a conversation", () => {
     await checkReply(await server.fetch(`${path}?after=msg_x`), cursor);
   });
 
-  test("are read and deleted one by one; deleting answers the conversation", async () => {
+  test("can be read and deleted one by one; deleting returns the conversation", async () => {
     verifies("conversations.items.get-one", "conversations.items.delete-one");
     verifies("errors.catalogue.unknown-conversation-item-is-404");
     const made = await calls.create({ items: [user("One"), user("Two")], metadata: { a: "1" } });
@@ -263,7 +263,7 @@ describe("the items of a conversation", () => {
       await checkReply(await server.fetch(path, { method }), unknownItem(first?.id ?? ""));
   });
 
-  test("are all there, once, and in blocks as they were sent, when 200 clients add them at once", async () => {
+  test("are complete, without duplicates and in the blocks sent, after 200 clients added them at once", async () => {
     verifies("conversations.concurrency.total-order");
     const { id } = await calls.create();
     const writers = Array.from({ length: 200 }, (_, writer) => [0, 1, 2].map((item) => `${writer}.${item}`));
@@ -285,7 +285,7 @@ describe("the items of a conversation", () => {
     expect(blocks.map((block) => block.join(" ")).toSorted()).toEqual(
       writers.map((block) => block.join(" ")).toSorted(),
     );
-    // What was read meanwhile never changed its place.
+    // Items that were read earlier never moved.
     for (const read of reads) expect(read).toEqual(texts.slice(0, read.length));
   });
 });

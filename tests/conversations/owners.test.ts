@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** The server as the holder of a key sees it. */
+/** The server as seen by the holder of a key. */
 function as(key: string): Pick<TestServer, "fetch" | "post"> {
   const call = (path: string, init: RequestInit = {}): Promise<Response> => {
     const headers = new Headers(init.headers);
@@ -26,7 +26,7 @@ function as(key: string): Pick<TestServer, "fetch" | "post"> {
   return { fetch: call, post: (path, body) => call(path, { method: "POST", headers, body: JSON.stringify(body) }) };
 }
 
-test("another owner's conversation is as unknown as one that never was, to every call", async () => {
+test("to every call, another owner's conversation is as unknown as one that never existed", async () => {
   verifies("state.owner.other-key-gets-404");
   const { id } = await calls.create({ items: [user("Secret", { id: "msg_secret" })], metadata: { a: "1" } });
   const theirs = as(KEYS.theirs);

@@ -7,13 +7,13 @@ import { readResponse, readStream } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
 import { conversationCalls, user } from "./call-conversations.ts";
 
-/** The whole server in front of a model that says "Yes.", and the calls on its conversations. */
+/** The whole server with a model that says "Yes.", and calls on its conversations. */
 async function serveYes(answer = says("Yes.")) {
   const behind = await serveBehind(answer);
   return { ...behind, calls: conversationCalls(behind.server) };
 }
 
-test("the model is given the conversation's items before the input, and the next one what was added", async () => {
+test("the model gets the conversation's items before the input, and the next turn gets what was added", async () => {
   verifies("conversations.run.history-is-context", "create.context.order");
   const { calls, create, asked } = await serveYes();
   const { id } = await calls.create({ items: [user("One"), { role: "assistant", content: "Two" }] });
@@ -39,7 +39,7 @@ test("the model is given the conversation's items before the input, and the next
   expect(await calls.texts(id)).toEqual(["One", "Two", "Three", "Yes.", "Four", "Yes."]);
 });
 
-test("a conversation is named by its id or by an object with it, and comes back as an object; otherwise the member is not there", async () => {
+test("a request names a conversation by its id or an object with it; the response shows an object, or no member without one", async () => {
   verifies("conversations.run.echo-is-object", "response.body.conversation-and-prompt-absent");
   verifies("create.chain.echoed");
   const { calls, create } = await serveYes();
@@ -55,7 +55,7 @@ test("a conversation is named by its id or by an object with it, and comes back 
   expect(await readResponse(await create())).not.toHaveProperty("conversation");
 });
 
-test("a conversation that is named in another way is refused before it is looked for", async () => {
+test("a malformed name of a conversation is refused before any lookup", async () => {
   verifies("errors.catalogue.ill-formed-id");
   const { create } = await serveYes();
   const prefix: Refusal = {
@@ -70,7 +70,7 @@ test("a conversation that is named in another way is refused before it is looked
   await checkReply(await create({ conversation: 5 }), type);
 });
 
-test("the items of a response stay in the conversation with their ids, also when the response is deleted", async () => {
+test("the items of a response keep their ids in the conversation, also after the response is deleted", async () => {
   verifies("conversations.run.outlives-response");
   const { calls, create, server } = await serveYes();
   const { id } = await calls.create();
@@ -82,7 +82,7 @@ test("the items of a response stay in the conversation with their ids, also when
   expect((await create({ conversation: id })).status).toBe(200);
 });
 
-test("with store false the conversation is read and stays as it was", async () => {
+test("with store false the conversation is read and not changed", async () => {
   verifies("conversations.run.store-false-appends-nothing");
   const { calls, create, asked } = await serveYes();
   const { id } = await calls.create({ items: [user("One")] });
@@ -92,7 +92,7 @@ test("with store false the conversation is read and stays as it was", async () =
   expect(await calls.texts(id)).toEqual(["One"]);
 });
 
-test("a conversation can be answered without any input, but not an empty one", async () => {
+test("a conversation can be answered without any input, unless it is empty", async () => {
   const { calls, create, asked } = await serveYes();
   const { id } = await calls.create({ items: [user("One")] });
   expect((await create({ conversation: id, input: undefined })).status).toBe(200);
@@ -109,7 +109,7 @@ test("a conversation can be answered without any input, but not an empty one", a
   await calls.add(empty, [user("It is not held.")]);
 });
 
-test("a list of items as conversation is put before the input, is not echoed and not listed as input", async () => {
+test("a list of items as conversation precedes the input, and is neither echoed nor listed as input", async () => {
   verifies("extensions.conversation.list-of-items");
   const { create, asked, server } = await serveYes();
   const conversation = [user("One"), { role: "assistant", content: "Two" }, { type: "input_text", text: "Three" }];
@@ -126,7 +126,7 @@ test("a list of items as conversation is put before the input, is not echoed and
   await checkReply(await create({ conversation, previous_response_id: response.id }), both);
 });
 
-test("a function's call is answered in the next turn of a conversation; a turn without the answer is refused and changes nothing", async () => {
+test("a function call is answered in the next turn of a conversation; a turn without its output is refused and changes nothing", async () => {
   const call = toolDelta(0, { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } });
   const answers = [chunks(call, lastChunk("tool_calls")), says("18 degrees.")];
   const { calls, create, asked } = await serveYes((...parts) => answers.shift()?.(...parts));
@@ -152,7 +152,7 @@ test("a function's call is answered in the next turn of a conversation; a turn w
   expect(await calls.texts(id)).toEqual(["Weather?", "function_call", "function_call_output", "18 degrees."]);
 });
 
-test("an item of a conversation can be referred to anywhere else, and not be brought to the conversation again", async () => {
+test("an item of a conversation can be referred to elsewhere, but not added to the same conversation again", async () => {
   verifies("conversations.items.referred-to-elsewhere", "conversations.items.once");
   const { calls, create, asked } = await serveYes();
   const { id } = await calls.create({ items: [user("One", { id: "msg_one" })] });
@@ -169,7 +169,7 @@ test("an item of a conversation can be referred to anywhere else, and not be bro
   expect(await calls.texts(id)).toEqual(["One"]);
 });
 
-test("reasoning of earlier turns is left out where only the current turn's counts, and stays in the conversation", async () => {
+test("reasoning of earlier turns is not sent to a model that needs only the current turn's, and stays in the conversation", async () => {
   const { calls, create, asked } = await serveYes();
   const reasoning = { type: "reasoning", id: "rs_1", summary: [{ type: "summary_text", text: "Hm." }] };
   const { id } = await calls.create({ items: [user("One"), reasoning, { role: "assistant", content: "Two" }] });
@@ -178,7 +178,7 @@ test("reasoning of earlier turns is left out where only the current turn's count
   expect(await calls.texts(id)).toEqual(["One", "reasoning", "Two", "Three", "Yes."]);
 });
 
-test("a conversation of 5,000 items is answered, with all of them before the input", async () => {
+test("a conversation of 5,000 items is answered, and all of them precede the input", async () => {
   const { calls, create, upstream } = await serveYes();
   const { id } = await calls.create();
   for (let first = 0; first < 5_000; first += 20)

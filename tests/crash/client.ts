@@ -3,16 +3,16 @@ import type { ChildServer } from "../child-server.ts";
 export const KINDS = ["foreground", "foreground stream", "background", "background stream", "conversation"] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** What one client knew when its connection broke. */
+/** What one client had received when its connection broke. */
 export interface Witness {
   readonly kind: Kind;
-  /** Null: the server died before it told. */
+  /** Null if the server died before it sent the id. */
   id: string | null;
-  /** The JSON of the events it saw, in order. */
+  /** The received events as JSON, in order. */
   readonly events: string[];
 }
 
-/** Asks for one response and reads what comes until the end, or until the server dies. */
+/** Requests one response and reads until its end or the server's death. */
 export async function ask(server: ChildServer, kind: Kind, conversation: string): Promise<Witness> {
   const witness: Witness = { kind, id: null, events: [] };
   const body = {
@@ -28,13 +28,13 @@ export async function ask(server: ChildServer, kind: Kind, conversation: string)
     if (body.stream) await readEvents(reply, witness);
     else witness.id = idIn(await reply.text());
   } catch {
-    // The server died: that is what is tested.
+    // The server died, as this test wants.
   }
   return witness;
 }
 
 async function readEvents(reply: Response, witness: Witness): Promise<void> {
-  if (reply.status !== 200 || reply.body === null) return; // Another writer had the conversation.
+  if (reply.status !== 200 || reply.body === null) return; // Another writer held the conversation.
   let text = "";
   for await (const piece of reply.body.pipeThrough(new TextDecoderStream())) {
     text += piece;

@@ -9,9 +9,9 @@ import { ask, KINDS, type Witness } from "./client.ts";
 import { dataFolder, query, start } from "./lives.ts";
 import { serveTalkingModel } from "./talking-model.ts";
 
-/** CI, whose time is short, asks for fewer. */
+/** CI sets a lower number to save time. */
 const KILLS = Number(process.env["CRASH_KILLS"] ?? 50);
-/** Fewer may by chance meet no run of some kind in the moment that counts. */
+/** With fewer, a run of some kind may by chance not be interrupted at the right moment. */
 const KILLS_THAT_MEET_ALL = 50;
 const RUNS_AT_ONCE = 20;
 const LIFE_MS_MAX = 450;
@@ -46,7 +46,7 @@ test(
   TEST_TIMEOUT_MS,
 );
 
-/** What the kills must have met, or the test has shown nothing. */
+/** What the kills must have interrupted; otherwise the test has shown nothing. */
 type Seen = Record<"completed" | "failed" | "begun again" | "in a conversation", number>;
 
 async function conversationOf(server: ChildServer): Promise<string> {
@@ -54,7 +54,7 @@ async function conversationOf(server: ChildServer): Promise<string> {
   return /"id":"(conv_[0-9a-f]+)"/.exec(JSON.stringify(created))?.[1] ?? "";
 }
 
-/** Everything a client saw is still so, the rest is there, and the end is one. */
+/** Everything that a client saw is unchanged, the rest follows it, and there is one end. */
 async function checkWitness(server: ChildServer, { kind, id, events }: Witness, seen: Seen): Promise<void> {
   if (id === null) return;
   const path = `/v1/responses/${id}`;
@@ -86,14 +86,14 @@ function restPath(path: string, count: number): string {
   return `${path}/events?dialect=reference${count === 0 ? "" : `&starting_after=${count - 1}`}`;
 }
 
-/** Every item that was announced is also told to be done. */
+/** Every announced item also has its done event. */
 function checkClosed(events: readonly ResponseStreamEvent[]): void {
   const added = events.flatMap((event) => (event.type === "response.output_item.added" ? [event.item.id] : []));
   const done = events.flatMap((event) => (event.type === "response.output_item.done" ? [event.item.id] : []));
   expect(done).toEqual(added);
 }
 
-/** A conversation holds both items of each response that completed, side by side, and nothing of the others. */
+/** A conversation holds both items of each completed response, next to each other, and nothing of other responses. */
 async function checkConversation(server: ChildServer, conversation: string): Promise<void> {
   const items: { readonly id: string; readonly role: string }[] = [];
   for (let after = ""; ; ) {

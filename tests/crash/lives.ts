@@ -16,7 +16,8 @@ import { type ChildServer, startChildServer } from "../child-server.ts";
 import { readResponse } from "../responses/read-stream.ts";
 
 /**
- * A model server that answers at once, but the input `wait` only when it is released, and the input `silence` never.
+ * A model server that answers at once, except to the input `wait`, which it answers when released, and `silence`, which
+ * it never answers.
  */
 export async function serveModel() {
   const gate = Promise.withResolvers<void>();
@@ -35,14 +36,14 @@ export async function serveModel() {
   };
 }
 
-/** A folder that several servers of one test live in, one after the other or together. */
+/** A data folder shared by several servers of one test, one after the other or at the same time. */
 export async function dataFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "antiphon-lives-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** Starts a server on such a folder; it ends with the test at the latest. */
+/** Starts a server on this folder; it ends with the test at the latest. */
 export function start(
   dataDir: string,
   modelUrl: string,
@@ -66,7 +67,7 @@ export async function until(server: ChildServer, id: string, ...statuses: readon
   }
 }
 
-/** Runs a statement on the database of the servers of a folder; gives back its rows. */
+/** Runs a statement on the database of the folder and returns its rows. */
 export function query(folder: string, sql: string): readonly Readonly<Record<string, unknown>>[] {
   const database = new DatabaseSync(join(folder, "antiphon.db"), { timeout: 5_000 });
   const rows = database.prepare(sql).all();
@@ -74,7 +75,7 @@ export function query(folder: string, sql: string): readonly Readonly<Record<str
   return rows;
 }
 
-/** As if the server that was started first had been away for longer than its lease. */
+/** Changes the database as if the first server had been away for longer than its lease. */
 export function expireLease(folder: string): void {
   query(folder, "update workers set expires_at = 0 where id = (select min(id) from workers)");
 }

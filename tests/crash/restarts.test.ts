@@ -7,7 +7,7 @@ import { dataFolder, enqueue, query, serveModel, start, until } from "./lives.ts
 const TEST_TIMEOUT_MS = 60_000;
 
 test(
-  "what a killed server was telling is ended at once, however busy its successor is with what is begun again",
+  "the interrupted answers of a killed server are ended at once, even if its successor is busy with restarted runs",
   async () => {
     verifies("state.crash.ended-at-once");
     const [folder, model] = [await dataFolder(), await serveModel()];
@@ -26,7 +26,7 @@ test(
 );
 
 test(
-  "a background response that ends the server each time is begun again a few times only",
+  "a background response that crashes the server each time is restarted only a few times",
   async () => {
     verifies("state.crash.restarts-are-limited");
     const [folder, model] = [await dataFolder(), await serveModel()];

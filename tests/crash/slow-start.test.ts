@@ -22,7 +22,7 @@ const WATCH: RunWatch = {
   left: () => {},
 };
 
-/** A keeper of a store, whose claims wait until they are let go. */
+/** A run keeper with a store whose claims wait until the test releases them. */
 async function keeperThatWaits() {
   const { events, ledger } = await openTestStore();
   const gate = Promise.withResolvers<readonly never[]>();
@@ -54,7 +54,7 @@ async function keeperThatWaits() {
   return { keeper, gate, said };
 }
 
-test("a start does not wait long for what earlier processes left, and says so", async () => {
+test("a start does not wait long for the runs of earlier processes, and logs that it continues", async () => {
   verifies("state.crash.start-is-bounded");
   const { keeper, gate, said } = await keeperThatWaits();
   await keeper.start(20);
@@ -62,7 +62,7 @@ test("a start does not wait long for what earlier processes left, and says so", 
   gate.resolve([]);
 });
 
-test("a start that cannot read what was left fails; one that fails later says so and tries again", async () => {
+test("a start fails if it cannot read the left runs; a later failure is logged and retried", async () => {
   verifies("state.crash.start-is-bounded");
   const early = await keeperThatWaits();
   early.gate.reject(new Error("unreadable"));
@@ -74,7 +74,7 @@ test("a start that cannot read what was left fails; one that fails later says so
   expect(late.said).toContain("the runs of this server could not be looked after");
 });
 
-test("runs that were left in numbers are all ended, and the log says how many and how long it took", async () => {
+test("many left runs are all ended, and the log says how many and how long it took", async () => {
   verifies("state.crash.start-is-bounded");
   const [folder, model] = [await dataFolder(), await serveModel()];
   const first = await start(folder, model.url);

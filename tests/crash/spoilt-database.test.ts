@@ -11,7 +11,7 @@ import { dataFolder, query } from "./lives.ts";
 
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
 
-/** What the command says on a data folder where it cannot serve, and how it exits. */
+/** The output and exit code of the command on a data folder that it cannot use. */
 async function runOn(folder: string, ...args: readonly string[]) {
   const env = { PATH: process.env["PATH"], DATA_DIR: folder, PORT: "0", STT_PORT: "0", SPEECH_ENGINE: "none" };
   const child = spawn(process.execPath, [MAIN, ...args], { cwd: folder, env });
@@ -32,7 +32,7 @@ function spoilTable(folder: string, table: string): void {
 }
 
 test.each([[[]], [["keys", "list"]]])(
-  "a start on a file that is no database says so and what to do, and leaves the file alone: %j",
+  "a start on a file that is no database says so and what to do, and does not change the file: %j",
   async (args) => {
     verifies("state.spoilt.clear-at-start");
     const folder = await dataFolder();
@@ -48,7 +48,7 @@ test.each([[[]], [["keys", "list"]]])(
   },
 );
 
-test("a database that turns out to be damaged while it serves is told in the log and by /readyz, and what can be read is served", async () => {
+test("a database that proves damaged at run time is reported in the log and by /readyz, and readable data is served", async () => {
   verifies("state.spoilt.clear-at-run-time");
   const folder = await dataFolder();
   const first = await startChildServer({ env: { DATA_DIR: folder } });
@@ -60,7 +60,7 @@ test("a database that turns out to be damaged while it serves is told in the log
   const broken = await second.fetch(`/v1/responses/${id}/input_items`);
   expect(broken.status).toBe(500);
   expect(await broken.text()).not.toMatch(/sqlite|damaged|antiphon\.db/i);
-  // The log is a pipe: its line may come after the reply.
+  // The log is a pipe, so its line may arrive after the reply.
   await expect.poll(() => JSON.stringify(second.lines())).toContain("The database is damaged");
   expect((await second.fetch("/readyz")).status).toBe(503);
   expect((await second.fetch(`/v1/responses/${id}`)).status).toBe(200);

@@ -8,7 +8,7 @@ import { dataFolder, enqueue, expireLease, query, serveModel, start, until } fro
 const TEST_TIMEOUT_MS = 60_000;
 
 test(
-  "a server that is stopped hands its waiting responses to the next, and the one that said something ends as failed",
+  "a stopped server leaves its queued responses to the next one, and a response with output ends as failed",
   async () => {
     verifies("state.drain.background-is-taken-over");
     const [folder, model] = [await dataFolder(), await serveModel()];
@@ -16,7 +16,7 @@ test(
     const running = await enqueue(first, "wait");
     const waiting = await enqueue(first, "go");
     await until(first, running, "in_progress");
-    await sleep(100); // Its first word is said.
+    await sleep(100); // Its first word is sent.
     expect(await first.stop()).toBe(0);
     const second = await start(folder, model.url);
     expect((await until(second, waiting, "completed")).output).toMatchObject([{ content: [{ text: "Well done" }] }]);
@@ -31,7 +31,7 @@ test(
 );
 
 test(
-  "of two servers on one database, the one that lost its lease writes nothing more of its runs",
+  "of two servers on one database, the one that lost its lease writes nothing more to its runs",
   async () => {
     verifies("state.lease.fenced");
     const [folder, model] = [await dataFolder(), await serveModel()];
@@ -49,7 +49,7 @@ test(
     const ended = await events(second);
     first.resume();
     model.release();
-    await sleep(500); // The first one now hears its model finish.
+    await sleep(500); // The first server now receives the end of its model's answer.
     expect(await events(second)).toEqual(ended);
     expect(await events(first)).toEqual(ended);
     expect(await until(first, id, "failed", "completed")).toEqual(failed);
@@ -59,7 +59,7 @@ test(
 );
 
 test(
-  "a response that another server makes can be read along and cancelled",
+  "a response made by another server can be followed and cancelled",
   async () => {
     const [folder, model] = [await dataFolder(), await serveModel()];
     const maker = await start(folder, model.url);
@@ -75,7 +75,7 @@ test(
 );
 
 test(
-  "whoever waits for a response that another server had to end is told its end",
+  "clients waiting for a response learn its end from another server that ends it",
   async () => {
     verifies("state.lease.readers-follow");
     const [folder, model] = [await dataFolder(), await serveModel()];
@@ -87,7 +87,7 @@ test(
     const unstored = create({ stream: true, store: false });
     const attached = create({ background: true, stream: true });
     while (model.calls() < 4) await sleep(10);
-    await sleep(300); // Their first words are said.
+    await sleep(300); // Their first words are sent.
     first.pause();
     expireLease(folder);
     while (query(folder, "select id from responses where status = 'in_progress'").length > 0) await sleep(50);
@@ -103,7 +103,7 @@ test(
 );
 
 test(
-  "a server that drains keeps its lease",
+  "a draining server keeps its lease",
   async () => {
     verifies("state.drain.lease-is-kept");
     const [folder, model] = [await dataFolder(), await serveModel()];
@@ -124,7 +124,7 @@ test(
 );
 
 test(
-  "a server that is told to stop twice stops once",
+  "a second stop of a server has no further effect",
   async () => {
     verifies("state.drain.lease-is-kept");
     const [folder, model] = [await dataFolder(), await serveModel()];
@@ -136,7 +136,7 @@ test(
 );
 
 test(
-  "a response that is deleted through another server is made no longer, however silent it is",
+  "a response deleted through another server is stopped, even while its model is silent",
   async () => {
     const [folder, model] = [await dataFolder(), await serveModel()];
     const maker = await start(folder, model.url);

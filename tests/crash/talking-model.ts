@@ -11,7 +11,7 @@ import {
 const WORDS_MAX = 60;
 const PAUSE_MS_MAX = 8;
 
-/** A model server that says a random number of words with random pauses. */
+/** A model server that sends a random number of words with random pauses. */
 export function serveTalkingModel(): Promise<ChatServer> {
   return serveChat((response) => talk(response, Math.ceil(Math.random() * WORDS_MAX)));
 }

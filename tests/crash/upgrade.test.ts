@@ -4,7 +4,7 @@ import { dataFolder, enqueue, query, serveModel, start, until } from "./lives.ts
 
 const TEST_TIMEOUT_MS = 60_000;
 
-/** What an earlier or later version left in a task, as statements on the stored JSON, and how the response ends. */
+/** Tasks as other versions store them (SQL statements on the stored JSON), and how the response ends. */
 const LEFT: Readonly<Record<string, readonly [change: string, status: "completed" | "failed", message: RegExp]>> = {
   "an earlier version, before tasks had a number": [
     "json_remove(task, '$.version', '$.speech', '$.compaction', '$.request.presencePenalty', '$.request.trace')",

@@ -39,7 +39,7 @@ async function storedNames(): Promise<readonly string[]> {
   return readdir(join(server.dataDir, "files"));
 }
 
-test("an upload is answered with the file object, which can be fetched", async () => {
+test("an upload returns the file object, which can be fetched", async () => {
   verifies("files.upload.object-of-the-reference");
   const reply = await upload(server);
   const file: unknown = await reply.json();
@@ -84,14 +84,14 @@ test.each([
   expect([reply.status, error.param]).toEqual([400, expect.stringMatching(/^expires_after/)]);
 });
 
-test.each([3600, 2_592_000])("a file with expires_after of %i seconds says when it expires", async (seconds) => {
+test.each([3600, 2_592_000])("a file with expires_after of %i seconds shows its expiry", async (seconds) => {
   verifies("files.upload.object-of-the-reference");
   const reply = await upload(server, { "expires_after[anchor]": "created_at", "expires_after[seconds]": `${seconds}` });
   const { created_at: createdAt, expires_at: expiresAt } = Object(await reply.json());
   expect(expiresAt - createdAt).toBe(seconds);
 });
 
-test("a file as large as allowed comes back as it was sent, and a larger one is refused", async () => {
+test("a file of the maximum size comes back unchanged, and a larger one is refused", async () => {
   verifies("files.upload.bytes-unchanged", "files.upload.too-large");
   const bytes = Buffer.alloc(UPLOAD_BYTES_MAX, "\0\xff\r\n--x", "latin1");
   const id = await idOf(await upload(server, { file: new File([bytes], "big.bin"), purpose: "batch" }));
@@ -156,19 +156,19 @@ describe("an upload is refused", () => {
       { code: "string_above_max_length", param: "file.filename", message: /1024/ },
     ],
   };
-  test.each(Object.entries(cases))("%s, and nothing is kept", async (_title, [parts, refusal]) => {
+  test.each(Object.entries(cases))("%s, and nothing is stored", async (_title, [parts, refusal]) => {
     verifies("files.upload.wrong-parts", "files.upload.empty-file");
     const before = await storedNames().catch(() => []);
     await checkReply(await upload(server, parts), refusal);
     expect(await storedNames().catch(() => [])).toEqual(before);
   });
 
-  test("that is no form", async () => {
+  test("that is not a form", async () => {
     const reply = await server.post("/v1/files", { purpose: "user_data" });
     expect(reply.status).toBe(415);
   });
 
-  test("that ends too soon", async () => {
+  test("that ends too early", async () => {
     const body = '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nhalf';
     const headers = { "content-type": "multipart/form-data; boundary=b" };
     const reply = await server.fetch("/v1/files", { method: "POST", headers, body });
@@ -190,12 +190,12 @@ test("a deleted file is unknown on every path", async () => {
   expect(await storedNames()).not.toContain(id);
 });
 
-test.each(["file-0", "resp_0", "..%2F..%2Fapi-key", "%00", "x".repeat(1000)])("%s is no file", async (id) => {
+test.each(["%s is not a file", "resp_0", "..%2F..%2Fapi-key", "%00", "x".repeat(1000)])("%s is no file", async (id) => {
   verifies("files.fetch.unknown");
   await checkUnknown((path, method) => server.fetch(path, { method }), id);
 });
 
-test("a file of another project is answered like one that never was", async () => {
+test("another project's file gets the same answer as one that never existed", async () => {
   verifies("files.owner.foreign-is-unknown", "state.owner.other-key-gets-404");
   const id = await idOf(await upload(server));
   await checkUnknown(theirs, id);
@@ -248,7 +248,7 @@ test.each([
   expect(await reply.text()).toBe("<script>");
 });
 
-test("files are the same after a restart", async () => {
+test("files are unchanged after a restart", async () => {
   verifies("files.storage.survives-restart");
   const folder = await mkdtemp(join(tmpdir(), "antiphon-restart-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));

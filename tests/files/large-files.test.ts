@@ -9,10 +9,10 @@ import { verifies } from "../verifies.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const FILE_MEBIBYTES = 200;
-/** What a transfer of any size may take beside what the process had: buffers, and garbage not yet collected. */
+/** Memory that a transfer of any size may add: buffers, and garbage not yet collected. */
 const GROWTH_BYTES_MAX = 120 * MEBIBYTE;
 
-/** More than lies between two processes, so that some of it is being written when all of it is sent. */
+/** More than the pipes between two processes hold, so that writing has begun before everything is sent. */
 const SENT_BYTES = 64 * MEBIBYTE;
 
 async function startChild(): Promise<{ server: ChildServer; dataDir: string }> {
@@ -40,7 +40,7 @@ async function* formParts(): AsyncGenerator<Uint8Array> {
 }
 
 test.skipIf(process.platform !== "linux")(
-  "the server's memory does not grow with a file",
+  "the server's memory does not grow with the size of a file",
   { timeout: 60_000 },
   async () => {
     verifies("files.content.streams");
@@ -67,7 +67,7 @@ test.skipIf(process.platform !== "linux")(
   },
 );
 
-test("a process killed in the middle of an upload leaves nothing of it", async () => {
+test("a process killed during an upload leaves nothing of it", async () => {
   verifies("files.storage.half-written-is-removed");
   const { server, dataDir } = await startChild();
   const socket = connect(Number(new URL(server.url).port), "127.0.0.1");

@@ -6,7 +6,7 @@ export type Parts = Readonly<Record<string, string | File | readonly (string | F
 
 export const NOTES = new File(["one two"], "notes.txt", { type: "text/plain" });
 
-/** Sends an upload that is plain but for `parts`; an empty list takes a part out. */
+/** Sends a valid upload, changed by `parts`; an empty list removes a part. */
 export function upload(server: TestServer, parts: Parts = {}, headers: Record<string, string> = {}): Promise<Response> {
   const form = new FormData();
   for (const [name, given] of Object.entries({ file: NOTES, purpose: "user_data", ...parts }))

@@ -1,29 +1,29 @@
 import { readFileSync } from "node:fs";
 import { isRecord } from "../../src/base/json/records.ts";
 
-/** One operation as far as it names things by their ids. */
+/** The places of ids in one operation. */
 export interface IdOperation {
   readonly operationId: string;
   readonly method: string;
-  /** As the contract writes it: `/v1/files/{file_id}`. */
+  /** As in the contract: `/v1/files/{file_id}`. */
   readonly path: string;
   readonly pathIds: readonly string[];
-  /** `after`, `before`. */
+  /** `after` and `before`. */
   readonly cursors: readonly string[];
-  /** `Schema.member` of everything in the body that looks as if it named something. */
+  /** `Schema.member` of every member of the body whose name looks like an id. */
   readonly bodyMembers: readonly string[];
   readonly bodyTypes: readonly string[];
 }
 
 const CONTRACT = new URL("../../generated/responses-api/openapi.json", import.meta.url);
-/** Path parameters that name nothing that belongs to an owner. */
+/** Path parameters that do not name an owner's things. */
 const SHARED_NAMES: ReadonlySet<string> = new Set(["model"]);
 const CURSORS: ReadonlySet<string> = new Set(["after", "before"]);
 const NAMING_MEMBER = /(^|_)ids?$|^conversation$/;
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Every operation that takes an id anywhere, from the contract itself. */
+/** Every operation of the contract that takes an id anywhere. */
 export function readIdOperations(): readonly IdOperation[] {
   const contract = recordOf(JSON.parse(readFileSync(CONTRACT, "utf8")));
   const found = Object.entries(recordOf(contract["paths"])).flatMap(([path, shared]) =>

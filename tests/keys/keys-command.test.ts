@@ -5,7 +5,7 @@ import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { makeKey, runKeys } from "./keys-command.ts";
 
-/** What the contract promises, and a little for a slow machine. */
+/** The time that the contract promises, and some more for a slow machine. */
 const REVOKED_WITHIN_MS = 2_000 + 500;
 
 describe("the command keys", () => {
@@ -23,7 +23,7 @@ describe("the command keys", () => {
   const listed = async (): Promise<readonly string[]> =>
     (await runKeys(server.dataDir, "list")).out.split("\n").filter((line) => line !== "");
 
-  test("makes a key that works at once, and prints it alone where scripts read it", async () => {
+  test("makes a key that works at once, and prints only the key on standard output", async () => {
     verifies("auth.keys.made-listed-revoked");
     const made = await runKeys(server.dataDir, "create", "--name", "my laptop", "--owner", "acme/web");
     expect(made.code).toBe(0);
@@ -39,7 +39,7 @@ describe("the command keys", () => {
     expect(line).not.toContain(key.slice(0, -4).slice(-8));
   });
 
-  test("revokes a key, which then stops working shortly, and no other", async () => {
+  test("revokes a key, which soon stops working, and no other key", async () => {
     verifies("auth.keys.made-listed-revoked");
     const [lost, kept] = [await makeKey(server.dataDir), await makeKey(server.dataDir)];
     expect([await statusWith(lost), await statusWith(kept)]).toEqual([200, 200]);
@@ -55,7 +55,7 @@ describe("the command keys", () => {
     expect(await runKeys(server.dataDir, "revoke", id)).toMatchObject({ code: 1, out: "" });
   });
 
-  test("makes a key that ends by itself, where that is wanted", async () => {
+  test("makes a key with an expiry if asked to", async () => {
     verifies("auth.keys.expire");
     const [brief, lasting] = [
       await makeKey(server.dataDir, "--expires-in", "2s"),
@@ -93,7 +93,7 @@ describe("the command keys", () => {
     expect(err).not.toMatch(/\n +at /);
   });
 
-  test("tells how it is used", async () => {
+  test("prints its usage", async () => {
     expect(await runKeys(server.dataDir, "--help")).toMatchObject({
       code: 0,
       out: expect.stringContaining("keys create --name NAME"),

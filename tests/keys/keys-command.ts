@@ -9,7 +9,7 @@ export interface Outcome {
   readonly err: string;
 }
 
-/** Runs `antiphon keys …` in a process of its own, on the data of a server. */
+/** Runs `antiphon keys …` in its own process, on the data of a server. */
 export function runKeys(dataDir: string, ...words: readonly string[]): Promise<Outcome> {
   return new Promise((resolve) => {
     const env = { PATH: process.env["PATH"] ?? "", DATA_DIR: dataDir };

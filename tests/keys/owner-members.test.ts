@@ -12,9 +12,7 @@ import {
   unknownLike,
 } from "./two-owners.ts";
 
-/**
- * What a member of a body names, and how it is written; `item` stands in the list of items that the operation takes.
- */
+/** What a member of a body names, and how it is written. `item` is an item of the operation's list. */
 type Naming = { readonly isSought: boolean } & (
   | { readonly members: (asked: Things) => object }
   | { readonly item: (asked: Things) => object }
@@ -22,10 +20,7 @@ type Naming = { readonly isSought: boolean } & (
 
 const message = (part: object): object => ({ type: "message", role: "user", content: [part] });
 
-/**
- * Everything in a body that names what is stored. `isSought` false: the id is only kept, and no owner gets anything by
- * it.
- */
+/** Every member that names a stored thing. With `isSought: false` the id is only stored and never looked up. */
 const NAMING: Readonly<Record<string, Naming>> = {
   "CreateResponseRequest.previous_response_id": chained(),
   "InputTokensRequest.previous_response_id": chained(),
@@ -53,7 +48,7 @@ const NAMING: Readonly<Record<string, Naming>> = {
   },
 };
 
-/** Why the other members do not name what an owner has stored; by member, or by schema and member. */
+/** Why the other members name nothing stored; by member, or by schema and member. */
 const NAMES_NOTHING_STORED: Readonly<Record<string, string>> = {
   id: "an item's own id goes with the item, as MessageInput.id shows",
   call_id: "ties an output to its call within one context",
@@ -95,7 +90,7 @@ const CASES = OPERATIONS.flatMap((operation) =>
   }),
 );
 
-test("every member of a body that looks as if it named something is tried, or known to name nothing", () => {
+test("every member of a body that looks like an id is tested, or listed as naming nothing", () => {
   const members = new Set(readIdOperations().flatMap(({ bodyMembers }) => bodyMembers));
   const unexplained = [...members].filter(
     (member) =>
@@ -107,30 +102,33 @@ test("every member of a body that looks as if it named something is tried, or kn
   expect(Object.keys(NAMING).filter((member) => !members.has(member))).toEqual([]);
 });
 
-describe("what another owner has", () => {
+describe("another owner's things", () => {
   let two: TwoOwners;
   beforeAll(async () => {
     two = await startWithTwoOwners();
   });
   afterAll(() => two.server.close());
 
-  test.each(CASES)("is as %s of %s what never was", async (_member, _id, operation, naming) => {
-    verifies("state.owner.chaining-is-checked");
-    const [ours, own] = [await makeThings(two.ours), await makeThings(two.theirs)];
-    const unknown = unknownLike(ours);
-    const ask = async (party: "ours" | "theirs", asked: Things) => {
-      const path = operation.path.replace("{conversation_id}", (party === "ours" ? ours : own).conversation_id);
-      return await seen(await two[party].ask(operation.method, path, bodyOf(operation, naming, asked)), asked);
-    };
-    const nothing = await ask("theirs", unknown);
-    expect(await ask("theirs", ours)).toEqual(nothing);
-    if (!seeks(operation, naming)) return;
-    expect([400, 404]).toContain(nothing.status);
-    expect((await ask("ours", ours)).body).not.toEqual((await ask("ours", unknown)).body);
-  });
+  test.each(CASES)(
+    "get the same answer as %s of %s as things that never existed",
+    async (_member, _id, operation, naming) => {
+      verifies("state.owner.chaining-is-checked");
+      const [ours, own] = [await makeThings(two.ours), await makeThings(two.theirs)];
+      const unknown = unknownLike(ours);
+      const ask = async (party: "ours" | "theirs", asked: Things) => {
+        const path = operation.path.replace("{conversation_id}", (party === "ours" ? ours : own).conversation_id);
+        return await seen(await two[party].ask(operation.method, path, bodyOf(operation, naming, asked)), asked);
+      };
+      const nothing = await ask("theirs", unknown);
+      expect(await ask("theirs", ours)).toEqual(nothing);
+      if (!seeks(operation, naming)) return;
+      expect([400, 404]).toContain(nothing.status);
+      expect((await ask("ours", ours)).body).not.toEqual((await ask("ours", unknown)).body);
+    },
+  );
 });
 
-test("what a conversation's items name is sought for the owner of the conversation", async () => {
+test("things named in a conversation's items are looked up for the conversation's owner", async () => {
   verifies("state.owner.chaining-is-checked");
   const two = await startWithTwoOwners();
   onTestFinished(() => two.server.close());
@@ -148,7 +146,7 @@ test("what a conversation's items name is sought for the owner of the conversati
   expect((await answer(two.ours, ours)).status).toBe(200);
 });
 
-/** Conversations keep what their items name as it is written; it is sought when a response is made with them. */
+/** A conversation stores names in its items unchecked. They are looked up when a response uses it. */
 function seeks({ operationId }: IdOperation, naming: Naming): boolean {
   const keeps = operationId.includes("Conversation") && "item" in naming && naming !== NAMING["ItemReferenceInput.id"];
   return naming.isSought && !keeps;

@@ -4,10 +4,10 @@ import { verifies } from "../verifies.ts";
 import { makeThings, type Party, startWithTwoOwners, type TwoOwners, unknownLike } from "./two-owners.ts";
 
 const ROUNDS = 60;
-/** Far below what reading it would take, far above what two equal refusals differ by. */
+/** Far below the time to read the response, and far above the difference between two equal refusals. */
 const RATIO_MAX = 2;
 
-describe("a response of another owner takes no longer to refuse than one that never was, however large it is", () => {
+describe("refusing another owner's response takes as long as refusing one that never existed, however large it is", () => {
   let two: TwoOwners;
   let ids: { readonly theirs: string; readonly nobodys: string };
   beforeAll(async () => {
@@ -45,7 +45,7 @@ describe("a response of another owner takes no longer to refuse than one that ne
     expect(median(theirs) / median(nobodys)).toBeLessThan(RATIO_MAX);
     if (path === "by cancel") return;
     const own = [await timeOf(() => ask(two.ours, ids.theirs)), await timeOf(() => ask(two.ours, ids.theirs))];
-    expect(Math.min(...own) / median(nobodys)).toBeGreaterThan(RATIO_MAX); // Or the test would be blind.
+    expect(Math.min(...own) / median(nobodys)).toBeGreaterThan(RATIO_MAX); // Otherwise the test is blind.
   });
 });
 

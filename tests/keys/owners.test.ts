@@ -14,7 +14,7 @@ import {
 const OPERATIONS = readIdOperations();
 const isHosted = ({ operationId }: IdOperation): boolean => operationId.includes("VectorStore");
 
-/** The smallest body that an operation takes. */
+/** The smallest valid body of an operation. */
 const BODIES: Readonly<Record<string, unknown>> = {
   updateConversation: { metadata: {} },
   createConversationItems: { items: [{ role: "user", content: "Hi" }] },
@@ -23,12 +23,12 @@ const BODIES: Readonly<Record<string, unknown>> = {
   searchVectorStore: { query: "Hi" },
 };
 
-/** The path with ids in the place of their names. */
+/** The path with ids filled in. */
 function pathOf({ path }: IdOperation, ids: Readonly<Record<string, string>>): string {
   return path.replaceAll(/\{(\w+)\}/g, (_name, parameter: string) => ids[parameter] ?? "");
 }
 
-describe("what another owner has", () => {
+describe("another owner's things", () => {
   let two: TwoOwners;
   beforeAll(async () => {
     two = await startWithTwoOwners();
@@ -38,7 +38,7 @@ describe("what another owner has", () => {
   const ask = (party: Party, operation: IdOperation, ids: Readonly<Record<string, string>>): Promise<Response> =>
     party.ask(operation.method, pathOf(operation, ids), BODIES[operation.operationId]);
 
-  /** Asks for the first of the path's ids among one's own, and for the others among `asked`. */
+  /** Uses the caller's own id for the first id of the path, and those of `asked` for the others. */
   const mixed = (
     operation: IdOperation,
     own: Things,
@@ -50,13 +50,13 @@ describe("what another owner has", () => {
   };
 
   const inPath = OPERATIONS.filter(({ pathIds }) => pathIds.length > 0);
-  test("is asked for by every operation that has an id in its path", () => {
+  test("are requested by every operation that has an id in its path", () => {
     expect(inPath.length).toBeGreaterThanOrEqual(20);
   });
 
   const served = inPath.filter((operation) => !isHosted(operation));
   test.each(served.map((operation) => [operation.operationId, operation] as const))(
-    "is to %s what never was",
+    "get the same answer from %s as things that never existed",
     async (_id, operation) => {
       verifies("state.owner.other-key-gets-404");
       const [ours, own] = [await makeThings(two.ours), await makeThings(two.theirs)];
@@ -74,7 +74,7 @@ describe("what another owner has", () => {
   );
 
   test.each(inPath.filter(isHosted).map((operation) => [operation.operationId, operation] as const))(
-    "is nothing to %s, whose tool is not there",
+    "get 501 from %s, whose tool is missing",
     async (_id, operation) => {
       const ours = await makeThings(two.ours);
       expect((await ask(two.theirs, operation, { ...ours })).status).toBe(501);
@@ -86,7 +86,7 @@ describe("what another owner has", () => {
     paged.flatMap((operation) =>
       operation.cursors.map((cursor) => [cursor, operation.operationId, operation] as const),
     ),
-  )("is as `%s` of %s what never was", async (cursor, _id, operation) => {
+  )("as `%s` of %s get the same answer as things that never existed", async (cursor, _id, operation) => {
     verifies("state.owner.other-key-gets-404");
     const [ours, own] = [await makeThings(two.ours), await makeThings(two.theirs)];
     const unknown = unknownLike(ours);
@@ -98,7 +98,7 @@ describe("what another owner has", () => {
     expect(await page(ours)).toEqual(await page(unknown));
   });
 
-  test("is in no list", async () => {
+  test("are in no list", async () => {
     const ours = await makeThings(two.ours);
     await makeThings(two.theirs);
     const listed = await (await two.theirs.ask("GET", "/v1/files")).text();

@@ -30,7 +30,7 @@ function limitsOf({ headers }: Response): Readonly<Record<string, string>> {
   return Object.fromEntries(named.map(([name, value]) => [name.slice("x-ratelimit-".length), value]));
 }
 
-/** A create request's reply, read to its end. */
+/** The reply to a create request, read to its end. */
 async function create(server: TestServer, members: object = {}): Promise<Response> {
   const reply = await server.post("/v1/responses", { model: MODEL, input: "Hi", ...members });
   await reply.clone().text();
@@ -42,8 +42,8 @@ function checkSix(reply: Response): void {
   expect(limitsOf(reply)).toEqual(Object.fromEntries(expected));
 }
 
-describe("the six headers", () => {
-  test("come with every create that is not in the background, and with nothing else", async () => {
+describe("the six rate-limit headers", () => {
+  test("are in the reply to every create except background ones, and in no other reply", async () => {
     verifies(
       "http.headers.ratelimit-on-plain-creates",
       "http.headers.ratelimit-on-every-create",
@@ -62,7 +62,7 @@ describe("the six headers", () => {
     for (const reply of others) expect(limitsOf(reply)).toEqual({});
   });
 
-  test("say what is left, and when all is there again", async () => {
+  test("show what is left, and when the full amount is available again", async () => {
     const server = await serve({ RATE_LIMIT_REQUESTS_PER_MINUTE: "10", RATE_LIMIT_TOKENS_PER_MINUTE: "100000" });
     expect(limitsOf(await create(server))).toMatchObject({
       "limit-requests": "10",
@@ -74,7 +74,7 @@ describe("the six headers", () => {
   });
 });
 
-test("compacting is asking a model too", async () => {
+test("count compactions, which call a model too", async () => {
   const server = await serve({ RATE_LIMIT_REQUESTS_PER_MINUTE: "2" });
   const compact = (): Promise<Response> =>
     server.post("/v1/responses/compact", { model: MODEL, input: "My name is Ada." });
@@ -85,7 +85,7 @@ test("compacting is asking a model too", async () => {
   expect((await compact()).status).toBe(429);
 });
 
-test("counting tokens is a request too: it may fetch, read and transcribe as much", async () => {
+test("count token counts as requests: they may fetch, read and transcribe as much", async () => {
   verifies("errors.ratelimit.counting-is-a-request");
   const server = await serve({ RATE_LIMIT_REQUESTS_PER_MINUTE: "2" });
   const count = (): Promise<Response> => server.post("/v1/responses/input_tokens", { model: MODEL, input: "Hi" });
@@ -98,7 +98,7 @@ test("counting tokens is a request too: it may fetch, read and transcribe as muc
 });
 
 describe("a key that has no requests left", () => {
-  test("gets a 429 that clients can act on, and works again afterwards", async () => {
+  test("gets a 429 that clients can act on, and works again later", async () => {
     verifies(
       "errors.ratelimit.own-limit-is-429",
       "errors.ratelimit.carries-retry-headers",
@@ -123,14 +123,14 @@ describe("a key that has no requests left", () => {
     expect((await server.fetch("/v1/models")).status).toBe(200);
   });
 
-  test("is told to the official client as a rate limit", async () => {
+  test("gets the official client's rate-limit error", async () => {
     const server = await serve({ RATE_LIMIT_REQUESTS_PER_MINUTE: "1" });
     const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.apiKey, maxRetries: 0 });
     await client.responses.create({ model: MODEL, input: "Hi" });
     await expect(client.responses.create({ model: MODEL, input: "Hi" })).rejects.toBeInstanceOf(OpenAI.RateLimitError);
   });
 
-  test("is no other key", async () => {
+  test("does not affect another key", async () => {
     verifies("errors.ratelimit.own-limits-of-a-key");
     const server = await serve({ RATE_LIMIT_REQUESTS_PER_MINUTE: "2" });
     const strict = await makeKey(server.dataDir, "--requests-per-minute", "1");
@@ -152,13 +152,13 @@ describe("a key that has no requests left", () => {
     expect(await statuses(await makeKey(server.dataDir), 3)).toEqual([200, 200, 429]);
   });
 
-  test("has lost none to bodies that were refused", async () => {
+  test("has lost none to refused bodies", async () => {
     const server = await serve({ RATE_LIMIT_REQUESTS_PER_MINUTE: "1" });
     for (let index = 0; index < 3; index++) expect((await create(server, { temperature: 9 })).status).toBe(400);
     expect((await create(server)).status).toBe(200);
   });
 
-  test("gets exactly as many through as it has, however many come at once", async () => {
+  test("gets exactly its limit of requests through, however many arrive at once", async () => {
     const server = await serve({ RATE_LIMIT_REQUESTS_PER_MINUTE: "10" });
     const replies = await Promise.all(Array.from({ length: 50 }, () => create(server)));
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(10);
@@ -172,7 +172,7 @@ describe("the tokens of a minute", () => {
     usageChunk({ prompt_tokens: 10, completion_tokens: total - 10, total_tokens: total });
   const env = { RATE_LIMIT_TOKENS_PER_MINUTE: "10000" };
 
-  test("are set aside by an estimate and settled when the run ends, streamed or not", async () => {
+  test("are reserved by an estimate and settled when the run ends, streamed or not", async () => {
     verifies("errors.ratelimit.estimate-is-settled");
     const behind = await serveBehind((response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
@@ -190,7 +190,7 @@ describe("the tokens of a minute", () => {
     expect(remaining(last)).toBeGreaterThan(settled - 100);
   });
 
-  test("that were used beyond the estimate are charged", async () => {
+  test("beyond the estimate are charged", async () => {
     verifies("errors.ratelimit.estimate-is-settled");
     const behind = await serveBehind((response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
@@ -202,7 +202,7 @@ describe("the tokens of a minute", () => {
     expect((await refused.json()).error.message).toMatch(/on tokens per minute: .*try again in/);
   });
 
-  test("come back at once where the model server refused", async () => {
+  test("are returned at once if the model server refused", async () => {
     const behind = await serveBehind((response) => {
       response.writeHead(400, { "content-type": "application/json" });
       response.end('{"error":{"message":"no"}}');
@@ -213,7 +213,7 @@ describe("the tokens of a minute", () => {
     expect(behind.upstream.calls).toHaveLength(5);
   });
 
-  test("stay set aside where the client left before anything was counted", async () => {
+  test("stay reserved if the client left before anything was counted", async () => {
     const behind = await serveBehind((response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write(sse(textChunk("Hi")));
@@ -226,7 +226,7 @@ describe("the tokens of a minute", () => {
     expect((await behind.create({ max_output_tokens: 9_000 })).status).toBe(429);
   });
 
-  test("stay set aside where the client left a compaction before anything was counted", async () => {
+  test("stay reserved if the client left a compaction before anything was counted", async () => {
     const behind = await serveBehind((response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write(sse(textChunk("So far")));
@@ -246,12 +246,12 @@ describe("the tokens of a minute", () => {
     expect((await behind.create({ max_output_tokens: 9_000 })).status).toBe(429);
   });
 
-  test("are reserved for an answer only as far as the limit has room", async () => {
+  test("are reserved for an answer only as far as the limit allows", async () => {
     const behind = await serveBehind(says("Hi"), env);
     expect((await behind.create({ max_output_tokens: 1_000_000 })).status).toBe(200);
   });
 
-  test("that the input alone exceeds get a 429 that says not to retry, before the model is asked", async () => {
+  test("get a 429 that says not to retry if the input alone exceeds them, before the model is called", async () => {
     verifies("errors.ratelimit.larger-than-a-minute");
     const behind = await serveBehind(says("Hi"), env);
     const reply = await behind.create({ input: "word ".repeat(20_000) });

@@ -4,7 +4,7 @@ import { MODEL } from "../responses/check-refusal.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 
-/** The shortest that is looked after at every second. */
+/** The shortest time that the sweep handles within a second. */
 const TTL = "3s";
 const GONE_WITHIN_MS = 8_000;
 const YOUNG_MS = 2_000;
@@ -48,7 +48,7 @@ async function untilGone(server: TestServer, id: string): Promise<void> {
 
 describe.concurrent("a response that is older than RESPONSES_TTL", () => {
   verifies("state.store.expiry", "state.store.expiry-keeps-chains", "state.store.expiry-keeps-conversations");
-  test("is gone on every path, while younger ones stay", async (context) => {
+  test("is gone on every path, and newer ones stay", async (context) => {
     const server = await serve(TTL, context);
     const old = await make(server);
     await sleep(YOUNG_MS);
@@ -61,7 +61,7 @@ describe.concurrent("a response that is older than RESPONSES_TTL", () => {
     expect(await statusOf(server, `/v1/responses/${young}`)).toBe(200);
   });
 
-  test("stays for as long as a younger one continues it", async (context) => {
+  test("stays as long as a newer one continues it", async (context) => {
     const server = await serve(TTL, context);
     const alone = await make(server);
     const first = await make(server, { input: "My name is Ada." });
@@ -73,7 +73,7 @@ describe.concurrent("a response that is older than RESPONSES_TTL", () => {
     expect(await statusOf(server, `/v1/responses/${second}`)).toBe(200);
   });
 
-  test("stays while it is being made", async (context) => {
+  test("stays while it is in progress", async (context) => {
     const server = await serve(TTL, context);
     const id = await make(server, { input: "slowly", background: true });
     await sleep(5_500);
@@ -82,7 +82,7 @@ describe.concurrent("a response that is older than RESPONSES_TTL", () => {
     await untilGone(server, id);
   });
 
-  test("leaves the items of its conversation", async (context) => {
+  test("leaves its items in its conversation", async (context) => {
     const server = await serve(TTL, context);
     const made = await server.post("/v1/conversations", {});
     const conversation: unknown = JSON.parse(await made.text()).id;
@@ -95,7 +95,7 @@ describe.concurrent("a response that is older than RESPONSES_TTL", () => {
     expect(await items()).toEqual(before);
   });
 
-  test("stays for ever if RESPONSES_TTL is 0", async (context) => {
+  test("stays forever if RESPONSES_TTL is 0", async (context) => {
     const server = await serve("0", context);
     const id = await make(server);
     await sleep(5_000);
@@ -103,6 +103,6 @@ describe.concurrent("a response that is older than RESPONSES_TTL", () => {
   });
 });
 
-test("a RESPONSES_TTL without its unit stops the start: it might be meant as days", async () => {
+test("a RESPONSES_TTL without a unit stops the start, because it might mean days", async () => {
   await expect(startTestServer({ env: { RESPONSES_TTL: "30" } })).rejects.toThrow("RESPONSES_TTL is '30'");
 });

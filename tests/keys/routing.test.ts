@@ -40,7 +40,7 @@ describe("a key", () => {
     await check(BOUND, {}, "acme/web");
   });
 
-  test("is routed to another owner by either pair of headers, the reference's first", async () => {
+  test("is routed to another owner by either pair of headers; the reference's pair wins", async () => {
     verifies("auth.headers.reference-routing-names-accepted", "auth.headers.routing-within-the-key");
     await check(ROUTED, { "provider-project": "api" }, "acme/api");
     await check(ROUTED, { "provider-organization": "globex" }, "globex/web");
@@ -50,7 +50,7 @@ describe("a key", () => {
     await check(ROUTED, { "openai-organization": "", "provider-organization": "globex" }, "globex/web");
   });
 
-  test("is refused for an owner that it may not act for", async () => {
+  test("is refused for an owner that is not one of its owners", async () => {
     verifies("auth.headers.routing-within-the-key");
     await checkRefused({ "openai-organization": "initech" }, "mismatched_organization");
     await checkRefused({ "provider-organization": "initech", "provider-project": "web" }, "mismatched_organization");
@@ -58,12 +58,12 @@ describe("a key", () => {
     await checkRefused({ "openai-organization": "globex", "openai-project": "api" }, "mismatched_project");
   });
 
-  test("that was made for nobody in particular is not routed, and not refused", async () => {
+  test("without an owner is not routed and not refused", async () => {
     verifies("auth.headers.routing-means-nothing-to-unbound-keys");
     await check(UNBOUND, { "openai-organization": "org-of-another-provider" }, "default/default");
   });
 
-  test("is told whose it is on every reply: errors, streams, and bodies that were refused", async () => {
+  test("gets its owner in every reply: errors, streams, and refused bodies", async () => {
     verifies("auth.headers.routing-is-echoed");
     const post = (body: string): Promise<Response> =>
       ask(BOUND, { "content-type": "application/json" }, "/v1/responses", { method: "POST", body });
@@ -80,7 +80,7 @@ describe("a key", () => {
     expect(ownerOf(health)).toBe("null/null");
   });
 
-  test("sees of several owners' responses only those of the owner it is routed to", async () => {
+  test("with several owners sees only the responses of the owner it is routed to", async () => {
     verifies("state.owner.other-key-gets-404");
     const body = '{"model":"antiphon-built-in","input":"Hi"}';
     const made = await ask(ROUTED, { "content-type": "application/json", "openai-project": "api" }, "/v1/responses", {

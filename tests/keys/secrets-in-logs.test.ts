@@ -6,7 +6,7 @@ import { verifies } from "../verifies.ts";
 
 const WRONG_KEY = "sk-somebody-elses-key-0123456789abcdef";
 
-test("no line of the log, at any level, holds a key", async () => {
+test("no log line at any level holds a key", async () => {
   verifies("auth.keys.never-logged", "config.secrets.never-logged");
   let fails = false;
   const upstream = await serveChat((response, call) => {

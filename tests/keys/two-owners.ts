@@ -4,7 +4,7 @@ import { startTestServer, type TestServer } from "../test-server.ts";
 const OUR_KEY = "sk-ours-0123456789abcdef";
 export const THEIR_KEY = "sk-theirs-0123456789abcdef";
 
-/** One of the two who share a server and nothing else. */
+/** One of two owners on one server. */
 export interface Party {
   ask(method: string, path: string, body?: unknown): Promise<Response>;
 }
@@ -15,7 +15,7 @@ export interface TwoOwners {
   readonly theirs: Party;
 }
 
-/** They differ in their project only, which is the least that two owners can differ in. */
+/** Only their projects differ, the smallest difference between two owners. */
 export async function startWithTwoOwners(): Promise<TwoOwners> {
   const server = await startTestServer({ env: { API_KEYS: `${OUR_KEY}=acme/ours,${THEIR_KEY}=acme/theirs` } });
   return { server, ours: partyOf(server, OUR_KEY), theirs: partyOf(server, THEIR_KEY) };
@@ -34,17 +34,17 @@ function requestWith(authorization: string, body: unknown): RequestInit {
   return { headers: { authorization, "content-type": "application/json" }, body: JSON.stringify(body) };
 }
 
-/** One of everything that has an id, by the names that the contract's paths have for them, and some. */
+/** One thing of each kind that has an id, by the parameter names of the contract's paths. */
 export interface Things {
   readonly response_id: string;
   readonly conversation_id: string;
-  /** Of the conversation. */
+  /** An item of the conversation. */
   readonly item_id: string;
   readonly input_item_id: string;
   readonly output_item_id: string;
   readonly file_id: string;
   readonly image_file_id: string;
-  /** Nothing of these can be made yet. */
+  /** Things that cannot be created yet. */
   readonly vector_store_id: string;
   readonly batch_id: string;
 }
@@ -68,7 +68,7 @@ export async function makeThings(party: Party): Promise<Things> {
   };
 }
 
-/** Ids of the same form that nobody has. */
+/** Unused ids of the same form. */
 export function unknownLike(things: Things): Things {
   const changed = (id: string): string =>
     id.slice(0, -8) + id.slice(-8).replaceAll(/./g, (digit) => DIGITS.charAt((DIGITS.indexOf(digit) + 1) % 16));
@@ -87,20 +87,20 @@ export function unknownLike(things: Things): Things {
 
 const DIGITS = "0123456789abcdef";
 
-/** One transparent pixel. */
+/** An image of one transparent pixel. */
 const DOT = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
   "base64",
 );
 
-/** Of a reply, what tells one from another: all but what is another at every request. */
+/** The parts of a reply that must be equal: everything except what differs in each request. */
 export interface Seen {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** `asked` are the ids that were asked for; they are masked, as are ids and times that the server has just made. */
+/** `asked` are the requested ids. They are masked, and so are new ids and times. */
 export async function seen(reply: Response, asked: Things): Promise<Seen> {
   let body = await reply.text();
   for (const id of Object.values(asked)) body = body.replaceAll(id, "ASKED");
@@ -124,7 +124,7 @@ const PASSING_HEADERS: ReadonlySet<string> = new Set([
   "x-ratelimit-reset-tokens",
 ]);
 const FRESH_ID = /\b([a-z]+)_[0-9a-f]{32,}\b/g;
-/** Is another each time it is sealed. */
+/** Differs each time it is sealed. */
 const SEALED = /"encrypted_content": ?"[^"]*"/g;
 const TIME = /"(created|completed)_at": ?\d+/g;
 

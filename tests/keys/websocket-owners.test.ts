@@ -9,7 +9,7 @@ import { makeThings, startWithTwoOwners, THEIR_KEY, type Things, type TwoOwners,
 
 type Headers = Readonly<Record<string, string>>;
 
-/** A connection of WebSocket mode, and the headers of the reply that made it one. */
+/** A connection in WebSocket mode, and the headers of the upgrade reply. */
 interface Connected {
   readonly socket: WebSocket;
   readonly headers: Headers;
@@ -54,21 +54,24 @@ describe("over a WebSocket", () => {
     item_reference: ({ output_item_id: id }) => ({ input: [{ type: "item_reference", id }] }),
     file_id: ({ file_id }) => ({ input: [{ role: "user", content: [{ type: "input_file", file_id }] }] }),
   };
-  test.each(Object.entries(NAMED))("another owner's %s is what never was", async (_name, naming) => {
-    verifies("state.owner.chaining-is-checked");
-    const unknown = unknownLike(ours);
-    const masked = async (asked: Things): Promise<string> => {
-      const connection = await connect(two.server.url, THEIR_KEY);
-      let text = await connection.last(naming(asked));
-      for (const id of Object.values(asked)) text = text.replaceAll(id, "ASKED");
-      return text;
-    };
-    const nothing = await masked(unknown);
-    expect(nothing).toMatch(/^\{"type":"error","status":4/);
-    expect(await masked(ours)).toBe(nothing);
-  });
+  test.each(Object.entries(NAMED))(
+    "another owner's %s gets the same answer as one that never existed",
+    async (_name, naming) => {
+      verifies("state.owner.chaining-is-checked");
+      const unknown = unknownLike(ours);
+      const masked = async (asked: Things): Promise<string> => {
+        const connection = await connect(two.server.url, THEIR_KEY);
+        let text = await connection.last(naming(asked));
+        for (const id of Object.values(asked)) text = text.replaceAll(id, "ASKED");
+        return text;
+      };
+      const nothing = await masked(unknown);
+      expect(nothing).toMatch(/^\{"type":"error","status":4/);
+      expect(await masked(ours)).toBe(nothing);
+    },
+  );
 
-  test("the upgrade says whose key it was, and is routed as any request", async () => {
+  test("the upgrade reply shows the key's owner, and the upgrade is routed like any request", async () => {
     verifies("auth.headers.routing-is-echoed", "auth.headers.routing-within-the-key");
     const { headers } = await connect(two.server.url, THEIR_KEY, { "openai-project": "theirs" });
     expect([headers["openai-organization"], headers["openai-project"]]).toEqual(["acme", "theirs"]);
@@ -78,7 +81,7 @@ describe("over a WebSocket", () => {
     expect(reply.statusCode).toBe(401);
   });
 
-  test("a key that is over its limit is told so, and the connection goes on", async () => {
+  test("a key beyond its limit gets an error, and the connection stays usable", async () => {
     verifies("errors.ratelimit.own-limit-is-429", "errors.ratelimit.parsable-delay-text");
     const server = await startTestServer({ env: { RATE_LIMIT_REQUESTS_PER_MINUTE: "1" } });
     onTestFinished(() => server.close());
@@ -90,7 +93,7 @@ describe("over a WebSocket", () => {
     expect(connection.socket.readyState).toBe(WebSocket.OPEN);
   });
 
-  test("a revoked key begins nothing more on a connection that stands", async () => {
+  test("a revoked key cannot start anything more on an open connection", async () => {
     verifies("auth.keys.made-listed-revoked");
     const key = await makeKey(two.server.dataDir);
     const connection = await connect(two.server.url, key);

@@ -6,20 +6,20 @@ export interface CollectedSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId: string;
-  /** As OTLP numbers it: 1 internal, 2 server, 3 client. */
+  /** The span kind in OTLP: 1 internal, 2 server, 3 client. */
   readonly kind: number;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly events: readonly string[];
-  /** 2 is an error. */
+  /** The status code in OTLP: 2 is an error. */
   readonly status: number;
   readonly resource: Readonly<Record<string, unknown>>;
 }
 
-/** What an OpenTelemetry collector hears, over OTLP in JSON, on a real port. */
+/** An OpenTelemetry collector for OTLP in JSON, on a real port. */
 export interface Collector {
   readonly origin: string;
   readonly spans: readonly CollectedSpan[];
-  /** Everything that was sent, as it was written. */
+  /** The body of every request, unparsed. */
   readonly texts: readonly string[];
   readonly headers: readonly Readonly<Record<string, unknown>>[];
 }

@@ -7,7 +7,7 @@ const WORDS = 20;
 const WORD_MS = 100;
 const DELAY_MS = 1_500;
 
-/** A model server that takes two seconds for an answer. */
+/** A model server that takes two seconds per answer. */
 async function startSlowModel(): Promise<string> {
   const upstream = await serveChat(async (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -20,7 +20,7 @@ async function startSlowModel(): Promise<string> {
   return `${upstream.origin}/v1`;
 }
 
-test("a server that is told to stop says so at once, serves on for the delay, and lets its streams end whole", async () => {
+test("a stopping server reports it at once, serves requests for the delay, and lets its streams end completely", async () => {
   verifies("operations.drain.announced");
   const child = await startChildServer({
     env: { MODEL_BASE_URL: await startSlowModel(), DRAIN_DELAY_MS: `${DELAY_MS}ms` },
@@ -61,7 +61,7 @@ test("a background response that outlasts the drain is left to another server, a
   expect(ofRun.map(({ msg }) => msg)).toEqual(["a run began", "a run was left to another server"]);
 });
 
-test("without a delay a server that is told to stop takes no more connections, and its streams end whole all the same", async () => {
+test("without a delay a stopping server accepts no more connections, and its streams still end completely", async () => {
   verifies("transport.drain.sigterm-finishes-requests");
   const child = await startChildServer({ env: { MODEL_BASE_URL: await startSlowModel() } });
   const stream = await child.post("/v1/responses", { model: "m", input: "Tell", stream: true });

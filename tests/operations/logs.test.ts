@@ -17,7 +17,7 @@ const ANSWER = chunks(
   usageChunk({ prompt_tokens: 21, completion_tokens: 8, total_tokens: 29 }),
 );
 
-/** Answers well, then with errors that repeat all they were told, then not at all. */
+/** Answers normally, then with errors that repeat the request, then not at all. */
 async function startEchoingModel(): Promise<{
   upstream: ChatServer;
   behave: (how: "answers" | "echoes" | "breaks") => void;
@@ -52,7 +52,7 @@ async function startLogged(
   return { child, model };
 }
 
-/** Requests with everything that must stay out of logs; gives the sealed content that a client would carry. */
+/** Sends requests with everything that must stay out of logs; returns the sealed content a client would carry. */
 async function sendEverything({ child, model }: Awaited<ReturnType<typeof startLogged>>): Promise<string> {
   const image = { type: "input_image", image_url: PIXEL };
   const input = [{ role: "user", content: [{ type: "input_text", text: SAID }, image] }];
@@ -83,13 +83,13 @@ async function sendEverything({ child, model }: Awaited<ReturnType<typeof startL
 }
 
 describe("the log", () => {
-  test("holds at no level keys, inlined images or sealed content, even where the model server repeats them", async () => {
+  test("holds no keys, inlined images or sealed content at any level, even if the model server repeats them", async () => {
     verifies("operations.log.no-secrets");
     const logged = await startLogged("trace");
     const sealed = await sendEverything(logged);
     const toldAt = performance.now();
     expect(await logged.child.stop()).toBe(0);
-    expect(performance.now() - toldAt).toBeLessThan(8_000); // The collector never answers, and is not waited for.
+    expect(performance.now() - toldAt).toBeLessThan(8_000); // Nobody waits for the silent collector.
     const said = logged.child.said();
     expect(logged.child.lines().length).toBeGreaterThan(20);
     expect(said).toContain("a model server gave up an answer");
@@ -109,7 +109,7 @@ describe("the log", () => {
       expect(said.includes(word), word).toBe(false);
   });
 
-  test("holds at info nothing of what was said", async () => {
+  test("holds no content at level info", async () => {
     verifies("operations.log.no-content", "transport.log.request-line-without-content");
     const logged = await startLogged("info");
     await sendEverything(logged);
@@ -118,7 +118,7 @@ describe("the log", () => {
     expect(logged.child.said()).not.toContain("mulberries");
   });
 
-  test("tells of each request whose it was and what became of it, and of each run how it went", async () => {
+  test("shows who sent each request and its outcome, and the figures of each run", async () => {
     verifies("operations.log.request-line-names-the-caller");
     verifies("operations.log.run-lines");
     const { child } = await startLogged("info");

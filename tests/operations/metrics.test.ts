@@ -19,7 +19,7 @@ const ANSWER = chunks(
   }),
 );
 
-/** The series of a scrape: each name with its labels, as it is written, and its value. */
+/** The series of a scrape: name with labels, as printed, and value. */
 async function scrape(server: Pick<TestServer, "url">): Promise<ReadonlyMap<string, number>> {
   const reply = await fetch(`${server.url}/metrics`);
   expect(reply.status).toBe(200);
@@ -30,7 +30,7 @@ async function scrape(server: Pick<TestServer, "url">): Promise<ReadonlyMap<stri
   );
 }
 
-describe("what is measured", () => {
+describe("the metrics count", () => {
   test("requests, runs, events, tokens and commits of foreground and background responses", async () => {
     verifies("operations.metrics.prometheus-text");
     const { server, create } = await serveBehind(ANSWER);
@@ -67,7 +67,7 @@ describe("what is measured", () => {
     expect(series.get('antiphon_event_loop_delay_seconds{quantile="1"}')).toBeGreaterThanOrEqual(0);
   });
 
-  test("streams and runs that are open, and those that wait", async () => {
+  test("open streams, running runs and queued ones", async () => {
     verifies("operations.metrics.prometheus-text");
     const opened = Promise.withResolvers<void>();
     const answer: Answer = (response) => {
@@ -89,7 +89,7 @@ describe("what is measured", () => {
     await expect.poll(async () => (await scrape(server)).get("antiphon_runs_queued")).toBe(0);
   });
 
-  test("why model servers give no answer, and why runs are refused or fail", async () => {
+  test("why model servers gave no answer, and why runs were refused or failed", async () => {
     verifies("operations.metrics.prometheus-text");
     const statuses = [401, 403, 402, 429, 404, 500, 503, 418];
     const { server, create } = await serveBehind(
@@ -105,7 +105,7 @@ describe("what is measured", () => {
     expect(series.get('antiphon_runs_ended_total{mode="foreground",status="failed"}')).toBe(0);
   });
 
-  test("WebSockets that are open", async () => {
+  test("open WebSockets", async () => {
     verifies("operations.metrics.prometheus-text");
     const { server } = await serveBehind(says("Hi"));
     const { WebSocket } = await import("ws");
@@ -119,7 +119,7 @@ describe("what is measured", () => {
     expect((await scrape(server)).get("antiphon_websockets_opened_total")).toBe(1);
   });
 
-  test("nothing that a client chooses becomes a label, and no series is unknown to the table", async () => {
+  test("no client's text as a label, and no series that the table does not have", async () => {
     verifies("operations.metrics.bounded-labels");
     const { server, create } = await serveBehind(ANSWER);
     const before = (await scrape(server)).size;
@@ -143,7 +143,7 @@ describe("what is measured", () => {
   });
 });
 
-describe("who may read the metrics", () => {
+describe("the metrics endpoint", () => {
   async function statusOf(
     env: Readonly<Record<string, string>>,
     headers: Readonly<Record<string, string>> = {},
@@ -153,7 +153,7 @@ describe("who may read the metrics", () => {
     onTestFinished(() => server.close());
     const reply = await fetch(`http://${host}:${new URL(server.url).port}/metrics`, { headers });
     const text = await reply.text();
-    expect(text.includes("antiphon_http_requests_total")).toBe(false); // Nothing else was asked for yet.
+    expect(text.includes("antiphon_http_requests_total")).toBe(false); // There was no other request yet.
     expect(text.includes("antiphon_runs_queued")).toBe(reply.status === 200);
     return reply.status;
   }
@@ -165,14 +165,14 @@ describe("who may read the metrics", () => {
   test.each([
     ["a caller on this machine", {}, {}, 200],
     ["a caller through a proxy on this machine", {}, { "x-forwarded-for": "203.0.113.7" }, 403],
-    ["a caller through a proxy that tells little of itself", {}, { "x-forwarded-proto": "https" }, 403],
-    ["anyone, where metrics are open", { METRICS: "open" }, { "x-forwarded-for": "203.0.113.7" }, 200],
-    ["anyone, where they are off", { METRICS: "off" }, {}, 404],
+    ["a caller through a proxy that sends few headers", {}, { "x-forwarded-proto": "https" }, 403],
+    ["anyone, if metrics are open", { METRICS: "open" }, { "x-forwarded-for": "203.0.113.7" }, 200],
+    ["anyone, if metrics are off", { METRICS: "off" }, {}, 404],
     ["a caller without the key that is set", { METRICS_KEY: "the-key" }, {}, 401],
     ["a caller with another key", { METRICS_KEY: "the-key" }, { authorization: "Bearer another" }, 401],
     ["a caller with the key", { METRICS_KEY: "the-key" }, { authorization: "Bearer the-key", via: "1.1 p" }, 200],
     [
-      "a caller with the key, where they are off",
+      "a caller with the key, if metrics are off",
       { METRICS: "off", METRICS_KEY: "k" },
       { authorization: "Bearer k" },
       404,
@@ -187,7 +187,7 @@ describe("who may read the metrics", () => {
     ["[::1]:8080", 200],
     ["rebound.example:8080", 403],
     ["127.0.0.1.rebound.example", 403],
-  ])("a caller on this machine that calls it %s, as a page in a browser may, gets %d", async (host, status) => {
+  ])("a caller on this machine with the host name %s, as a browser's page may send, gets %d", async (host, status) => {
     verifies("operations.metrics.who-may-read");
     const server = await startTestServer();
     onTestFinished(() => server.close());
@@ -199,17 +199,14 @@ describe("who may read the metrics", () => {
     expect(await promise).toBe(status);
   });
 
-  test.skipIf(elsewhere === undefined)(
-    "a caller by another address than the loopback one is refused unless metrics are open",
-    async () => {
-      verifies("operations.metrics.who-may-read");
-      expect(await statusOf({}, {}, elsewhere)).toBe(403);
-      expect(await statusOf({ METRICS: "open" }, {}, elsewhere)).toBe(200);
-    },
-  );
+  test.skipIf(elsewhere === undefined)("refuses callers from another address unless metrics are open", async () => {
+    verifies("operations.metrics.who-may-read");
+    expect(await statusOf({}, {}, elsewhere)).toBe(403);
+    expect(await statusOf({ METRICS: "open" }, {}, elsewhere)).toBe(200);
+  });
 });
 
-test("a model server that is down shows in /readyz, and does not decide it", async () => {
+test("a model server that is down shows in /readyz without making it 503", async () => {
   verifies("operations.readiness.model-is-shown");
   const upstream = await serveChat((response) => response.writeHead(500).end());
   const server = await startTestServer({ env: { MODEL_BASE_URL: `${upstream.origin}/v1` } });

@@ -29,7 +29,7 @@ interface Traced {
   readonly upstream: ChatServer;
   readonly collector: Collector;
   create(members?: object, headers?: Readonly<Record<string, string>>): Promise<Response>;
-  /** Stops the server, which sends what waits; gives every span by its name. */
+  /** Stops the server, which sends its remaining spans, and returns every span by its name. */
   finish(): Promise<ReadonlyMap<string, CollectedSpan>>;
 }
 
@@ -67,7 +67,7 @@ async function startTraced(answer: Answer, env: Readonly<Record<string, string>>
   };
 }
 
-test("a response leaves spans of its request, its run and its model, by the conventions, in the trace of its caller", async () => {
+test("a response has spans for its request, its run and its model call, in its caller's trace and named by the conventions", async () => {
   verifies("operations.traces.genai-spans");
   verifies("operations.traces.context-is-passed-on");
   const traced = await startTraced(ANSWER);
@@ -127,7 +127,7 @@ test("a response leaves spans of its request, its run and its model, by the conv
   });
 });
 
-test("a background response has a span for its wait, and all of it is in the trace of the request that began it", async () => {
+test("a background response has a span for its wait, and all its spans are in the trace of its request", async () => {
   verifies("operations.traces.genai-spans");
   const traced = await startTraced(ANSWER);
   const { id } = await (await traced.create({ background: true }, { traceparent: TRACEPARENT })).json();
@@ -142,7 +142,7 @@ test("a background response has a span for its wait, and all of it is in the tra
   expect(spans.get("GET /v1/responses/{response_id}")?.traceId).not.toBe(TRACE_ID);
 });
 
-test("a server that takes up a response goes on with the trace of the request that began it", async () => {
+test("a server that recovers a response continues the trace of the request that created it", async () => {
   verifies("operations.traces.context-is-passed-on");
   const folder = await mkdtemp(join(tmpdir(), "antiphon-traces-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -164,7 +164,7 @@ test("a server that takes up a response goes on with the trace of the request th
   expect(left).toMatchObject({ traceId: TRACE_ID, attributes: { "antiphon.response.id": id } });
 });
 
-test("a model server that refuses, breaks off or is left by the client ends its span so", async () => {
+test("the model span shows if the model server refuses or breaks off, or if the client leaves", async () => {
   verifies("operations.traces.errors-are-typed");
   const answers: Answer[] = [
     (response) => response.writeHead(429).end("{}"),
@@ -185,7 +185,7 @@ test("a model server that refuses, breaks off or is left by the client ends its 
   }
 });
 
-test("no span holds anything of what was said", async () => {
+test("no span holds content", async () => {
   verifies("operations.traces.no-content");
   const traced = await startTraced(ANSWER);
   const members = { instructions: "the secret manner", metadata: { note: "the secret note" }, user: "the secret user" };
@@ -198,7 +198,7 @@ test("no span holds anything of what was said", async () => {
   expect(sent).not.toContain(traced.server.apiKey);
 });
 
-test("a sampler that keeps nothing sends nothing, and the caller's choice goes before a root's", async () => {
+test("a sampler that keeps nothing sends nothing, and a parent-based sampler follows the caller's choice", async () => {
   verifies("operations.traces.sampled");
   const traced = await startTraced(says("Hi"), {
     OTEL_TRACES_SAMPLER: "parentbased_traceidratio",
@@ -212,7 +212,7 @@ test("a sampler that keeps nothing sends nothing, and the caller's choice goes b
   expect(new Set(traced.collector.spans.map(({ traceId }) => traceId))).toEqual(new Set([TRACE_ID]));
 });
 
-test("a collector that fails or is gone harms no request, and the server stops in time", async () => {
+test("a failing or missing collector harms no request, and the server stops in time", async () => {
   verifies("operations.traces.collector-is-not-waited-for");
   for (const env of [{}, { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://127.0.0.1:9/v1/traces" }]) {
     const traced = await startTraced(says("Hi"), env, 500);
@@ -223,7 +223,7 @@ test("a collector that fails or is gone harms no request, and the server stops i
   }
 });
 
-test("without a collector a well-formed trace context is passed on as it came, and any other is ignored", async () => {
+test("without a collector a well-formed trace context is passed on unchanged, and any other is ignored", async () => {
   verifies("operations.traces.off-by-default");
   const upstream = await serveChat(says("Hi"));
   const server = await startTestServer({ env: { MODEL_BASE_URL: `${upstream.origin}/v1` } });
