@@ -6,32 +6,32 @@ import type { Owner } from "../runs/ports.ts";
 import type { ApiKeysTable, Database } from "./database/schema.ts";
 import { storedJson } from "./stored-json.ts";
 
-/** What is kept of a key: everything but its secret. */
+/** The stored form of a key, without its secret. */
 export interface ApiKey extends KnownKey {
   readonly name: string;
-  /** The end of the key, by which people tell keys apart. */
+  /** The last characters of the key, for people. */
   readonly lastFour: string;
-  /** Unix seconds, like the next two. */
+  /** In Unix seconds, as the next two. */
   readonly createdAt: number;
-  /** From when on the key may not call any more; null: its time is not limited. */
+  /** When the key expires; null if it never does. */
   readonly expiresAt: number | null;
-  /** Null while the key may call. */
+  /** When the key was revoked; null if it was not. */
   readonly revokedAt: number | null;
 }
 
-/** `hash` is that of `hashApiKey`. */
+/** `hash` is made by `hashApiKey`. */
 export type NewKey = Pick<ApiKey, "name" | "lastFour" | "owners" | "isRouted" | "limits" | "expiresAt"> & {
   readonly hash: string;
 };
 
-/** Who may call. Keys are known by their hash; the keys themselves are stored nowhere. */
+/** The stored API keys. Keys are found by their hash; the keys themselves are not stored. */
 export interface KeyStore extends KeyFinder {
   addKey(key: NewKey): Promise<ApiKey>;
-  /** Every key there ever was, oldest first. */
+  /** All keys, oldest first, including revoked and expired ones. */
   listKeys(): Promise<readonly ApiKey[]>;
-  /** False if there is no such key, or if it was revoked before. */
+  /** Returns false if there is no such key, or if it was already revoked. */
   revokeKey(id: string): Promise<boolean>;
-  /** Of every key there ever was. */
+  /** The number of keys, including revoked and expired ones. */
   count(): Promise<number>;
 }
 

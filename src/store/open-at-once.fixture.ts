@@ -1,6 +1,6 @@
 /**
- * The processes that `open-store.test.ts` starts together: each opens the database, at the moment it is told, and says
- * that it has.
+ * A process that `open-store.test.ts` starts several times: it opens the database at the given moment and prints a
+ * line.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { openStore } from "./open-store.ts";

@@ -15,7 +15,7 @@ import { textEvents } from "./runs/text-events.fixture.ts";
 import { openTestStore, readAll, storeRun, temporaryFile } from "./store.fixture.ts";
 import { aKey, OURS } from "./stored-shapes.fixture.ts";
 
-/** Compiles only while it names every table and column of the schema. */
+/** Compiles only if it names every table and column of the schema. */
 const COLUMNS: {
   readonly [Table in keyof Database]: {
     readonly [Column in keyof Database[Table]]: "text" | "integer" | "text?" | "integer?";
@@ -155,7 +155,7 @@ test("closing stores what was still waiting", async () => {
   const first = await openStore({ file, commitIntervalMs: 60_000 });
   const stored = storeRun(first.events, "resp_1", { eventCount: 5 });
   const closed = first.close();
-  await expect(stored).rejects.toThrow("closed"); // Its second step came after the store was closed.
+  await expect(stored).rejects.toThrow("closed"); // Its second step runs after the store was closed.
   await closed;
   const { responses } = await openTestStore({ file });
   expect((await responses.findResponse(OURS, "resp_1"))?.status).toBe("in_progress");
@@ -186,7 +186,7 @@ test("processes that start together on a new database all come up", async () => 
   verifies("state.start.together");
   const file = temporaryFile();
   const program = fileURLToPath(new URL("open-at-once.fixture.ts", import.meta.url));
-  const at = String(Date.now() + 2_000); // When each of them has been loaded.
+  const at = String(Date.now() + 2_000); // Late enough for each process to have loaded its modules.
   const run = () => promisify(execFile)(process.execPath, [program, file, at]);
   const outputs = await Promise.all(Array.from({ length: 5 }, run));
   expect(outputs.map(({ stdout }) => stdout.trim())).toEqual(outputs.map(() => "opened"));

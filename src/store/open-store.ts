@@ -24,31 +24,28 @@ import { type Expiry, StoredExpiry } from "./upkeep/expiry.ts";
 import { StoredQuota } from "./upkeep/storage-quota.ts";
 
 /**
- * The least time between two commits of appended events: what a live reader may wait, and what all runs share a commit
- * for.
+ * The shortest time between two commits of appended events, in milliseconds. Live readers wait up to this long, and all
+ * runs share a commit.
  */
 const COMMIT_INTERVAL_MS = 4;
 const LOCK_WAIT_MS = 10_000;
 const CONTEXT_BYTES_MAX = 64 * 1024 * 1024;
-/** How much text one commit takes before the rest has to wait for the next. */
+/** How many characters one commit takes; further jobs wait for the next commit. */
 const COMMIT_CHARACTERS_MAX = 8 * 1024 * 1024;
 
 export interface StoreOptions {
-  /** Path of the database, or `:memory:`. The file and its folder are made if they are not there. */
+  /** Path of the database, or `:memory:`. The file and its folder are created if they are missing. */
   readonly file: string;
-  /**
-   * Where uploaded files lie: `files` beside the database unless said otherwise, and nowhere for long where nothing is
-   * kept.
-   */
+  /** The folder of uploaded files. Default: `files` beside the database, or a temporary folder for `:memory:`. */
   readonly filesFolder?: string;
   readonly commitIntervalMs?: number;
-  /** How long a write waits for a lock that another process holds. */
+  /** How long a write waits for a lock of another process, in milliseconds. */
   readonly lockWaitMs?: number;
-  /** Whether a commit waits for the disk (`full`), or a power cut can take the last of them (`normal`). */
+  /** `full`: a commit waits for the disk. `normal`: a power cut can lose the latest commits. */
   readonly sync?: "normal" | "full";
-  /** How much text of a chain, a conversation or of items that are referred to one request may bring into memory. */
+  /** How many bytes of stored items one request may load: a chain, a conversation, or items it refers to. */
   readonly contextBytesMax?: number;
-  /** How much may be stored for one owner; absent or 0: as much as there is room for. */
+  /** How many bytes may be stored for one owner. Absent or 0: no limit. */
   readonly ownerBytesMax?: number;
   readonly onCommit?: (commit: CommitReport) => void;
 }
@@ -63,11 +60,11 @@ export interface Store {
   readonly expiry: Expiry;
   readonly erasure: Erasure;
   readonly quota: StorageQuota;
-  /** Whether the database answers, and has not turned out to be damaged. */
+  /** Whether the database answers and no damage was found. */
   isReady(): Promise<boolean>;
   /** Whether there is room to store something. */
   hasRoom(): Promise<boolean>;
-  /** Stores what waits, then leaves the database. */
+  /** Commits what waits, then closes the database. */
   close(): Promise<void>;
 }
 
@@ -93,7 +90,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const folder = new FileFolder(filesFolder(options));
   const files = new StoredFiles(db, lease, folder, quota);
   await folder.removeAbandoned();
-  // Every look for expired files tries it again, and tells what is wrong.
+  // Each sweep of expired files tries again and reports the error.
   await files.removeLeftovers().catch(() => {});
   return {
     responses: new StoredResponses(db, queue, contextBytesMax),

@@ -7,7 +7,7 @@ import { openStore, type Store, type StoreOptions } from "./open-store.ts";
 import { textEvents } from "./runs/text-events.fixture.ts";
 import { anItem, aResponse, OURS } from "./stored-shapes.fixture.ts";
 
-/** A path for a database in a folder of its own, removed when the test is over. */
+/** A path for a database in a new folder, which is removed after the test. */
 export function temporaryFile(): string {
   const folder = mkdtempSync(join(tmpdir(), "antiphon-store-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -20,7 +20,7 @@ export async function openTestStore(options: Partial<StoreOptions> = {}): Promis
   return store;
 }
 
-/** Stores a run from its beginning to its end. */
+/** Stores a whole run. */
 export async function storeRun(
   events: EventLog,
   id: string,
@@ -58,7 +58,7 @@ export async function readNumbers(events: EventLog, responseId: string, after = 
   return (await readAll(events, responseId, after)).map((event) => event.number);
 }
 
-/** `first` to `last`, both included. */
+/** The numbers from `first` to `last`, inclusive. */
 export function numbersFrom(first: number, last: number): readonly number[] {
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
 }

@@ -9,7 +9,7 @@ export const OTHERS: readonly Owner[] = [
   { organization: "org_a", project: "proj_b" },
 ];
 
-/** As much of a response as the store looks at. */
+/** A response with the members that the store reads. */
 export function aResponse(id: string, fields: Readonly<Record<string, unknown>> = {}): Response {
   const response = {
     id,

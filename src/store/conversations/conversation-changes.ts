@@ -22,7 +22,7 @@ export type ConversationStep =
   | { readonly type: "delete_item"; readonly itemId: string }
   | { readonly type: "lock"; readonly responseId: string }
   | { readonly type: "unlock"; readonly responseId: string }
-  /** The items of a response that has just been stored, its input first; frees the conversation. */
+  /** Adds the items of a response that was just stored, its input first, and releases the hold. */
   | { readonly type: "add_response"; readonly responseId: string };
 
 /** A change and the job that asked for it. */
@@ -30,13 +30,13 @@ export interface PlannedChange extends ConversationChange {
   readonly job: number;
 }
 
-/** What a change came to. */
+/** The result of a change. */
 export type ConversationOutcome = "written" | ConversationRefusal;
 
-/** What the end of a response means for the conversation it was made in. */
+/** How the end of a response changes its conversation. */
 export interface ConversationEnd {
   readonly conversationId: string;
-  /** Whether its items join the conversation. */
+  /** Whether its items are added to the conversation. */
   readonly addsItems: boolean;
 }
 
@@ -44,7 +44,7 @@ export function endStep(end: ConversationEnd, responseId: string): ConversationS
   return { type: end.addsItems ? "add_response" : "unlock", responseId };
 }
 
-/** The text a step writes, but for what the database copies by itself. */
+/** The number of characters that a step writes, without what the database copies by itself. */
 export function sizeOfStep(step: ConversationStep): number {
   return "items" in step ? lengthOfItems(step.items) : 0;
 }

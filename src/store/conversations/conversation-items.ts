@@ -12,29 +12,29 @@ const SLICE_BYTES = 1024 * 1024;
 const SLICE_ITEMS_MAX = 2_000;
 
 /**
- * Where the items of a conversation are, up to this sequence; also of one that was deleted. One more than a context may
- * hold are found at the most.
+ * The places of a conversation's items up to this sequence, also if the conversation was deleted. Returns at most one
+ * more than a context may hold.
  */
 export async function findConversationPlaces(
   db: Kysely<Database>,
   part: ConversationPart,
 ): Promise<readonly (ItemPlace & { readonly id: string })[]> {
   const rows = await itemsOf(db, part)
-    .select(["id", "sequence", sql<number>`octet_length(body)`.as("bytes")]) // Which reads no body.
+    .select(["id", "sequence", sql<number>`octet_length(body)`.as("bytes")]) // Does not read the bodies.
     .orderBy("sequence")
     .limit(CONTEXT_ITEMS_MAX + 1)
     .execute();
   return rows.map(({ id, sequence, bytes }) => ({ id, sequence, bytes, table: "conversation_items" }));
 }
 
-/** Which items of a conversation: those up to this sequence, also of one that was deleted. */
+/** The items of a conversation up to a sequence, also if the conversation was deleted. */
 export interface ConversationPart {
   readonly owner: Owner;
   readonly conversationId: string;
   readonly lastSequence: number;
 }
 
-/** The items of a part of a conversation, if the budget allows. */
+/** Loads part of a conversation. Throws `ContextTooLong` if the budget does not allow it. */
 export async function loadConversationItems(
   db: Kysely<Database>,
   part: ConversationPart,
@@ -43,7 +43,7 @@ export async function loadConversationItems(
   const { count, bytes } = await itemsOf(db, part)
     .select(({ fn }) => [
       fn.countAll<number>().as("count"),
-      sql<number>`coalesce(sum(octet_length(body)), 0)`.as("bytes"), // Which reads no body.
+      sql<number>`coalesce(sum(octet_length(body)), 0)`.as("bytes"), // Does not read the bodies.
     ])
     .executeTakeFirstOrThrow();
   budget.takeItems(count);
@@ -58,7 +58,7 @@ export async function loadConversationItems(
   return { items, splitCalls: new Set(split.map((row) => row.call_id)) };
 }
 
-/** Others get their turn between slices of about a megabyte. */
+/** Reads in slices of about a megabyte, with a turn of the event loop between them. */
 async function readInSlices(db: Kysely<Database>, part: ConversationPart, itemBytes: number): Promise<StoredItem[]> {
   const limit = Math.min(SLICE_ITEMS_MAX, Math.max(1, Math.floor(SLICE_BYTES / Math.max(1, itemBytes))));
   const items: StoredItem[] = [];

@@ -9,14 +9,14 @@ import type { CommitPlan } from "../runs/commit-plan.ts";
 import { LIVE_STATUSES } from "../runs/run-rows.ts";
 import type { ConversationChange, ConversationOutcome, PlannedChange } from "./conversation-changes.ts";
 
-/** A transaction and who writes in it. */
+/** A transaction and the worker that writes in it. */
 export interface ConversationWriter {
   readonly db: Kysely<Database>;
   readonly inserter: RowInserter;
   readonly worker: number;
 }
 
-/** Makes the changes in their order, each seeing those before it. Gives back what each came to, by job. */
+/** Applies the changes in their order; each sees those before it. Returns the outcomes by job. */
 export async function changeConversations(
   writer: ConversationWriter,
   changes: readonly PlannedChange[],
@@ -26,7 +26,7 @@ export async function changeConversations(
   return outcomes;
 }
 
-/** Notes of new responses what they see of their conversations, which they hold. */
+/** Records how much of their conversations new responses see. They hold those conversations. */
 export async function noteConversations(db: Kysely<Database>, responses: CommitPlan["inConversations"]): Promise<void> {
   for (const { responseId, conversationId } of responses) {
     await db
@@ -147,7 +147,7 @@ async function deleteItem(
   return "written";
 }
 
-/** Remembers a call of which one half is gone, so that the other is not taken for one that waits for its output. */
+/** Records a call of which one half was deleted, so that the other half does not count as a call without its output. */
 async function noteSplitCall(db: Kysely<Database>, conversationId: string, body: string): Promise<void> {
   const callId = callIdOf(storedItem(body));
   if (callId === null) return;
@@ -192,7 +192,7 @@ async function unlock(db: Kysely<Database>, conversationId: string, responseId: 
     .execute();
 }
 
-/** Copies the items that were stored with the response, input first. */
+/** Copies the stored items of the response into the conversation, input first. */
 async function addResponse(
   db: Kysely<Database>,
   { owner, conversationId }: ConversationChange,
@@ -215,10 +215,10 @@ async function addResponse(
         .where("items.response_id", "=", responseId)
         .where("conversations.organization", "=", owner.organization)
         .where("conversations.project", "=", owner.project)
-        .orderBy("items.direction") // `input` comes before `output`.
+        .orderBy("items.direction") // `input` sorts before `output`.
         .orderBy("items.position"),
     )
-    // Its input was compared with the history it follows; this keeps one run's mistake from failing a commit of many.
+    // The input was already checked against the history. This keeps one run's mistake from failing the whole commit.
     .onConflict((conflict) => conflict.doNothing())
     .execute();
 }
@@ -240,8 +240,8 @@ async function findRefusal(db: Kysely<Database>, owner: Owner, conversationId: s
 }
 
 /**
- * A response that is not stored yet holds its conversation for as long as its worker lives; one that is, until it ends,
- * whoever makes it.
+ * A response that is not stored yet holds its conversation while its worker lives. A stored response holds it until it
+ * ends.
  */
 async function isHeld(db: Kysely<Database>, responseId: string, worker: number): Promise<boolean> {
   const response = await db.selectFrom("responses").select("status").where("id", "=", responseId).executeTakeFirst();

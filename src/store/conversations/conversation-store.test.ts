@@ -25,7 +25,7 @@ async function idsIn({ conversations }: Store, id: string, owner: Owner = OURS):
   return (await conversations.loadItems(owner, id))?.items.map((item) => item.id) ?? ["unknown"];
 }
 
-/** A response that is made in a conversation, as far as its beginning. */
+/** Starts a response in a conversation. */
 async function open({ events }: Store, responseId: string, conversation: string, input: readonly string[] = []) {
   const response = aResponse(responseId, { conversation: { id: conversation } });
   const inputItems = input.map((item) => anItem(item));

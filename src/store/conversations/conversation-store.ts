@@ -23,11 +23,12 @@ import { storedJson } from "../stored-json.ts";
 import { type ConversationStep, sizeOfStep } from "./conversation-changes.ts";
 import { loadConversationItems } from "./conversation-items.ts";
 
-/** How long after a lock of the whole database a conversation is tried to be freed again. */
+/** How long to wait, in milliseconds, before a hold is released again after the database was locked. */
 const UNLOCK_RETRY_MS = 1_000;
 
 /**
- * The conversations in the database. Changes take their turn among the writes of the runs; every query names the owner.
+ * The conversations in the database. Changes go through the same commit queue as the writes of runs. Every query names
+ * the owner.
  */
 export class StoredConversations implements ConversationStore {
   readonly #db: Kysely<Database>;
@@ -99,14 +100,14 @@ export class StoredConversations implements ConversationStore {
     const step: ConversationStep = { type: "unlock", responseId };
     await this.#change(owner, conversationId, step).catch((error: unknown) => {
       if (!(error instanceof StoreBusy)) throw error;
-      // Else it would be held for as long as this process lives.
+      // Otherwise the conversation would stay held as long as this process lives.
       void this.#unlockLater(owner, conversationId, responseId);
     });
   }
 
   async #unlockLater(owner: Owner, conversationId: string, responseId: string): Promise<void> {
     await sleep(UNLOCK_RETRY_MS, undefined, { ref: false });
-    await this.unlock(owner, conversationId, responseId).catch(() => {}); // The store is closed, or fails for all.
+    await this.unlock(owner, conversationId, responseId).catch(() => {}); // The store is closed, or every write fails.
   }
 
   async findItem(owner: Owner, conversationId: string, itemId: string): Promise<StoredItem | null> {
@@ -134,7 +135,7 @@ export class StoredConversations implements ConversationStore {
   }
 
   #placesOf(owner: Owner, conversationId: string) {
-    // Which reads no body.
+    // Does not read the bodies.
     return this.#itemsOf(owner, conversationId).select(["sequence", sql<number>`octet_length(body)`.as("bytes")]);
   }
 
@@ -152,7 +153,7 @@ export class StoredConversations implements ConversationStore {
     return row?.sequence ?? null;
   }
 
-  /** The items of a conversation that is there; those of a deleted one are reached by their ids alone. */
+  /** The items of a conversation that was not deleted. Items of a deleted one can only be read by their ids. */
   #itemsOf(owner: Owner, conversationId: string) {
     return this.#db
       .selectFrom("conversation_items")
@@ -174,7 +175,7 @@ function inConversations(row: Pick<ItemPlace, "sequence" | "bytes">): ItemPlace 
   return { ...row, table: "conversation_items" };
 }
 
-/** One conversation holds an id once; a whole commit would fail of a second one. */
+/** Drops repeated ids: a conversation holds an id once, and a second one would fail the whole commit. */
 function textsOf(items: readonly StoredItem[]): readonly ItemText[] {
   assert(new Set(items.map(({ id }) => id)).size === items.length, "items that are added together have different ids");
   return items.map(textOf);

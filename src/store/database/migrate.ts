@@ -12,7 +12,7 @@ import { whatIsReferredTo } from "./migrations/0008-what-is-referred-to.ts";
 import { ownerUsage } from "./migrations/0009-owner-usage.ts";
 import type { Database } from "./schema.ts";
 
-/** Every migration there ever was, by name; they run in the order of their names and are never edited once released. */
+/** All migrations by name. They run in the order of their names and are never edited once released. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-first-tables": firstTables,
   "0002-workers": workers,
@@ -25,7 +25,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0009-owner-usage": ownerUsage,
 };
 
-/** Brings the tables up to date, all of it or nothing. Throws if the database is newer than this program. */
+/** Runs all missing migrations, or none if one fails. Throws if the database is newer than this program. */
 export async function migrate(db: Kysely<Database>): Promise<void> {
   const migrator = new Migrator({
     db,

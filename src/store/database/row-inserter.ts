@@ -3,21 +3,24 @@ import type { CompiledQuery, InsertObject, Kysely } from "kysely";
 import type { Database } from "./schema.ts";
 import { STATEMENT_VARIABLES_MAX } from "./sqlite.ts";
 
-/** How much text, and how many rows, one statement stores, unless a single row is larger. */
+/** How much text, and how many rows, one statement inserts, unless a single row is larger. */
 const STATEMENT_CHARACTERS_MAX = 1024 * 1024;
 const STATEMENT_ROWS_MAX = 2_000;
 
-/** Inserts of more rows are seldom alike, and to put them together takes little next to storing them. */
+/**
+ * The SQL of larger inserts is not cached: few have the same number of rows, and building it is cheap beside running
+ * it.
+ */
 const REMEMBERED_ROWS_MAX = 8;
 
 /**
- * Inserts rows in few statements, and lets others have their turn between two of them. Remembers the SQL of small
- * inserts, which would take longer to put together than to run.
+ * Inserts rows in few statements, with a turn of the event loop between them. Caches the SQL of small inserts, which
+ * would take longer to build than to run.
  */
 export class RowInserter {
   readonly #queries = new Map<string, CompiledQuery>();
 
-  /** The rows of one table always have the same columns in the same order. */
+  /** All rows of a table must have the same columns in the same order. */
   async insert<Table extends keyof Database>(
     db: Kysely<Database>,
     table: Table,

@@ -1,7 +1,7 @@
 import type { Generated } from "kysely";
 import type { FileObject, Response } from "../../../generated/responses-api/types.ts";
 
-/** The tables as Kysely sees them. A test compares them with what the migrations really make. */
+/** The tables for Kysely. A test compares them with the tables that the migrations create. */
 export interface Database {
   readonly responses: ResponsesTable;
   readonly items: ItemsTable;
@@ -28,45 +28,45 @@ export interface ResponsesTable {
   readonly previous_response_id: string | null;
   readonly created_at: number;
   readonly completed_at: number | null;
-  /** JSON of the latest snapshot. */
+  /** The latest snapshot as JSON. */
   readonly body: string;
-  /** Grows with each snapshot. */
+  /** Increases with each snapshot. */
   readonly version: number;
-  /** Who makes it; null once it is over, or left to whoever claims it. */
+  /** The worker that makes the response; null once it has ended, or if any worker may claim it. */
   readonly worker: number | null;
-  /** JSON from which it can be begun again; null once it is over, or if it cannot. */
+  /** JSON from which the run can be restarted; null once it has ended, or if it cannot be restarted. */
   readonly task: string | null;
-  /** Whether it was made with `stream`: 0 or 1. */
+  /** Whether the request had `stream`: 0 or 1. */
   readonly streamed: number;
-  /** Whether somebody asked its worker to stop it: 0 or 1. */
+  /** Whether its worker was asked to stop it: 0 or 1. */
   readonly stop_asked: number;
-  /** How often it was begun again by a worker that took it over. */
+  /** How often a worker restarted it after claiming it. */
   readonly restarts: Generated<number>;
-  /** The conversation it was made in; null: in none. */
+  /** The conversation that the response was made in, or null. */
   readonly conversation_id: Generated<string | null>;
-  /** The sequence of the last item of that conversation before its own, so that a chain can tell what it saw. */
+  /**
+   * The sequence of the conversation's last item before the response's own, so that a chain knows what the response
+   * saw.
+   */
   readonly conversation_seen: Generated<number | null>;
 }
 
-/**
- * Responses that were deleted while others continued them. Nobody finds them but those, whose chains still hold their
- * items.
- */
+/** Responses that were deleted while others continued them. Only the chains of those can read them. */
 export interface AncestorsTable
   extends Pick<
     ResponsesTable,
     "id" | "organization" | "project" | "status" | "previous_response_id" | "conversation_id" | "conversation_seen"
   > {
-  /** Whether nothing continues it any more, so that it is to be erased with its items: 0 or 1. */
+  /** Whether no response continues it any more, so that it can be erased with its items: 0 or 1. */
   readonly is_unused: number;
 }
 
 /**
- * One item of one response. The same item id may stand in many responses, because clients send items back with their
- * ids.
+ * One item of one response. Several responses may have an item of the same id, because clients send items back with
+ * their ids.
  */
 export interface ItemsTable {
-  /** Grows with each stored item, so the newest of several items of one id is the one with the highest. */
+  /** Increases with each stored item: of several items with one id, the newest has the highest. */
   readonly sequence: Generated<number>;
   readonly id: string;
   readonly response_id: string;
@@ -79,22 +79,22 @@ export interface ItemsTable {
 
 export type ItemDirection = "input" | "output";
 
-/** Events `first_number` to `last_number` of one response, all of them: numbers have no gaps. */
+/** Events `first_number` to `last_number` of one response, without gaps. */
 export interface EventChunksTable {
   readonly response_id: string;
   readonly first_number: number;
   readonly last_number: number;
-  /** The events' JSON, one a line. */
+  /** The events as JSON, one per line. */
   readonly body: string;
 }
 
-/** What each commit stored of runs whose events fill no chunk yet: one row for all of them. Read only after a crash. */
+/** Events of runs that do not fill a chunk yet: one row per commit, for all runs. Read only after a crash. */
 export interface EventJournalTable {
-  /** Whose journal it is; each worker has its own. */
+  /** Each worker has its own journal. */
   readonly worker: number;
-  /** How much text lay in the journal before this row. */
+  /** How many characters the journal held before this row. */
   readonly position: number;
-  /** See `journal.ts`. */
+  /** In the format of `journal.ts`. */
   readonly body: string;
 }
 
@@ -104,32 +104,32 @@ export interface ApiKeysTable {
   readonly organization: string;
   readonly project: string;
   /**
-   * JSON list of the owners that the key may act for, the one above first; null: for that one alone, and however it is
-   * routed.
+   * JSON list of the owners that the key may act for, the one above first. Null: only that one, and routing headers are
+   * ignored.
    */
   readonly owners: string | null;
   readonly name: string;
   readonly last_four: string;
-  /** Null: as the settings say; so is the next. */
+  /** Null: the default of the settings applies. The same holds for the next column. */
   readonly requests_per_minute: number | null;
   readonly tokens_per_minute: number | null;
   readonly created_at: number;
-  /** Null: never. */
+  /** In Unix seconds; null if the key never expires. */
   readonly expires_at: number | null;
   readonly revoked_at: number | null;
 }
 
-/** The processes that serve this database, each for as long as it renews its lease. */
+/** The processes that serve this database and renew their leases. */
 export interface WorkersTable {
   readonly id: Generated<number>;
-  /** Where its process number means something. */
+  /** The host and process namespace in which the process number is valid. */
   readonly host: string;
   readonly pid: number;
   /**
-   * When that process was started, as its system counts; null where that is not known. Numbers of processes come again.
+   * Start time of that process in clock ticks of its system, because process numbers are reused; null if it is unknown.
    */
   readonly started: string | null;
-  /** Milliseconds since 1970. */
+  /** In Unix milliseconds. */
   readonly expires_at: number;
 }
 
@@ -138,13 +138,13 @@ export interface ConversationsTable {
   readonly organization: string;
   readonly project: string;
   readonly created_at: number;
-  /** JSON. */
+  /** JSON object. */
   readonly metadata: string;
 }
 
 /**
- * One item of one conversation, in the order of `sequence`. When it is deleted, they stay for as long as a response is
- * there that was made in it.
+ * One item of one conversation, in the order of `sequence`. Items of a deleted conversation stay while a response that
+ * was made in it is stored.
  */
 export interface ConversationItemsTable {
   readonly sequence: Generated<number>;
@@ -155,37 +155,35 @@ export interface ConversationItemsTable {
   readonly body: string;
 }
 
-/** Conversations whose items are still there. */
+/** Deleted conversations whose items are still stored. */
 export interface DeletedConversationsTable {
   readonly id: string;
 }
 
-/** Calls of a conversation of which a client has deleted one half: the call or its output. */
+/** Calls in a conversation of which a client has deleted one half: the call or its output. */
 export interface SplitCallsTable {
   readonly conversation_id: string;
   readonly call_id: string;
 }
 
-/** How much is stored for an owner. Empty unless it is limited; the database keeps it by itself. */
+/** How much is stored for each owner, kept by triggers. Empty unless storage is limited. */
 export interface OwnerUsageTable {
   readonly organization: string;
   readonly project: string;
   readonly bytes: number;
 }
 
-/**
- * The response that is being made in a conversation. Of no effect once the response is not live and its worker is gone.
- */
+/** The hold of a response on a conversation. It has no effect once the response is not live and its worker is gone. */
 export interface ConversationLocksTable {
   readonly conversation_id: string;
   readonly response_id: string;
-  /** Who took it; another worker may make the response by now. */
+  /** The worker that took the hold; another worker may make the response by now. */
   readonly worker: number;
 }
 
 /** Uploaded files. Times are Unix seconds. */
 export interface FilesTable {
-  /** Grows with each file. */
+  /** Increases with each file. */
   readonly sequence: Generated<number>;
   readonly id: string;
   readonly organization: string;
@@ -196,6 +194,9 @@ export interface FilesTable {
   readonly bytes: number;
   readonly created_at: number;
   readonly expires_at: number | null;
-  /** The worker that is writing its bytes or taking them away; nobody sees it meanwhile. Null: it is there. */
+  /**
+   * The worker that is writing or removing the contents; the file is invisible meanwhile. Null once the file is
+   * complete.
+   */
   readonly holder: number | null;
 }

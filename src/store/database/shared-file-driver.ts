@@ -3,14 +3,14 @@ import { CompiledQuery, type DatabaseConnection, type QueryResult, type SqliteDa
 import { StoreBusy, StoreSpoilt } from "../../responses-api/ports.ts";
 import { isBusy, isSpoilt } from "./sqlite-faults.ts";
 
-/** How long to wait between two tries, longer each time; the last one counts for all further tries. */
+/** Waits between tries, in milliseconds. */
 const RETRY_MS = [1, 2, 5, 10, 15, 20];
 const RETRY_MS_MAX = 25;
 
 /**
- * One connection that all callers use in turn, to a file that other processes write to as well. SQLite itself never
- * waits for their locks, because that would stop the whole process: who needs a lock that another process holds tries
- * again and again, and others read meanwhile.
+ * One connection, used by all callers in turn, to a file that other processes write too. SQLite itself never waits for
+ * a lock, because that would block the whole process. A caller that needs a lock of another process retries, and others
+ * can read in between.
  */
 export class SharedFileDriver extends SqliteDriver {
   readonly #lockWaitMs: number;
@@ -36,8 +36,8 @@ export class SharedFileDriver extends SqliteDriver {
   }
 
   /**
-   * Takes the right to write at once: a transaction that took it later would fail, and not wait, where another process
-   * had written meanwhile.
+   * Takes the write lock at the start. A transaction that takes it later fails at once if another process has written
+   * in between.
    */
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw("begin immediate"));
@@ -61,7 +61,7 @@ export class SharedFileDriver extends SqliteDriver {
     };
   }
 
-  /** A transaction that has begun holds every lock it needs, so within one nothing is tried again. */
+  /** A started transaction holds every lock it needs, so its statements are not retried. */
   async #tryUntilFree<Row>(execute: () => Promise<QueryResult<Row>>): Promise<QueryResult<Row>> {
     const startedAt = performance.now();
     for (let tries = 0; ; tries++) {
@@ -79,7 +79,7 @@ export class SharedFileDriver extends SqliteDriver {
     }
   }
 
-  /** Others use the connection meanwhile. */
+  /** Gives others the connection for this time. */
   async #stepAside(ms: number): Promise<void> {
     this.#turns.giveBack();
     await sleep(ms);
@@ -87,12 +87,12 @@ export class SharedFileDriver extends SqliteDriver {
   }
 }
 
-/** Lets one caller at a time have what only one may use, in the order of their coming. */
+/** A lock that is given to callers in the order in which they came. */
 class Turns {
   readonly #waiting: (() => void)[] = [];
   #taken = false;
 
-  /** Resolves when it is the caller's turn, which ends with `giveBack`. */
+  /** Resolves when it is the caller's turn. The caller ends it with `giveBack`. */
   take(): Promise<void> {
     if (this.#taken) return new Promise((resolve) => this.#waiting.push(resolve));
     this.#taken = true;

@@ -1,15 +1,15 @@
 const SQLITE_BUSY = 5;
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
-/** The lowest byte of an error's code says what failed, the bytes above it say why. */
+/** The lowest byte of an error code is its primary code; the bytes above it give details. */
 const PRIMARY_CODES = 256;
 
-/** Whether another connection holds the lock that a statement needs. */
+/** Whether another connection holds a lock that the statement needs. */
 export function isBusy(error: unknown): boolean {
   return primaryCode(error) === SQLITE_BUSY;
 }
 
-/** Whether the file is no database, or its content contradicts itself. */
+/** Whether the file is not a database, or is corrupt. */
 export function isSpoilt(error: unknown): boolean {
   const code = primaryCode(error);
   return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;

@@ -15,33 +15,30 @@ import { StoreBusy, StoreSpoilt } from "../../responses-api/ports.ts";
 import { SharedFileDriver } from "./shared-file-driver.ts";
 import { isBusy, isSpoilt } from "./sqlite-faults.ts";
 
-/** SQLite's own bound on the variables of one statement. */
+/** SQLite's own limit on the variables of one statement. */
 export const STATEMENT_VARIABLES_MAX = 32_766;
 
 const OPEN_RETRY_MS = 5;
 const PAGE_CACHE_KIB = 16 * 1024;
 const LOG_FILE_BYTES_MAX = 64 * 1024 * 1024;
 const CACHED_STATEMENTS_MAX = 200;
-/** Longer statements insert very many rows: they are rare, seldom alike, and their programs are large. */
+/** Longer statements insert many rows. They are rare, differ from each other, and take much memory when prepared. */
 const CACHED_STATEMENT_LENGTH_MAX = 8_192;
 
 export interface SqliteOptions {
-  /** How long a statement waits for a lock that another process holds. */
+  /** How long a statement waits for a lock of another process, in milliseconds. */
   readonly lockWaitMs: number;
-  /** `full`: every commit is on the disk before it counts as done. `normal`: a power cut can take the last of them. */
+  /** `full`: a commit is done once it is on the disk. `normal`: a power cut can lose the latest commits. */
   readonly sync: "normal" | "full";
-  /** Told each time that the database turns out to be damaged. */
+  /** Called each time a statement finds the database damaged. */
   readonly onSpoilt: () => void;
 }
 
-/**
- * A dialect over one connection to `file`, made together with its folder for this user's eyes only. Nothing else here
- * knows that the database is SQLite.
- */
+/** A Kysely dialect with one connection to `file`. Creates the file and its folder, readable only by this user. */
 export function sqliteDialect(file: string, options: SqliteOptions): SqliteDialect {
   const { lockWaitMs, sync } = options;
   if (file !== ":memory:") makePrivateFile(file);
-  const database = new DatabaseSync(file, { timeout: 0 }); // The driver waits instead, and lets the process go on.
+  const database = new DatabaseSync(file, { timeout: 0 }); // The driver waits instead, without blocking the process.
   enterWriteAheadMode(database, lockWaitMs);
   database.exec(`
     pragma synchronous = ${sync};
@@ -53,8 +50,8 @@ export function sqliteDialect(file: string, options: SqliteOptions): SqliteDiale
 }
 
 /**
- * Of processes that open a new database together, those that are late are told at once that it is locked. Nothing is
- * served yet, so this waits where it is.
+ * If several processes open a new database at once, SQLite tells the later ones that it is locked. Nothing is served
+ * yet, so this may block while it waits.
  */
 function enterWriteAheadMode(database: DatabaseSync, lockWaitMs: number): void {
   const startedAt = performance.now();
@@ -72,10 +69,10 @@ function enterWriteAheadMode(database: DatabaseSync, lockWaitMs: number): void {
 
 function makePrivateFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  closeSync(openSync(file, "a", 0o600)); // SQLite gives its log files the mode of the database.
+  closeSync(openSync(file, "a", 0o600)); // SQLite gives its log files the mode of the database file.
 }
 
-/** Kysely's dialect, for a file that other processes write to as well. */
+/** Kysely's SQLite dialect, for a file that other processes write too. */
 class SharedFileDialect extends SqliteDialect {
   readonly #database: SqliteDatabase;
   readonly #options: SqliteOptions;
@@ -97,20 +94,20 @@ class SharedFileDialect extends SqliteDialect {
 
 class SharedFileAdapter extends SqliteAdapter {
   /**
-   * Kysely says that SQLite cannot undo changes of tables. It can, so a migration killed half way leaves nothing
+   * Kysely assumes that SQLite cannot roll back schema changes. It can, so a migration that is killed leaves nothing
    * behind.
    */
   override get supportsTransactionalDdl(): boolean {
     return true;
   }
 
-  /** There is one, and the driver itself lets callers take turns with it. */
+  /** There is one connection, and the driver itself hands it to callers in turn. */
   override get supportsMultipleConnections(): boolean {
     return true;
   }
 }
 
-/** What Kysely expects of a driver, over `node:sqlite`. Keeps the statements used last prepared. */
+/** Adapts `node:sqlite` to Kysely. Caches the prepared statements that were used last. */
 class NodeSqlite implements SqliteDatabase {
   readonly #database: DatabaseSync;
   readonly #statements = new LRUCache<string, SqliteStatement>({ max: CACHED_STATEMENTS_MAX });

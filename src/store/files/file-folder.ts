@@ -6,13 +6,13 @@ import { isPassingName, openNamelessFile, writeAll } from "../../base/nameless-f
 const OWNER_ONLY_FILE = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
 
-/** A name that is given for a moment is no longer anybody's after this. */
+/** A temporary name that is older than this was abandoned. */
 const ABANDONED_AFTER_MS = 60_000;
 
-/** Less room than this is none. */
+/** The disk counts as full if it has less room than this. */
 const PROBE_BYTES = 64 * 1024;
 
-/** A folder of bytes by id, for this user's eyes only. It is made with the first of them. */
+/** A folder of file contents by id, readable only by this user. It is created with the first file. */
 export class FileFolder {
   readonly #folder: string;
 
@@ -20,7 +20,7 @@ export class FileFolder {
     this.#folder = folder;
   }
 
-  /** Resolves to the number of bytes once they are durable under their name; before, they lie under another. */
+  /** Writes to a temporary name first. Resolves to the number of bytes once they are durable under their final name. */
   async write(id: string, content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<number> {
     await mkdir(this.#folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
     const bytes = await this.#writePart(id, content, signal);
@@ -29,7 +29,7 @@ export class FileFolder {
     return bytes;
   }
 
-  /** Null if there is none. */
+  /** Null if there is no such file. */
   async read(id: string): Promise<Buffer | null> {
     try {
       return await readFile(this.#pathOf(id));
@@ -39,12 +39,12 @@ export class FileFolder {
     }
   }
 
-  /** The file is opened with the first step. */
+  /** Opens the file at the first read. */
   async *stream(id: string): AsyncGenerator<Uint8Array> {
     for await (const chunk of createReadStream(this.#pathOf(id))) if (chunk instanceof Uint8Array) yield chunk;
   }
 
-  /** Rejects if nothing can be written here now. */
+  /** Rejects if the folder cannot be written now. */
   async probe(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
     const handle = await openNamelessFile(this.#folder);
@@ -55,23 +55,23 @@ export class FileFolder {
     }
   }
 
-  /** Removes what there is of it. */
+  /** Removes the file and its temporary file, if they exist. */
   async remove(id: string): Promise<void> {
     await rm(this.#partOf(id), { force: true });
     await rm(this.#pathOf(id), { force: true });
   }
 
-  /** Removes what was left by processes that were killed while they made a file. */
+  /** Removes temporary files of processes that were killed. */
   async removeAbandoned(): Promise<void> {
     const names = await readdir(this.#folder).catch(() => []);
     for (const name of names.filter(isPassingName)) {
       const path = join(this.#folder, name);
-      const made = await stat(path).catch(() => null); // It may be gone by now.
+      const made = await stat(path).catch(() => null); // Another process may have removed it.
       if (made !== null && Date.now() - made.mtimeMs > ABANDONED_AFTER_MS) await rm(path, { force: true });
     }
   }
 
-  /** Removes all of it. */
+  /** Removes the folder and all files. */
   async removeAll(): Promise<void> {
     await rm(this.#folder, { recursive: true, force: true });
   }
@@ -87,7 +87,7 @@ export class FileFolder {
     }
   }
 
-  /** Makes the names in the folder durable. */
+  /** Syncs the folder, so that the names in it are durable. */
   async #sync(): Promise<void> {
     const handle = await open(this.#folder, "r");
     try {

@@ -156,7 +156,7 @@ test("what a killed process had half written is removed at the next start, and n
   await once(writer.stdout, "data");
   const parts = (): readonly string[] => readdirSync(folder).filter((name) => name.endsWith(".part"));
   expect(parts()).toHaveLength(1);
-  const alongside = await openTestStore({ file }); // While the other process lives, its file is its own.
+  const alongside = await openTestStore({ file }); // While the other process lives, nobody removes its file.
   expect(parts()).toHaveLength(1);
   expect((await alongside.files.listFiles(OURS, PAGE))?.files).toEqual([kept]);
   writer.kill("SIGKILL");

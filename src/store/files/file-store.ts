@@ -16,14 +16,14 @@ import type { Database, FilesTable } from "../database/schema.ts";
 import type { WorkerLease } from "../runs/worker-lease.ts";
 import type { FileFolder } from "./file-folder.ts";
 
-/** How long the content of a file may take to come in and reach the disk. */
+/** How long the contents of a file may take to arrive and be written, in milliseconds. */
 const WRITE_MS_MAX = 15 * 60_000;
-/** How many files are taken away at a time. */
+/** How many files are removed at a time. */
 const REMOVED_TOGETHER_MAX = 100;
 
 /**
- * Rows in the database, bytes in a folder. A file that is being written or taken away is held by its worker, and nobody
- * sees it; whatever a worker that is gone still holds is removed by the next one.
+ * Keeps rows in the database and contents in a folder. While a file is being written or removed, its worker holds it
+ * and nobody sees it. Files that a dead worker still holds are removed by the next worker.
  */
 export class StoredFiles implements FileStore {
   readonly #db: Kysely<Database>;
@@ -117,9 +117,10 @@ export class StoredFiles implements FileStore {
     }
   }
 
-  /** Removes what workers that are gone did not finish to write or to take away. */
+  /** Removes files that dead workers did not finish writing or removing. */
   async removeLeftovers(): Promise<void> {
-    if ((await this.#listHolders()).length === 0) return; // Usually; this process need not become a worker for that.
+    // The usual case. It avoids registering this process as a worker.
+    if ((await this.#listHolders()).length === 0) return;
     const own = await this.#lease.number();
     const dead = await this.#lease.findDead(this.#db, own);
     const workers = await this.#db.selectFrom("workers").select("id").execute();
@@ -134,7 +135,7 @@ export class StoredFiles implements FileStore {
     }
   }
 
-  /** The files that this owner sees. */
+  /** The complete files of this owner. */
   #ofOwner(owner: Owner) {
     return this.#db
       .selectFrom("files")
@@ -175,7 +176,7 @@ export class StoredFiles implements FileStore {
     return rows.map(({ id }) => id);
   }
 
-  /** The bytes first: a row without bytes is found again, bytes without a row are not. */
+  /** Removes the contents first: a row without contents is found again, contents without a row are not. */
   async #remove(ids: readonly string[], holder: number): Promise<void> {
     for (const id of ids) {
       await this.#folder.remove(id);

@@ -3,13 +3,13 @@ import { openStore } from "../open-store.ts";
 import { OURS } from "../stored-shapes.fixture.ts";
 
 /**
- * A process that begins to write a file into the store of its first argument, says so once bytes are on the disk, and
- * never ends.
+ * A process that starts writing a file into the store of its first argument, prints a line once bytes are on the disk,
+ * and never ends.
  */
 async function* neverEnding(): AsyncGenerator<Uint8Array> {
   yield Buffer.alloc(1024);
   yield Buffer.alloc(1024);
-  process.stdout.write("half written\n"); // Asked for a third piece, so the first ones have been written.
+  process.stdout.write("half written\n"); // The store asks for a third piece, so it has written the first two.
   for (;;) await sleep(1000);
 }
 

@@ -2,10 +2,10 @@ import { type Kysely, type SqlBool, sql } from "kysely";
 import type { Owner } from "../../runs/ports.ts";
 import type { Database } from "../database/schema.ts";
 
-/** In the words of the index of unused ancestors. */
+/** Written like the condition of the index of unused ancestors. */
 const IS_UNUSED = sql<SqlBool>`ancestors.is_unused = 1`;
 
-/** What an ancestor keeps of its response. */
+/** The columns that an ancestor keeps of its response. */
 const KEPT_COLUMNS = [
   "id",
   "organization",
@@ -17,7 +17,7 @@ const KEPT_COLUMNS = [
 ] as const;
 
 /**
- * Keeps what chains need of a response that is about to be deleted, if any response continues it. Says whether one
+ * If any response continues a response that is about to be deleted, keeps what its chain needs. Returns whether one
  * does.
  */
 export async function keepAsAncestor(db: Kysely<Database>, owner: Owner, responseId: string): Promise<boolean> {
@@ -38,8 +38,8 @@ export async function keepAsAncestor(db: Kysely<Database>, owner: Owner, respons
 }
 
 /**
- * Erases the items of a response that is not there any more. What it continued may be of use to nobody then; that is
- * erased later.
+ * Erases the items of a deleted response. Marks its predecessor if no response continues that any more; the sweep
+ * erases it later.
  */
 export async function forgetItems(db: Kysely<Database>, responseId: string, previousId: string | null): Promise<void> {
   await db.deleteFrom("items").where("response_id", "=", responseId).execute();
@@ -52,7 +52,7 @@ export async function forgetItems(db: Kysely<Database>, responseId: string, prev
     .execute();
 }
 
-/** Erases some of the ancestors that nothing continues any more. Gives back how many. */
+/** Erases some of the ancestors that no response continues any more. Returns their number. */
 export async function eraseAncestors(db: Kysely<Database>, limit: number): Promise<number> {
   const unused = await db
     .selectFrom("ancestors")
@@ -67,7 +67,7 @@ export async function eraseAncestors(db: Kysely<Database>, limit: number): Promi
   return unused.length;
 }
 
-/** Whether a row of this table is continued, by a response or by an ancestor of one. */
+/** Whether a response or an ancestor continues a row of this table. */
 export function isContinued(table: "responses" | "ancestors") {
   const id = sql.ref(`${table}.id`);
   return sql<SqlBool>`(exists (select 1 from responses as later where later.previous_response_id = ${id})

@@ -9,9 +9,9 @@ import { LIVE_STATUSES } from "../runs/run-rows.ts";
 import type { ContextBudget } from "./context-budget.ts";
 import { type ItemPlace, readItems } from "./item-places.ts";
 
-/** How much JSON of responses that have ended is kept read, so that a chain is not read anew for each of its turns. */
+/** How many bytes of items of ended responses are cached, so that a chain is not read again for each of its turns. */
 const KEPT_BYTES_MAX = 4 * 1024 * 1024;
-/** The links whose items are looked for together. */
+/** How many links one query looks up. */
 const LINKS_AT_ONCE_MAX = 100;
 
 export interface Link {
@@ -19,7 +19,7 @@ export interface Link {
   readonly status: Response["status"];
 }
 
-/** Where an item of a chain is found. */
+/** The place of an item of a chain. */
 export interface ChainPlace extends ItemPlace {
   readonly id: string;
   readonly responseId: string;
@@ -30,12 +30,12 @@ interface KeptItems {
   readonly bytes: number;
 }
 
-/** The items of the links of chains, input first. */
+/** Loads the items of chains, link by link, input first. */
 export class ChainItems {
   readonly #db: Kysely<Database>;
   /**
-   * Those of responses that have ended never change, and nobody can change these. Whether a response is there, and
-   * whose it is, only the database knows.
+   * Cached items of ended responses. They never change and are frozen. Existence and owner of a response are always
+   * checked in the database.
    */
   readonly #ended = new LRUCache<string, KeptItems>({
     maxSize: KEPT_BYTES_MAX,
@@ -46,7 +46,7 @@ export class ChainItems {
     this.#db = db;
   }
 
-  /** By response; `links` are this owner's, as the database has just told. */
+  /** Returns the items by response. The caller must have just read `links` from the database, for this owner. */
   async load(
     owner: Owner,
     links: readonly Link[],
@@ -65,7 +65,7 @@ export class ChainItems {
     return items;
   }
 
-  /** Where the items of these links are, link after link. Takes their number from the budget, and not their text. */
+  /** The places of the items of these links, link by link. Charges the budget for their number, not for their text. */
   async findPlaces(owner: Owner, links: readonly Link[], budget: ContextBudget): Promise<readonly ChainPlace[]> {
     const places: ChainPlace[] = [];
     for (let start = 0; start < links.length; start += LINKS_AT_ONCE_MAX) {
@@ -98,13 +98,13 @@ export class ChainItems {
   async #findPlaces(owner: Owner, responseIds: readonly string[]): Promise<readonly ChainPlace[]> {
     const rows = await this.#db
       .selectFrom("items")
-      // Which reads no body.
+      // Does not read the bodies.
       .select(["id", "response_id as responseId", "sequence", sql<number>`octet_length(body)`.as("bytes")])
       .where("response_id", "in", responseIds)
       .where("organization", "=", owner.organization)
       .where("project", "=", owner.project)
       .orderBy("response_id")
-      .orderBy("direction") // `input` comes before `output`.
+      .orderBy("direction") // `input` sorts before `output`.
       .orderBy("position")
       .execute();
     return rows.map((row) => ({ ...row, table: "items" }));

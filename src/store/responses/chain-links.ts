@@ -4,7 +4,7 @@ import { assert } from "../../base/assert.ts";
 import type { Owner } from "../../runs/ports.ts";
 import type { Database } from "../database/schema.ts";
 
-/** No honest chain is as long; one that is would be a circle. */
+/** No real chain is this long; a longer one would be a cycle. */
 const CHAIN_LINKS_MAX = 10_000;
 
 /** One response of a chain. */
@@ -17,8 +17,8 @@ export interface ChainLinkRow {
 }
 
 /**
- * The chain that ends with this response, oldest first, as far back as this owner has its links; deleted ones are found
- * where others continue them.
+ * The chain that ends with this response, oldest first, as far back as this owner's links go. Includes deleted links
+ * that other responses continue.
  */
 export async function findLinks(
   db: Kysely<Database>,

@@ -1,9 +1,9 @@
 import { ContextTooLong } from "../../responses-api/ports.ts";
 
-/** More items than any model is shown; to list them alone takes a while. */
+/** More items than any model takes. */
 export const CONTEXT_ITEMS_MAX = 100_000;
 
-/** How much stored text one request may bring into memory. It is asked before any text is read. */
+/** Limits how much stored text one request loads. It is charged before any text is read. */
 export class ContextBudget {
   readonly #bytesMax: number;
   #bytes = 0;
@@ -13,7 +13,7 @@ export class ContextBudget {
     this.#bytesMax = bytesMax;
   }
 
-  /** Throws `ContextTooLong` for what is too much, together with all that was taken before. */
+  /** Throws `ContextTooLong` if the total exceeds the budget. */
   takeItems(count: number): void {
     this.#items += count;
     if (this.#items > CONTEXT_ITEMS_MAX) throw new ContextTooLong(`more than ${CONTEXT_ITEMS_MAX} items`);

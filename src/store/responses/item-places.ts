@@ -4,20 +4,20 @@ import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import type { Database } from "../database/schema.ts";
 import { storedItem } from "./stored-item.ts";
 
-/** Which row holds an item, and how much text it is. */
+/** The row that holds an item, and the size of its text. */
 export interface ItemPlace {
   readonly table: "items" | "conversation_items";
   readonly sequence: number;
   readonly bytes: number;
 }
 
-/** How much text, and how many items, are read before others get their turn. */
+/** How much text, and how many items, are read before the event loop gets a turn. */
 const SLICE_BYTES_MAX = 1024 * 1024;
 const SLICE_ITEMS_MAX = 200;
-/** How much text a page of a list brings at the most, unless a single item is larger. */
+/** The largest page of a list in bytes, unless a single item is larger. */
 const PAGE_BYTES_MAX = 16 * 1024 * 1024;
 
-/** The items in the order of their places; one that was erased meanwhile is left out. */
+/** Reads items in the order of their places. Leaves out those that were erased in the meantime. */
 export async function readItems(db: Kysely<Database>, places: readonly ItemPlace[]): Promise<readonly StoredItem[]> {
   const items: StoredItem[] = [];
   for (let start = 0; start < places.length; ) {
@@ -33,7 +33,7 @@ export async function readItems(db: Kysely<Database>, places: readonly ItemPlace
   return items;
 }
 
-/** The first of the places that make one page: at most `limit`, and no more text than a page may bring. */
+/** The places of one page: at most `limit`, and at most the largest page's bytes. */
 export function firstPage<Place extends Pick<ItemPlace, "bytes">>(
   places: readonly Place[],
   limit: number,
@@ -58,7 +58,9 @@ function sliceFrom(places: readonly ItemPlace[], start: number): readonly ItemPl
   return places.slice(start, end);
 }
 
-/** The sequences are one parameter: with one for each, building the query would take longer than reading the rows. */
+/**
+ * All sequences are one parameter: with one parameter each, building the query would take longer than reading the rows.
+ */
 async function readBodies(db: Kysely<Database>, slice: readonly ItemPlace[]): Promise<ReadonlyMap<number, string>> {
   const sequences = JSON.stringify(slice.map(({ sequence }) => sequence));
   const rows = await db

@@ -3,10 +3,10 @@ import { jsonOf } from "../../base/json/json-text.ts";
 import { writeJson } from "../../base/json/write-json.ts";
 import { Slices } from "../../base/limits/slices.ts";
 
-/** An item as it is stored. */
+/** The stored form of an item. */
 export interface ItemText {
   readonly id: string;
-  /** Its JSON. */
+  /** The item as JSON. */
   readonly body: string;
 }
 
@@ -15,7 +15,7 @@ export function textOf(item: object): ItemText {
   return { id: item.id, body: jsonOf(item) };
 }
 
-/** The same for many items, which may be large: others get their turns meanwhile. */
+/** The same for many or large items, with turns of the event loop in between. */
 export async function textsOf(items: readonly object[]): Promise<readonly ItemText[]> {
   const slices = new Slices();
   const texts: ItemText[] = [];
@@ -27,7 +27,7 @@ export async function textsOf(items: readonly object[]): Promise<readonly ItemTe
   return texts;
 }
 
-/** How much text items are, in characters. */
+/** The total length of items in characters. */
 export function lengthOfItems(items: readonly ItemText[]): number {
   return items.reduce((length, item) => length + item.body.length, 0);
 }

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { expect, test } from "vitest";
 
-/** What is relied on of the library: the size of all values together is the limit, and those used last stay. */
+/** What we rely on in the library: the total size is limited, and the values used last stay. */
 class Kept {
   readonly #cache: LRUCache<string, readonly string[]>;
 

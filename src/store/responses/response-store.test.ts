@@ -12,7 +12,7 @@ function idsOf(items: readonly object[] | undefined): readonly unknown[] | undef
   return items?.map((item) => ("id" in item ? item.id : undefined));
 }
 
-/** The ids of every page, as a client that turns pages sees them. */
+/** The ids of each page, as a client that reads page after page gets them. */
 async function pagesOf(
   responses: ResponseStore,
   responseId: string,

@@ -23,7 +23,7 @@ import { type ChainLinkRow, findLinks } from "./chain-links.ts";
 import { CONTEXT_ITEMS_MAX, ContextBudget } from "./context-budget.ts";
 import { firstPage, type ItemPlace, readItems } from "./item-places.ts";
 
-/** How many ids one query names, well below what a statement may hold. */
+/** How many ids one query names, well below SQLite's limit for a statement. */
 const QUERY_IDS_MAX = 1_000;
 
 /** The responses and items in the database. Every query names the owner. */
@@ -57,7 +57,7 @@ export class StoredResponses implements ResponseStore {
     return { response, streamed: row.streamed === 1 };
   }
 
-  /** Takes its turn among the writes of the runs, so that nothing of the response can be stored afterwards. */
+  /** Goes through the commit queue, so that no later write of a run can restore the response. */
   async deleteResponse(owner: Owner, responseId: string): Promise<boolean> {
     return (await this.#queue.add({ type: "delete", owner, responseId }, "urgent")) === "written";
   }
@@ -76,7 +76,7 @@ export class StoredResponses implements ResponseStore {
     }));
   }
 
-  /** What links saw of their conversations; only the first link of a chain can have been made in one. */
+  /** Loads what links saw of their conversations. Only the first link of a chain can have been made in one. */
   async #loadSeen(owner: Owner, links: readonly ChainLinkRow[], budget: ContextBudget) {
     const seen = new Map<string, ConversationItems>();
     for (const { id, conversationId, conversationSeen } of links) {
@@ -115,7 +115,7 @@ export class StoredResponses implements ResponseStore {
     return new Map(items.map((item) => [item.id, item]));
   }
 
-  /** Asks for ids some at a time, and notes where their items are; of several rows of one id the last one counts. */
+  /** Looks ids up in batches and records the places of their items. If an id has several rows, the last one counts. */
   async #findAll(
     ids: readonly string[],
     find: (ids: readonly string[]) => Promise<readonly (ItemPlace & { readonly id: string })[]>,
@@ -127,7 +127,7 @@ export class StoredResponses implements ResponseStore {
     }
   }
 
-  /** A page for which all of the list has to be known, though not its text. */
+  /** Lists a page that needs the whole list, but only the text of the page's own items. */
   async #listAround(owner: Owner, responseId: string, request: InputPageRequest): Promise<ItemPage | null> {
     const response = await this.findResponse(owner, responseId);
     if (response === null) return null;
@@ -175,7 +175,7 @@ export class StoredResponses implements ResponseStore {
       .where("id", "in", ids)
       .where("organization", "=", owner.organization)
       .where("project", "=", owner.project)
-      .orderBy("sequence") // The newest comes last.
+      .orderBy("sequence") // The newest row comes last.
       .execute();
     return rows.map((row) => ({ ...row, table: "conversation_items" as const }));
   }
@@ -192,8 +192,8 @@ export class StoredResponses implements ResponseStore {
   }
 
   /**
-   * Where an id stands more than once, its last place in this order counts: otherwise a client would turn pages in a
-   * circle.
+   * If an id occurs more than once, its last place in this order counts. Otherwise a client would read the same pages
+   * in a circle.
    */
   async #findPosition(
     owner: Owner,
@@ -217,7 +217,7 @@ export class StoredResponses implements ResponseStore {
   /** The chain, oldest first; null if a link is not this owner's. */
   async #findLinks(owner: Owner, responseId: string) {
     const links = await findLinks(this.#db, owner, responseId);
-    // Else nothing was found, or the first link follows one that is not there.
+    // Otherwise nothing was found, or the oldest link continues a response that is missing.
     return links[0]?.previousResponseId === null ? links : null;
   }
 
@@ -227,7 +227,7 @@ export class StoredResponses implements ResponseStore {
       .select((expression) => [
         "items.id",
         expression.fn.max("sequence").as("sequence"),
-        // Of the row that has the highest sequence: SQLite promises it beside `max`.
+        // SQLite takes bare columns beside `max` from the row with the maximum.
         sql<number>`octet_length(body)`.as("bytes"),
       ])
       .where("id", "in", ids)
@@ -235,7 +235,7 @@ export class StoredResponses implements ResponseStore {
       .where("project", "=", owner.project)
       .where((expression) =>
         expression.exists(
-          // Not those of a deleted one.
+          // Excludes items of deleted responses.
           expression.selectFrom("responses").select("responses.id").whereRef("responses.id", "=", "items.response_id"),
         ),
       )

@@ -1,6 +1,6 @@
 /**
- * The process that `crash.test.ts` kills: appends to one run and writes the number of each event down once its promise
- * has resolved.
+ * The process that `crash.test.ts` kills. It appends to one run and prints the number of each event once that is
+ * stored.
  */
 import { writeSync } from "node:fs";
 import { openStore } from "../open-store.ts";

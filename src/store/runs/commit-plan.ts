@@ -13,7 +13,7 @@ import type { ItemText } from "../responses/item-text.ts";
 import type { JournalEntry } from "./journal.ts";
 import { emptyTail, extendTail, type RunTail } from "./run-tail.ts";
 
-/** One change asked of the database. Rows are made by who asks, so that a job which cannot be written fails alone. */
+/** One requested change of the database. The requester makes the rows, so that an invalid job fails alone. */
 export type WriteJob =
   | {
       readonly type: "open";
@@ -22,7 +22,7 @@ export type WriteJob =
       readonly snapshot: Snapshot;
       readonly task: string | null;
       readonly streamed: boolean;
-      /** The conversation it is made in, which it holds. */
+      /** The conversation that the response is made in and holds. */
       readonly conversationId: string | null;
       readonly items: readonly ItemText[];
       readonly events: readonly RecordedEvent[];
@@ -40,23 +40,23 @@ export type WriteJob =
       readonly snapshot: Snapshot;
       readonly items: readonly ItemText[];
       readonly events: readonly RecordedEvent[];
-      /** Null: it was made in no conversation. */
+      /** Null if the response was not made in a conversation. */
       readonly conversation: ConversationEnd | null;
     }
-  /** Leaves the run to whichever worker claims it. */
+  /** Lets any worker claim the run. */
   | { readonly type: "release"; readonly responseId: string }
   | { readonly type: "delete"; readonly responseId: string; readonly owner: Owner }
   | ({ readonly type: "conversation" } & ConversationChange);
 
-/** A response's columns, but for those that say which it is and whose. */
+/** The columns of a response without its id and owner. */
 export type Snapshot = Pick<
   ResponsesTable,
   "status" | "model" | "previous_response_id" | "created_at" | "completed_at" | "body"
 >;
 
 /**
- * `unchanged`: the response is unknown, ended, deleted, or another worker's. `out_of_order`: the events do not follow
- * the stored ones.
+ * `unchanged`: the response is unknown, has ended, was deleted, or belongs to another worker. `out_of_order`: the
+ * events do not follow the stored ones.
  */
 export type WriteOutcome = "written" | "unchanged" | "out_of_order" | ConversationOutcome;
 
@@ -66,41 +66,41 @@ export interface ResponseUpdate {
   readonly columns: Partial<Snapshot> & { readonly worker?: null; readonly task?: null };
 }
 
-/** What is known of a run that has not ended. */
+/** What the writer knows about a run that has not ended. */
 export interface LiveRun {
   readonly owner: Owner;
   readonly tail: RunTail;
 }
 
-/** What one commit writes, and what is known when it is done. */
+/** What one commit writes, and the state of the runs after it. */
 export interface CommitPlan {
   readonly responses: readonly Insertable<ResponsesTable>[];
-  /** Those among them that are made in a conversation. */
+  /** Those of `responses` that are made in a conversation. */
   readonly inConversations: readonly { readonly responseId: string; readonly conversationId: string }[];
-  /** New snapshots, in order; the last one of a run that ends ends it. */
+  /** New snapshots, in order. If a run ends, its last snapshot ends it. */
   readonly updates: readonly ResponseUpdate[];
   readonly items: readonly Insertable<ItemsTable>[];
   readonly chunks: readonly Insertable<EventChunksTable>[];
   readonly journal: readonly JournalEntry[];
   readonly deletions: readonly { readonly job: number; readonly responseId: string; readonly owner: Owner }[];
-  /** In order, to be made once the responses and items are stored. */
+  /** Applied in order, after the responses and items are stored. */
   readonly conversations: readonly PlannedChange[];
   readonly outcomes: readonly WriteOutcome[];
   /** The runs that changed; null for those that ended. */
   readonly runs: ReadonlyMap<string, LiveRun | null>;
 }
 
-/** What decides a plan besides its jobs. */
+/** The inputs of a plan besides its jobs. */
 export interface CommitContext {
   readonly worker: number;
   readonly runs: ReadonlyMap<string, LiveRun>;
-  /** Runs whose tail must become a chunk now, so that the journal can be cut. */
+  /** Runs whose tail must become a chunk now, so that the journal can be truncated. */
   readonly overdue: ReadonlySet<string>;
-  /** Runs that turned out to have been ended by someone else. */
+  /** Runs that another worker has ended. */
   readonly lost: ReadonlySet<string>;
 }
 
-/** Turns the jobs of one commit into rows. Pure. */
+/** Turns the jobs of one commit into rows. Pure function. */
 export function planCommit(jobs: readonly WriteJob[], context: CommitContext): CommitPlan {
   const draft = new CommitDraft(context);
   const outcomes = jobs.map((job, index) => draft.add(job, index));
@@ -111,13 +111,13 @@ export function planCommit(jobs: readonly WriteJob[], context: CommitContext): C
 interface RunDraft {
   readonly before: LiveRun;
   /**
-   * Its first events become a chunk at once: they hold the whole request's echo, and would lie in memory until the run
-   * has said more.
+   * The first events of a run become a chunk at once: they echo the whole request, and would otherwise stay in memory
+   * as the tail.
    */
   readonly isNew: boolean;
   readonly events: RecordedEvent[];
   nextNumber: number;
-  /** A deleted run leaves nothing to be written; a released one is another worker's. */
+  /** Nothing is written for a deleted run. A released run belongs to any worker that claims it. */
   state: "live" | "ended" | "deleted" | "released";
 }
 
@@ -165,13 +165,13 @@ class CommitDraft {
         return this.#delete(job, index);
       case "conversation":
         this.#conversations.push({ job: index, ...job });
-        return "unchanged"; // Until the database has said what it came to.
+        return "unchanged"; // Replaced by the database's answer.
       default:
         return assertNever(job);
     }
   }
 
-  /** The run as it is after the jobs so far; null unless it is live or ended in this very commit. */
+  /** The state of the run after the jobs so far; null unless it is live or ends in this commit. */
   find(responseId: string): RunDraft | null {
     const run = this.#runs.get(responseId);
     if (run !== undefined) return run;
@@ -236,7 +236,7 @@ class CommitDraft {
     this.#deletions.push({ job: index, responseId: job.responseId, owner: job.owner });
     const run = this.find(job.responseId);
     if (run !== null && isSameOwner(run.before.owner, job.owner)) run.state = "deleted";
-    return "unchanged"; // Until the database has said that there was something to delete.
+    return "unchanged"; // Replaced if the database finds something to delete.
   }
 
   #endInConversation(end: ConversationEnd, responseId: string, owner: Owner, job: number): void {
@@ -264,7 +264,7 @@ class CommitDraft {
   }
 }
 
-/** Takes all of these events or none. */
+/** Adds all of these events or none. */
 function addEvents(run: RunDraft | null, events: readonly RecordedEvent[]): WriteOutcome {
   if (run === null || run.state !== "live") return "unchanged";
   const { nextNumber } = run;

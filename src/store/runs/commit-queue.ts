@@ -1,24 +1,26 @@
 import { InvariantError } from "../../base/assert.ts";
 
 export interface CommitQueueOptions<Job, Outcome> {
-  /** Stores all jobs or none, in their order. The outcomes answer the jobs one by one. */
+  /** Stores all jobs in their order, or none. Returns one outcome per job. */
   readonly commit: (jobs: readonly Job[]) => Promise<readonly Outcome[]>;
   readonly sizeOf: (job: Job) => number;
-  /** The least time from one commit to the next, unless a job is urgent. */
+  /** The shortest time between two commits in milliseconds, unless a job is urgent. */
   readonly intervalMs: number;
-  /** The size at which a commit takes no further job. What is left waits for the next, and its callers with it. */
+  /**
+   * A commit takes no further job once it has this size. The other jobs, and their callers, wait for the next commit.
+   */
   readonly commitSizeMax: number;
   readonly onCommit?: ((commit: CommitReport) => void) | undefined;
 }
 
-/** What one commit did, for metrics and tests. */
+/** The result of one commit, for metrics and tests. */
 export interface CommitReport {
   readonly jobs: number;
   readonly durationMs: number;
   readonly failed: boolean;
 }
 
-/** `urgent`: at the end of this tick. `shared`: with the next commit, so that many runs pay for one. */
+/** `urgent`: commit at the end of this tick. `shared`: wait for the next commit, so that many runs share one. */
 export type Urgency = "urgent" | "shared";
 
 interface Waiting<Job, Outcome> {
@@ -29,8 +31,8 @@ interface Waiting<Job, Outcome> {
 }
 
 /**
- * Gathers the jobs of all runs into few commits, one at a time and in order. Each caller holds what it waits for, so
- * the queue is as long as callers let it be.
+ * Combines the jobs of all runs into few commits, in order and one at a time. The queue has no limit of its own: its
+ * callers bound what they have waiting.
  */
 export class CommitQueue<Job, Outcome> {
   readonly #options: CommitQueueOptions<Job, Outcome>;
@@ -47,7 +49,7 @@ export class CommitQueue<Job, Outcome> {
     this.#options = options;
   }
 
-  /** Resolves once the job is committed; rejects, with all jobs of that commit, if the commit fails. */
+  /** Resolves once the job is committed. If a commit fails, all of its jobs reject. */
   add(job: Job, urgency: Urgency): Promise<Outcome> {
     if (this.#closed) return Promise.reject(new Error("The store is closed."));
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
@@ -59,7 +61,7 @@ export class CommitQueue<Job, Outcome> {
     return promise;
   }
 
-  /** Commits what waits and takes nothing more. */
+  /** Commits all waiting jobs and accepts no more. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#unschedule();
@@ -93,7 +95,7 @@ export class CommitQueue<Job, Outcome> {
     });
   }
 
-  /** Never rejects: a failure belongs to the callers of this batch, and the next batch is tried afresh. */
+  /** Never rejects: a failure goes to the callers of this batch, and does not affect the next batch. */
   async #commitNext(): Promise<void> {
     const batch = this.#takeBatch();
     const startedAt = performance.now();
@@ -124,7 +126,7 @@ export class CommitQueue<Job, Outcome> {
     const batch = end === -1 ? this.#waiting : this.#waiting.slice(0, end);
     this.#waiting = end === -1 ? [] : this.#waiting.slice(end);
     for (const waiting of batch) this.#waitingSize -= waiting.size;
-    this.#urgent = this.#waiting.length > 0; // What did not fit has waited long enough.
+    this.#urgent = this.#waiting.length > 0; // Jobs that did not fit have waited long enough.
     return batch;
   }
 }

@@ -8,14 +8,15 @@ import { textEvents } from "./text-events.fixture.ts";
 
 const WRITER = fileURLToPath(new URL("append-until-killed.fixture.ts", import.meta.url));
 
-/** Kills a process that appends, as soon as it has promised `atLeast`, and gives back the last number it promised. */
+/** Kills an appending process once it has printed `atLeast`, and returns the last number it printed. */
 async function killWhileAppending(file: string, atLeast: number): Promise<number> {
   const writer = spawn(process.execPath, [WRITER, file], { stdio: ["ignore", "pipe", "inherit"] });
   const exited = once(writer, "exit");
   let output = "";
   for await (const text of writer.stdout.setEncoding("utf8")) {
     output += text;
-    if (lastNumber(output) >= atLeast) writer.kill("SIGKILL"); // What it still wrote is read until the pipe ends.
+    // Numbers printed before the kill are still read from the pipe.
+    if (lastNumber(output) >= atLeast) writer.kill("SIGKILL");
   }
   expect(await exited).toEqual([null, "SIGKILL"]);
   return lastNumber(output);

@@ -21,7 +21,7 @@ function ending(status: string, id = RUN) {
   return { response: aResponse(id, { status }), outputItems: [anItem(`out_${status}`)] };
 }
 
-/** How events lie in the file: the chunks of a run, `[first, last]` each, and the number of rows in the journal. */
+/** The layout of events in the file: the chunks of a run as `[first, last]`, and the number of rows in the journal. */
 function layoutOf(file: string, responseId = RUN): { readonly chunks: readonly unknown[]; readonly journal: unknown } {
   const database = new DatabaseSync(file, { readOnly: true });
   const chunks = database

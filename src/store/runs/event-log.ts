@@ -16,8 +16,8 @@ import type { RunTail } from "./run-tail.ts";
 import type { RunWriter } from "./run-writer.ts";
 
 /**
- * The log in the database. Nothing more can be stored of a run that was deleted, has ended, or is another worker's:
- * that is a `RunLost`.
+ * The event log in the database. Writing to a run that was deleted, has ended, or belongs to another worker throws
+ * `RunLost`.
  */
 export class StoredEventLog implements EventLog {
   readonly #db: Kysely<Database>;
@@ -40,7 +40,7 @@ export class StoredEventLog implements EventLog {
       task: run.task ?? null,
       streamed: run.streamed ?? false,
       conversationId: response.conversation?.id ?? null,
-      // In this very tick, if it can be.
+      // Small inputs are serialized without waiting for a turn.
       items: isSmall(inputItems) ? inputItems.map(textOf) : await textsOf(inputItems),
       events,
     };
@@ -86,7 +86,7 @@ function snapshotOf(response: Response): Snapshot {
   };
 }
 
-/** Only an answer that came to its end joins the conversation, and with it what it answers. */
+/** Only a finished answer is added to the conversation, together with its input. */
 function endInConversation({ conversation, status }: Response): ConversationEnd | null {
   if (conversation === undefined) return null;
   return { conversationId: conversation.id, addsItems: status === "completed" || status === "incomplete" };
@@ -97,7 +97,7 @@ function requireWritten(outcome: WriteOutcome): void {
   if (outcome === "unchanged") throw new RunLost("nothing more can be stored of this run");
 }
 
-/** Roughly the text a job writes, to bound one commit. */
+/** The approximate number of characters that a job writes, to bound one commit. */
 export function sizeOfJob(job: WriteJob): number {
   switch (job.type) {
     case "open":
@@ -121,7 +121,7 @@ function lengthOf(events: readonly RecordedEvent[]): number {
   return events.reduce((length, event) => length + event.json.length, 0);
 }
 
-/** The newest events of a run that another worker makes: they lie in its journal. */
+/** The newest events of a run that another worker makes, from that worker's journal. */
 async function findForeignTail(db: Kysely<Database>, responseId: string): Promise<RunTail | null> {
   const rows = await db
     .selectFrom("event_journal")

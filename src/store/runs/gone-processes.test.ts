@@ -6,7 +6,7 @@ import { verifies } from "../../../tests/verifies.ts";
 import { openTestStore, temporaryFile } from "../store.fixture.ts";
 import { aResponse, OURS } from "../stored-shapes.fixture.ts";
 
-/** A process that has ended and whose parent never asks for it. */
+/** A zombie: a process that has ended and that its parent never waits for. */
 async function unburiedProcess(): Promise<number> {
   const parent = spawn("sh", ["-c", "true & echo $!; exec sleep 60"]);
   onTestFinished(() => void parent.kill("SIGKILL"));
@@ -14,7 +14,7 @@ async function unburiedProcess(): Promise<number> {
   return Number(String(line));
 }
 
-/** Whether a run counts as left when the process that made it was this one. */
+/** Whether a run counts as abandoned if this process made it. */
 async function isLeftBy(pid: number, started: string | null): Promise<boolean> {
   const file = temporaryFile();
   const [one, other] = [await openTestStore({ file }), await openTestStore({ file })];

@@ -1,12 +1,12 @@
 import { assert } from "../../base/assert.ts";
 import type { Chunk } from "./run-tail.ts";
 
-/** Events of one run as they lie in the journal. */
+/** Events of one run in the journal. */
 export interface JournalEntry extends Chunk {
   readonly responseId: string;
 }
 
-/** One row of the journal: for each entry a line that says what follows, then the JSON of its events, one a line. */
+/** Writes one row of the journal: for each entry a header line, then its events as JSON, one per line. */
 export function writeJournal(entries: readonly JournalEntry[]): string {
   return entries
     .map((entry) => `${entry.responseId} ${entry.firstNumber} ${entry.lastNumber}\n${entry.body}`)
@@ -29,19 +29,19 @@ export function readJournal(body: string): readonly JournalEntry[] {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Which part of the journal is still needed: it begins where the oldest tail does. */
+/** Tracks which part of the journal is still needed: it starts where the oldest tail starts. */
 export class JournalSpan {
-  /** Where each run's tail begins. A map keeps the order of insertion, so the oldest is first. */
+  /** Where each run's tail starts. A Map keeps the order of insertion, so the oldest comes first. */
   readonly #starts = new Map<string, number>();
   #cut = 0;
   #end = 0;
 
-  /** Where the next row goes. */
+  /** The position of the next row. */
   get end(): number {
     return this.#end;
   }
 
-  /** What lies before this position is in chunks, or of no use any more, once these tails are too. */
+  /** The position before which nothing is needed any more, once these tails are in chunks. */
   findStart(endedTails: ReadonlySet<string>): number {
     for (const [responseId, start] of this.#starts) {
       if (!endedTails.has(responseId)) return start;
@@ -49,17 +49,17 @@ export class JournalSpan {
     return this.#end;
   }
 
-  /** How much of the journal could be thrown away. */
+  /** How many characters could be removed from the journal. */
   get excess(): number {
     return this.findStart(NONE) - this.#cut;
   }
 
-  /** Everything before this position has been thrown away. */
+  /** Records that everything before this position was removed. */
   cutAt(position: number): void {
     this.#cut = position;
   }
 
-  /** Call before `advance`, for each run of the row that is about to be added. */
+  /** To be called before `advance`, for each run in the row that is about to be added. */
   beginTail(responseId: string): void {
     if (!this.#starts.has(responseId)) this.#starts.set(responseId, this.#end);
   }
@@ -72,7 +72,7 @@ export class JournalSpan {
     this.#end += characters;
   }
 
-  /** The runs whose tails keep more than this much of the journal from being thrown away. */
+  /** The runs whose tails keep more than this many characters in the journal. */
   findOverdue(charactersMax: number): ReadonlySet<string> {
     const overdue = new Set<string>();
     for (const [responseId, start] of this.#starts) {

@@ -6,13 +6,13 @@ import type { Database } from "../database/schema.ts";
 import { storedJson } from "../stored-json.ts";
 import type { RunTail } from "./run-tail.ts";
 
-/** How many chunks one query reads, and a reader holds. */
+/** How many chunks one query reads and a reader holds in memory. */
 const PAGE_CHUNKS = 16;
 
 /**
- * Reads the chunks of a run, page by page, then the tail as it was before the first page: the chunks reach at least to
- * where that tail begins, so there is no gap, and what became a chunk meanwhile is skipped by its number. A reader
- * whose response is deleted just ends.
+ * Reads the chunks of a run page by page, then its tail, which is taken before the first page. The chunks reach at
+ * least to the start of that tail, so there is no gap; events that became a chunk in between are skipped by their
+ * numbers. If the response is deleted, reading ends.
  */
 export async function* readEvents(
   db: Kysely<Database>,

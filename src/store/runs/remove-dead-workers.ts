@@ -5,8 +5,8 @@ import { type JournalEntry, readJournal } from "./journal.ts";
 import { findLiveRun } from "./run-rows.ts";
 
 /**
- * Takes workers off the list, so that they can write nothing more and their runs are anyone's. What they left in their
- * journals becomes chunks. Part of a transaction that has written before.
+ * Removes workers, so that they can write nothing more and their runs can be claimed. The events in their journals
+ * become chunks. Must run in a transaction that has already written.
  */
 export async function removeDeadWorkers(transaction: Kysely<Database>, workers: readonly number[]): Promise<void> {
   await recoverTails(transaction, workers);
@@ -27,7 +27,7 @@ async function recoverTails(transaction: Kysely<Database>, workers: readonly num
     );
     const chunks: EventChunksTable[] = [];
     for (const [responseId, entriesOfRun] of entries) {
-      // The events of an ended run are all in chunks, those of a deleted one are of no use.
+      // The events of an ended run are all in chunks; those of a deleted run are not needed.
       const run = await findLiveRun(transaction, worker, responseId);
       if (run !== null) chunks.push(...chunksOf(entriesOfRun, run.tail.nextNumber));
     }
@@ -36,7 +36,7 @@ async function recoverTails(transaction: Kysely<Database>, workers: readonly num
   }
 }
 
-/** One chunk of the entries that are in no chunk yet, or none. An entry is in a chunk as a whole or not at all. */
+/** At most one chunk, of the entries that are in no chunk yet. An entry is in a chunk as a whole or not at all. */
 function chunksOf(entries: readonly JournalEntry[], nextNumber: number): readonly EventChunksTable[] {
   const missing = entries.filter((entry) => entry.firstNumber >= nextNumber);
   const last = missing.at(-1);

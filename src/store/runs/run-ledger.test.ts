@@ -14,7 +14,7 @@ function change(file: string, sql: string): void {
   database.close();
 }
 
-/** Two workers on one database; the first has begun a run. */
+/** Two workers on one database; the first has started a run. */
 async function twoWorkers() {
   const file = temporaryFile();
   const [one, other] = [await openTestStore({ file }), await openTestStore({ file })];
@@ -127,7 +127,7 @@ test("a worker that is found dead when another one starts writes nothing more, w
   const { file, one, other } = await twoWorkers();
   await one.events.append(RUN, textEvents(3, 2));
   change(file, "update workers set expires_at = 0 where id = 1");
-  // It makes chunks of what it finds in journals.
+  // Recovery has turned the journal into chunks.
   expect(await readNumbers(other.events, RUN)).toEqual(numbersFrom(0, 4));
   await expect(one.events.append(RUN, textEvents(5, 1))).rejects.toThrow(RunLost);
   expect(await other.ledger.claimAbandoned(10)).toHaveLength(1);

@@ -10,7 +10,7 @@ import { removeDeadWorkers } from "./remove-dead-workers.ts";
 import { IS_LIVE } from "./run-rows.ts";
 import type { WorkerLease } from "./worker-lease.ts";
 
-/** Who makes what, in the database. */
+/** The ledger of workers and runs in the database. */
 export class StoredRunLedger implements RunLedger {
   readonly #db: Kysely<Database>;
   readonly #queue: CommitQueue<WriteJob, WriteOutcome>;
@@ -80,20 +80,20 @@ export class StoredRunLedger implements RunLedger {
   }
 }
 
-/** The live runs that no other worker holds, oldest first; this worker's among them. */
+/** The live runs that no other worker holds, oldest first, including this worker's own. */
 async function findUnmade(db: Kysely<Database>, own: number) {
   const live = db.selectFrom("responses").select(["id", "worker", "created_at"]).where(IS_LIVE);
   const others = db.selectFrom("workers").select("id").where("id", "!=", own);
   const unmade = await live
     .where("worker", "is", null)
-    // Each seeks in the index of live responses; all numbers are above 0.
+    // Each part can use the index of live responses; worker numbers are above 0.
     .unionAll(live.where("worker", ">", 0).where("worker", "not in", others))
     .execute();
-  // In SQL it would cost the index.
+  // Sorting in SQL would not use the index.
   return unmade.toSorted((one, other) => one.created_at - other.created_at || (one.id < other.id ? -1 : 1));
 }
 
-/** Makes runs this worker's. */
+/** Assigns runs to this worker. */
 async function claim(db: Kysely<Database>, own: number, ids: readonly string[]): Promise<readonly AbandonedRun[]> {
   const rows = await db
     .selectFrom("responses")

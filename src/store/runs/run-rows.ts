@@ -5,16 +5,16 @@ import { forgetItems, keepAsAncestor } from "../responses/ancestors.ts";
 import type { CommitPlan, LiveRun } from "./commit-plan.ts";
 import { emptyTail } from "./run-tail.ts";
 
-/** The statuses a response can still leave. */
+/** The statuses of a response that has not ended. */
 export const LIVE_STATUSES: readonly Response["status"][] = ["queued", "in_progress"];
 /**
- * In the words of the index of live responses. With parameters in place of them the index would not be used, and every
- * response there is be read.
+ * Written like the condition of the index of live responses. With parameters SQLite would not use that index and would
+ * read every response.
  */
 export const IS_LIVE = sql<SqlBool>`responses.status in ('queued', 'in_progress')`;
 
 /**
- * Changes live responses. Gives back the runs that this worker does not hold, or that had ended before: the first end
+ * Updates live responses. Returns the runs that this worker does not hold or that had already ended: the first end
  * wins.
  */
 export async function updateResponses(
@@ -36,7 +36,7 @@ export async function updateResponses(
   return lost;
 }
 
-/** Gives back what was really deleted, by job. */
+/** Deletes responses. Returns the jobs that found something to delete. */
 export async function deleteResponses(
   db: Kysely<Database>,
   deletions: CommitPlan["deletions"],
@@ -60,7 +60,7 @@ export async function deleteResponses(
   return deleted;
 }
 
-/** A run of this worker that has begun and not ended, as its chunks tell it. */
+/** Restores the state of a live run of this worker from its chunks; null if there is no such run. */
 export async function findLiveRun(db: Kysely<Database>, worker: number, responseId: string): Promise<LiveRun | null> {
   const owner = await db
     .selectFrom("responses")
@@ -72,7 +72,7 @@ export async function findLiveRun(db: Kysely<Database>, worker: number, response
   return owner === undefined ? null : { owner, tail: emptyTail(await findNextNumber(db, responseId)) };
 }
 
-/** The number that follows the chunks of a run. */
+/** The number of the event that follows the chunks of a run. */
 export async function findNextNumber(db: Kysely<Database>, responseId: string): Promise<number> {
   const newest = await db
     .selectFrom("event_chunks")

@@ -24,7 +24,7 @@ const appends = fc.array(
   { maxLength: 30 },
 );
 
-/** The steps of one run; the last one finishes if asked to. */
+/** The steps of one run. With `finish`, the last one leaves no tail. */
 function stepsOf(sizes: readonly Append[], finish: boolean): readonly TailStep[] {
   const steps: TailStep[] = [];
   for (const [index, { count, text }] of sizes.entries()) {

@@ -1,37 +1,37 @@
 import type { RecordedEvent } from "../../runs/ports.ts";
 
-/** A chunk is full when it has this many events, */
+/** A chunk is full once it has this many events, */
 export const CHUNK_EVENTS = 256;
-/** or this many characters; the event that reaches it still goes in, however long. */
+/** or this many characters. The event that reaches the limit still goes in, whatever its size. */
 export const CHUNK_CHARACTERS = 64 * 1024;
 /**
- * A commit that brings a run this much text at once makes a chunk of it right away: to store it a second time later
- * would cost more than the rows saved.
+ * If one commit brings a run at least this many characters, they become a chunk at once: writing them twice would cost
+ * more than the saved row.
  */
 export const BURST_CHARACTERS = 8 * 1024;
 
-/** The newest events of a live run: stored in the journal, and in no chunk yet. */
+/** The newest events of a live run, which are in the journal and in no chunk yet. */
 export interface RunTail {
   readonly firstNumber: number;
-  /** The number the next event must have. */
+  /** The number that the next event must have. */
   readonly nextNumber: number;
-  /** The JSON of the tail's events, one a line. */
+  /** The tail's events as JSON, one per line. */
   readonly body: string;
 }
 
-/** Events with all numbers from the first to the last. */
+/** Consecutive events of one run. */
 export interface Chunk {
   readonly firstNumber: number;
   readonly lastNumber: number;
-  /** The JSON of the events, one a line. */
+  /** The events as JSON, one per line. */
   readonly body: string;
 }
 
 export interface TailStep {
   readonly tail: RunTail;
-  /** What is to be stored for good. Holds the tail that was, if there is any. */
+  /** Chunks to insert. They include the earlier tail, if there are any. */
   readonly chunks: readonly Chunk[];
-  /** The rest, for the journal. */
+  /** The remaining events, for the journal. */
   readonly journaled: Chunk | null;
 }
 
@@ -39,11 +39,11 @@ export function emptyTail(nextNumber: number): RunTail {
   return { firstNumber: nextNumber, nextNumber, body: "" };
 }
 
-/** Decides where events that follow a tail are stored. `finish` leaves no tail behind. Pure. */
+/** Decides where the events that follow a tail are stored. `finish` leaves no tail. Pure function. */
 export function extendTail(before: RunTail, events: readonly RecordedEvent[], finish: boolean): TailStep {
   const chunks: Chunk[] = [];
-  let open: RunTail = before; // The stored part of the chunk that is being filled,
-  let taken = 0; // and the first event that comes after it.
+  let open: RunTail = before; // The part of the current chunk that is already in the journal,
+  let taken = 0; // and the index of the first event after it.
   let length = open.body.length;
 
   const finishChunk = (end: number): void => {
@@ -77,7 +77,7 @@ function textOf(events: readonly RecordedEvent[], start: number, end: number): s
     .join("\n");
 }
 
-/** JSON text has no line breaks, so they can stand between events. */
+/** JSON text has no line breaks, so they can separate events. */
 function joinLines(above: string, below: string): string {
   return above === "" || below === "" ? above + below : `${above}\n${below}`;
 }

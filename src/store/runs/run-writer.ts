@@ -20,27 +20,27 @@ import type { RunTail } from "./run-tail.ts";
 import type { WorkerLease } from "./worker-lease.ts";
 
 /**
- * How much of the journal a quiet run may keep before its tail becomes a chunk all the same. Bounds the journal, and
- * what is read after a crash.
+ * How many characters of the journal a slow run may keep before its tail becomes a chunk. This bounds the journal, and
+ * what must be read after a crash.
  */
 const JOURNAL_CHARACTERS_MAX = 4 * 1024 * 1024;
 
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * Writes what runs ask for, all jobs of a commit in one transaction. The only writer of responses, items and events.
- * Events of live runs go to the journal, one row for all runs, because a row for each would cost a page of the database
- * each; what fills a chunk is stored under its run.
+ * Executes the jobs of a commit in one transaction. It is the only writer of responses, items and events. Events of
+ * live runs go to the journal, one row for all runs, because a row per run would write a database page per run. Full
+ * chunks are stored under their run.
  */
 export class RunWriter {
   readonly #db: Kysely<Database>;
   readonly #lease: WorkerLease;
   readonly #inserter = new RowInserter();
   #journal = new JournalSpan();
-  /** One entry for each run that has begun and not ended; each holds less than one chunk of text. */
+  /** The live runs of this worker. Each entry holds less than one chunk of text. */
   readonly #runs = new Map<string, LiveRun>();
   #recovery: Promise<void> | null = null;
-  /** The number under which `#runs` are held. */
+  /** The worker number that holds `#runs`. */
   #worker = 0;
 
   constructor(db: Kysely<Database>, lease: WorkerLease) {
@@ -49,15 +49,15 @@ export class RunWriter {
   }
 
   /**
-   * Removes dead workers, and makes chunks of what they left in their journals. Happens once, before events are
-   * read or written; not when a store is opened for its keys alone.
+   * Removes dead workers and turns their journals into chunks. Runs once, before events are first read or written, so a
+   * store that is opened only for its keys skips it.
    */
   recover(): Promise<void> {
     this.#recovery ??= this.#recover();
     return this.#recovery;
   }
 
-  /** Forgets what it holds if that is not this worker's any more, because its lease was lost. */
+  /** Forgets all runs if the lease was lost and this process has a new worker number. */
   async #followLease(): Promise<void> {
     const worker = await this.#lease.number();
     if (worker === this.#worker) return;
@@ -66,21 +66,21 @@ export class RunWriter {
     this.#journal = new JournalSpan();
   }
 
-  /** What is durable of a run and in no chunk. */
+  /** The stored events of a run that are in no chunk yet. */
   findTail(responseId: string): RunTail | null {
     return this.#runs.get(responseId)?.tail ?? null;
   }
 
-  /** One call at a time. What is known of the runs changes only once the database has it. */
+  /** Must not be called concurrently. The state in memory changes only after the database has committed. */
   async commit(jobs: readonly WriteJob[]): Promise<readonly WriteOutcome[]> {
     await this.recover();
     try {
       return await this.#commitOnce(jobs);
     } catch (error) {
-      // The lease cannot be looked at either, and the wait for it was long enough.
+      // The database is locked, so the lease cannot be checked either.
       if (error instanceof StoreBusy) throw error;
       if (await this.#lease.renew(this.#worker)) throw error;
-      return await this.#commitOnce(jobs); // Under a new number: what begins now is stored, what was lost is told so.
+      return await this.#commitOnce(jobs); // With a new worker number: new runs are stored, lost runs get `unchanged`.
     }
   }
 
@@ -91,7 +91,7 @@ export class RunWriter {
     if (!isOneStatement(plan) || this.#journal.excess > JOURNAL_CHARACTERS_MAX)
       return await this.#commitAll(jobs, plan);
     const journal = writeJournal(plan.journal);
-    await this.#insertJournal(this.#db, journal); // Fails, as its worker is no more, if the lease was lost.
+    await this.#insertJournal(this.#db, journal); // Fails on the foreign key if the lease was lost.
     return this.#learn(plan, journal, new Map(), new Map());
   }
 
@@ -130,7 +130,7 @@ export class RunWriter {
     await this.#inserter.insert(db, "event_journal", [{ worker: this.#worker, position: this.#journal.end, body }]);
   }
 
-  /** Also the first thing the transaction writes, so that nothing can come between this look and the end. */
+  /** It is the first write of the transaction, so nothing can change between this check and the commit. */
   async #requireLease(transaction: Kysely<Database>, worker: number): Promise<void> {
     if (!(await this.#lease.renew(worker, transaction)))
       throw new RunLost("this server was taken for dead, and its runs with it");
@@ -140,7 +140,7 @@ export class RunWriter {
     return { worker: this.#worker, runs: this.#runs, overdue: this.#journal.findOverdue(JOURNAL_CHARACTERS_MAX), lost };
   }
 
-  /** The runs whose stored tails are in chunks with this plan. */
+  /** The runs whose tails become chunks by this plan. */
   #endedTails(plan: CommitPlan): ReadonlySet<string> {
     const ended = new Set<string>();
     for (const [responseId, run] of plan.runs) {
@@ -183,12 +183,12 @@ export class RunWriter {
         await removeDeadWorkers(transaction, await this.#lease.findDead(transaction, own));
       });
     } catch (error) {
-      this.#recovery = null; // The next who needs it tries again.
+      this.#recovery = null; // The next caller tries again.
       throw error;
     }
   }
 
-  /** Takes up runs that this process did not begin, such as those of a process that was killed. */
+  /** Loads runs of this worker that this process did not start, such as those claimed from a dead worker. */
   async #adoptRuns(jobs: readonly WriteJob[]): Promise<void> {
     const opened = new Set(jobs.flatMap((job) => (job.type === "open" ? [job.responseId] : [])));
     for (const job of jobs) {
@@ -200,7 +200,7 @@ export class RunWriter {
   }
 }
 
-/** Whether a plan is one insert into the journal at most, which is atomic by itself. */
+/** Whether a plan is at most one insert into the journal, which needs no transaction. */
 function isOneStatement(plan: CommitPlan): boolean {
   return (
     plan.responses.length +

@@ -1,7 +1,7 @@
 import type { ResponseStreamEvent } from "../../../generated/responses-api/types.ts";
 import type { RecordedEvent } from "../../runs/ports.ts";
 
-/** Events as a run of a chatty model records them, for tests and benches. */
+/** Text delta events, for tests and benches. */
 export function textEvents(first: number, count: number, text = " word"): readonly RecordedEvent[] {
   return Array.from({ length: count }, (_, index) => textEvent(first + index, text));
 }

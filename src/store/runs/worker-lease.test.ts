@@ -15,7 +15,7 @@ function change(file: string, sql: string): void {
   database.close();
 }
 
-/** As another worker does that takes all others for dead. */
+/** Does what another worker does that finds all others dead. */
 const removeWorkers = (file: string): void => change(file, "delete from event_journal; delete from workers");
 
 test("what begins in the very commit that learns of the lost lease is stored under a new number", async () => {
@@ -43,7 +43,7 @@ test("a worker whose lease is lost again and again, whoever notices first, never
   expect(await readNumbers(store.events, "resp_last")).toEqual([0]);
 });
 
-/** Two workers; the first has begun a run. */
+/** Two workers; the first has started a run. */
 async function twoWorkers() {
   vi.useFakeTimers({ toFake: ["Date"] });
   onTestFinished(() => void vi.useRealTimers());
@@ -66,7 +66,7 @@ test("whoever wakes with others from a long sleep gives them a term to say that 
   pass(LEASE_MS / 2);
   expect(await claimed()).toEqual([]);
   pass(LEASE_MS - 1);
-  expect(await claimed()).toEqual(["resp_1"]); // It slept on.
+  expect(await claimed()).toEqual(["resp_1"]); // The first worker did not renew its lease.
 });
 
 test("whoever was kept from writing by a lock gives the others a term, because it kept them too", async () => {
@@ -77,7 +77,7 @@ test("whoever was kept from writing by a lock gives the others a term, because i
   const holder = new DatabaseSync(file);
   holder.exec("begin immediate");
   const renewal = other.ledger.renewLease();
-  pass(LEASE_MS / 2 + 1); // The lease of the first worker is over.
+  pass(LEASE_MS / 2 + 1); // The first worker's lease has expired.
   await sleep(1_200);
   holder.exec("rollback");
   holder.close();
@@ -86,7 +86,7 @@ test("whoever was kept from writing by a lock gives the others a term, because i
   pass(LEASE_MS / 2);
   expect(await claimed()).toEqual([]);
   pass(LEASE_MS / 2 + 1);
-  expect(await claimed()).toEqual(["resp_1"]); // It was silent all the same.
+  expect(await claimed()).toEqual(["resp_1"]); // The first worker still did not renew.
 });
 
 test("a clock that is set back makes no lease longer", async () => {

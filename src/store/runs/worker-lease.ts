@@ -4,43 +4,43 @@ import type { Kysely } from "kysely";
 import type { Database } from "../database/schema.ts";
 import { removeDeadWorkers } from "./remove-dead-workers.ts";
 
-/** For how long a worker holds its runs without renewing its lease. */
+/** How long a lease lasts without renewal, in milliseconds. */
 export const LEASE_MS = 15_000;
 
 /**
- * Which wait for a lock is long enough to have cost others their leases; far below what is left of a lease when it is
- * renewed.
+ * A longer wait for a lock may have kept other workers from renewing. It is much shorter than what is left of a lease
+ * when it is renewed.
  */
 const LOCK_NOTICED_MS = 1_000;
 
-/** The numbers that this process goes by. */
+/** The worker numbers of this process. */
 const OWN_NUMBERS = new Set<number>();
 
-/** This process among those that serve the database. Registers when its number is first asked for. */
+/** Registers this process as a worker, when its number is first asked for, and renews its lease. */
 export class WorkerLease {
   readonly #db: Kysely<Database>;
   #number: Promise<number> | null = null;
   #registered: number | null = null;
   #renewedAt = Date.now();
-  /** Since when this worker has tried to write to the list without success. */
+  /** Since when writes to the list of workers have failed; null if the latest succeeded. */
   #waitsSince: number | null = null;
-  /** From when on this worker may take others for dead by the clock. */
+  /** Before this time, no worker is considered dead because of its lease. */
   #judgesFrom = 0;
 
   constructor(db: Kysely<Database>) {
     this.#db = db;
   }
 
-  /** Not to be asked for within a transaction: to register would wait for its end. */
+  /** Must not be called inside a transaction: registering would wait for its end. */
   number(): Promise<number> {
     this.#number ??= this.#register().catch((error: unknown) => {
-      this.#number = null; // The next who needs it tries again.
+      this.#number = null; // The next caller tries again.
       throw error;
     });
     return this.#number;
   }
 
-  /** False: another worker has taken the one of this number for dead. The next `number` is a new one. */
+  /** Returns false if another worker has removed this number as dead. The next `number` is then a new one. */
   async renew(number: number, db: Kysely<Database> = this.#db): Promise<boolean> {
     const { numUpdatedRows } = await this.#noticingLocks(() =>
       db
@@ -54,23 +54,20 @@ export class WorkerLease {
     return numUpdatedRows !== 0n;
   }
 
-  /**
-   * The workers, this one aside, that hold nothing any more: their lease has run out, or their process is known to be
-   * gone.
-   */
+  /** The other workers that are dead: their lease has expired, or their process is known to be gone. */
   async findDead(db: Kysely<Database>, own: number): Promise<readonly number[]> {
     const now = Date.now();
     await db
       .updateTable("workers")
       .set({ expires_at: now + LEASE_MS })
-      .where("expires_at", ">", now + LEASE_MS) // As no lease can: the clock was set back.
+      .where("expires_at", ">", now + LEASE_MS) // Impossible for a valid lease: the clock was set back.
       .execute();
     const others = await db.selectFrom("workers").selectAll().where("id", "!=", own).execute();
     const judges = now >= this.#judgesFrom;
     return others.filter((worker) => (judges && worker.expires_at < now) || isGone(worker)).map(({ id }) => id);
   }
 
-  /** Leaves the list of workers. Whatever this worker still held can be claimed at once. */
+  /** Removes this worker from the list. Others can claim its runs at once. */
   async resign(): Promise<void> {
     if (this.#number === null) return;
     const number = await this.#number;
@@ -97,7 +94,7 @@ export class WorkerLease {
   }
 
   /**
-   * Where a lock kept this worker from writing, it kept the others from renewing their leases: they get a term for it.
+   * A lock that kept this worker from writing may also have kept others from renewing: they get another lease period.
    * Failed writes count as waiting.
    */
   async #noticingLocks<Result>(write: () => Promise<Result>): Promise<Result> {
@@ -109,8 +106,8 @@ export class WorkerLease {
   }
 
   /**
-   * Where this process was away, or its clock was set forward, others may have been away with it: they get a term to
-   * say that they live.
+   * If this process was suspended, or its clock was set forward, others may have been suspended too: they get a lease
+   * period to renew.
    */
   #noticeAbsence(): void {
     const now = Date.now();
@@ -119,7 +116,7 @@ export class WorkerLease {
   }
 }
 
-/** Processes are known by their numbers only to those that count them together. */
+/** Process numbers are only comparable within one host and process namespace. */
 const HOST = `${hostname()} ${pidNamespace()}`;
 
 function pidNamespace(): string {
@@ -130,10 +127,7 @@ function pidNamespace(): string {
   }
 }
 
-/**
- * Whether the process that a worker was is not there any more. Another may have its number by now; one that nobody has
- * buried yet does nothing more.
- */
+/** Whether a worker's process has ended. Another process may have its number by now, and a zombie counts as ended. */
 function isGone(worker: WorkerProcess): boolean {
   if (worker.host !== HOST || OWN_NUMBERS.has(worker.id)) return false;
   if (worker.pid === process.pid) return true;
@@ -153,14 +147,14 @@ interface WorkerProcess {
   readonly started: string | null;
 }
 
-/** What stands in place of the start of a process that has ended and that its parent has not asked about yet. */
+/** Stands for the start time of a zombie. */
 const DEAD = "dead";
 
-/** When a process was started, in ticks since its machine was; null where the system does not tell. */
+/** The start time of a process in clock ticks since boot; null if the system does not tell. */
 function startOf(pid: number): string | null {
   try {
     const status = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // Its name comes before, which can hold anything.
+    // The process name before it may hold any characters.
     const fields = status.slice(status.lastIndexOf(")") + 2).split(" ");
     return fields[0] === "Z" || fields[0] === "X" ? DEAD : (fields[START_FIELD] ?? null);
   } catch {
@@ -168,5 +162,5 @@ function startOf(pid: number): string | null {
   }
 }
 
-/** The 22nd field of `/proc/PID/stat`, of which two come before the state. */
+/** Index of field 22 of `/proc/PID/stat`, counted from field 3, the state. */
 const START_FIELD = 19;

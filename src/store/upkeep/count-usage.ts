@@ -1,7 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { Database } from "../database/schema.ts";
 
-/** What is counted of each table: the text of a row, or the size of the file it stands for. */
+/** What counts in each table: the text of a row, or the size of its file. */
 const COUNTED = [
   { table: "responses", column: "body", size: "octet_length" },
   { table: "items", column: "body", size: "octet_length" },
@@ -10,8 +10,8 @@ const COUNTED = [
 ] as const;
 
 /**
- * Has the database itself count what is stored for each owner, from now on and for good. The first time everything that
- * is there is counted.
+ * Installs triggers that count the bytes stored for each owner, permanently. The first time, counts everything that is
+ * stored.
  */
 export async function countUsage(db: Kysely<Database>): Promise<void> {
   await db.transaction().execute(async (transaction) => {

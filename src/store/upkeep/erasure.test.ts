@@ -5,7 +5,7 @@ import type { Store } from "../open-store.ts";
 import { numbersFrom, openTestStore, storeRun, temporaryFile } from "../store.fixture.ts";
 import { anItem, aResponse, OURS } from "../stored-shapes.fixture.ts";
 
-/** Goes through everything there is; gives how much was erased, and how much by one step at the most. */
+/** Runs all steps. Returns how much was erased in total, and by the largest step. */
 async function eraseAll({ erasure }: Store): Promise<{ readonly erased: number; readonly most: number }> {
   let [erased, most] = [0, 0];
   for (let cursor: string | null = ""; cursor !== null; ) {

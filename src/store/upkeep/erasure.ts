@@ -2,23 +2,23 @@ import { type Kysely, sql, type Transaction } from "kysely";
 import type { Database } from "../database/schema.ts";
 import { eraseAncestors } from "../responses/ancestors.ts";
 
-/** How much one step erases, so that it is short whatever there is to do. */
+/** How much one step erases, so that each step is short. */
 const STEP_ANCESTORS = 20;
 const STEP_ITEMS = 200;
 const STEP_CONVERSATIONS = 50;
 
-/** Where the next step goes on: after this deleted conversation. */
+/** The next step continues after this deleted conversation. */
 export type ErasureCursor = string;
 
 export interface ErasureStep {
   readonly erased: number;
-  /** Null: nothing is left to look at. */
+  /** Null once everything has been looked at. */
   readonly next: ErasureCursor | null;
 }
 
-/** Erases what was deleted once nothing that is stored refers to it any more. */
+/** Erases deleted data once nothing stored refers to it. */
 export interface Erasure {
-  /** Begin with the empty cursor. */
+  /** Starts with an empty cursor. */
   eraseUnused(cursor: ErasureCursor): Promise<ErasureStep>;
 }
 
@@ -47,7 +47,7 @@ export class StoredErasure implements Erasure {
   }
 }
 
-/** Some of the items of a conversation that is not there any more, or its last trace. */
+/** Erases some items of a deleted conversation, or its last row once no item is left. */
 async function eraseItems(
   transaction: Transaction<Database>,
   conversationId: string,
@@ -70,7 +70,7 @@ async function eraseItems(
   return { erased: Number(numDeletedRows), next: cursor };
 }
 
-/** Whether a response that was made in the conversation is there, or an ancestor of one. */
+/** Whether a response or an ancestor that was made in the conversation is stored. */
 function isReferredTo() {
   return sql<number>`(exists (select 1 from responses where conversation_id = deleted_conversations.id)
     or exists (select 1 from ancestors where conversation_id = deleted_conversations.id))`;

@@ -4,10 +4,10 @@ import type { Store } from "../open-store.ts";
 import { openTestStore, readAll, storeRun } from "../store.fixture.ts";
 import { aResponse, OURS } from "../stored-shapes.fixture.ts";
 
-/** When the responses of `storeRun` were made. */
+/** The creation time of `storeRun`'s responses. */
 const MADE_AT = 1_760_000_000;
 
-/** Goes through everything that is old; gives how much was removed, and in how many steps. */
+/** Runs all steps. Returns how much was removed, and in how many steps. */
 async function expire({ expiry }: Store, before: number): Promise<readonly [deleted: number, steps: number]> {
   let [deleted, steps] = [0, 0];
   let cursor = null;
@@ -43,7 +43,7 @@ test("a response that is being made does not go, however old", async () => {
 
 test("a chain stays whole for as long as its last response, and then goes as a whole", async () => {
   const store = await openTestStore();
-  const chain = ["resp_3", "resp_1", "resp_2"]; // Ids need not tell the order.
+  const chain = ["resp_3", "resp_1", "resp_2"]; // The order of ids must not matter.
   for (const [index, id] of chain.entries()) {
     const previous = chain[index - 1];
     await storeRun(store.events, id, previous === undefined ? {} : { previous });

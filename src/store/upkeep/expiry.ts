@@ -3,33 +3,33 @@ import type { Database } from "../database/schema.ts";
 import { forgetItems, isContinued } from "../responses/ancestors.ts";
 import { LIVE_STATUSES } from "../runs/run-rows.ts";
 
-/** How many responses one step looks at, so that a step is short whatever there is to do. */
+/** How many responses one step looks at, so that each step is short. */
 const STEP_ROWS = 50;
 
-/** Where the next step goes on; steps go from the newest to the oldest. */
+/** Where the next step continues. Steps go from the newest to the oldest. */
 export interface ExpiryCursor {
   readonly createdAt: number;
   readonly id: string;
 }
 
-/** What one step of the removal did, and where the next goes on. */
+/** The result of one step. */
 export interface ExpiryStep {
   readonly deleted: number;
-  /** Null: there is nothing older. */
+  /** Null if there is nothing older. */
   readonly next: ExpiryCursor | null;
 }
 
-/** Removes responses that ended and are older than they shall be kept. */
+/** Removes ended responses that are older than their time to live. */
 export interface Expiry {
   /**
-   * Looks at some of the responses made before `before` (Unix seconds) and removes those that have ended and that no
-   * other response continues, with their items and events. A chain therefore goes as a whole, once its last response is
-   * old.
+   * Looks at some of the responses created before `before` (Unix seconds). Removes those that have ended and that no
+   * other response continues, with their items and events. A chain therefore expires as a whole, once its last response
+   * is old.
    */
   deleteExpired(before: number, cursor: ExpiryCursor | null): Promise<ExpiryStep>;
 }
 
-/** Works beside the writer of runs: what has ended is none of its business any more. */
+/** Writes without the commit queue, because runs no longer write to ended responses. */
 export class StoredExpiry implements Expiry {
   readonly #db: Kysely<Database>;
 
@@ -72,7 +72,7 @@ function findOld(db: Kysely<Database>, before: number, cursor: ExpiryCursor | nu
     .execute();
 }
 
-/** In the order given, so that a response whose continuation goes first can follow it. */
+/** Deletes in the given order, so that a response can be deleted right after the one that continues it. */
 async function deleteEach(db: Transaction<Database>, ids: readonly string[]): Promise<number> {
   let deleted = 0;
   for (const id of ids) {

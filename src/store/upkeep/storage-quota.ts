@@ -3,12 +3,12 @@ import { type StorageQuota, StorageQuotaExceeded } from "../../responses-api/por
 import type { Owner } from "../../runs/ports.ts";
 import type { Database } from "../database/schema.ts";
 
-/** Compares what is stored for an owner, as the database counts it (`count-usage.ts`), with what may be. */
+/** Compares the bytes stored for an owner, as counted by `count-usage.ts`, with the limit. */
 export class StoredQuota implements StorageQuota {
   readonly #db: Kysely<Database>;
   readonly #bytesMax: number;
 
-  /** `bytesMax` 0: there is no limit, and nothing is looked up. */
+  /** With `bytesMax` 0 there is no limit, and nothing is looked up. */
   constructor(db: Kysely<Database>, bytesMax: number) {
     this.#db = db;
     this.#bytesMax = bytesMax;

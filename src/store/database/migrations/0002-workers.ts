@@ -1,12 +1,12 @@
 import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 
-/** Which process makes which response, and what it takes for another to go on. */
+/** Which worker makes which response, and what another worker needs to continue it. */
 export const workers: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     await db.schema
       .createTable("workers")
-      // A number never comes twice.
+      // Numbers are never reused.
       .addColumn("id", "integer", (column) => column.primaryKey().autoIncrement().notNull())
       .addColumn("host", "text", (column) => column.notNull())
       .addColumn("pid", "integer", (column) => column.notNull())
@@ -30,7 +30,7 @@ export const workers: Migration = {
       .where(sql.ref("status"), "in", sql`('queued', 'in_progress')`)
       .execute();
 
-    // What lies in the journal belongs to a process that is gone.
+    // The journal's rows belong to a process that has ended.
     await db.schema.alterTable("event_journal").renameTo("event_journal_before_workers").execute();
     await db.schema
       .createTable("event_journal")
@@ -38,7 +38,7 @@ export const workers: Migration = {
       .addColumn("position", "integer", (column) => column.notNull())
       .addColumn("body", "text", (column) => column.notNull())
       .addPrimaryKeyConstraint("event_journal_of_worker", ["worker", "position"])
-      // A worker that was taken for dead can add nothing more.
+      // A worker that was removed as dead can add nothing more.
       .addForeignKeyConstraint("event_journal_needs_worker", ["worker"], "workers", ["id"])
       .modifyEnd(sql`without rowid`)
       .execute();

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 
-/** Histories that outlive the responses made with them, and which response is being made in which. */
+/** Conversations: histories that outlive their responses, and the response that is being made in each. */
 export const conversations: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     await db.schema
@@ -15,7 +15,7 @@ export const conversations: Migration = {
 
     await db.schema
       .createTable("conversation_items")
-      // SQLite then numbers the rows itself.
+      // SQLite numbers the rows itself.
       .addColumn("sequence", "integer", (column) => column.primaryKey().notNull())
       .addColumn("conversation_id", "text", (column) => column.notNull())
       .addColumn("id", "text", (column) => column.notNull())
