@@ -190,7 +190,7 @@ test("a deleted file is unknown on every path", async () => {
   expect(await storedNames()).not.toContain(id);
 });
 
-test.each(["%s is not a file", "resp_0", "..%2F..%2Fapi-key", "%00", "x".repeat(1000)])("%s is no file", async (id) => {
+test.each(["file-0", "resp_0", "..%2F..%2Fapi-key", "%00", "x".repeat(1000)])("%s is not a file", async (id) => {
   verifies("files.fetch.unknown");
   await checkUnknown((path, method) => server.fetch(path, { method }), id);
 });

@@ -12,7 +12,7 @@ const Envelope = z.strictObject({
 
 export type CatalogueError = z.infer<typeof Envelope>["error"];
 
-/** The codes of the error catalogue; where the reference has none, the type stands in its place. */
+/** The codes of the error catalogue. An error without a code in the reference is listed by its type. */
 const CODES: ReadonlySet<string> = new Set([
   "array_above_max_length",
   "array_below_min_length",
@@ -68,11 +68,11 @@ const CODES: ReadonlySet<string> = new Set([
   "upgrade_required",
 ]);
 
-/** Words that only an implementation says: frames of a stack, files, a validator's own texts. */
+/** Words that only an implementation would use: stack frames, file names, a validator's own messages. */
 const INTERNALS =
   /\n\s+at |node_modules|\.[jt]s:\d|\bmust (?:be (?:string|number|integer|boolean|array|object|null|equal)|have required|match|NOT)\b|SyntaxError|Unexpected token|SQLITE|undici|ECONN/;
 
-/** The error of a body, held to the envelope and to the catalogue. */
+/** The error in a body, checked against the envelope and the catalogue. */
 export function readError(body: string): CatalogueError {
   const { error } = Envelope.parse(JSON.parse(body));
   expect(CODES, body).toContain(error.code);

@@ -1,21 +1,21 @@
 import { isRecord } from "../../src/base/json/records.ts";
 import { contractDocument, nameOf, type Schema } from "./contract-schema.ts";
 
-/** One operation as the published contract describes it. */
+/** One operation of the published contract. */
 export interface ContractOperation {
   readonly operationId: string;
   /** Upper case. */
   readonly method: string;
-  /** With its parameters in braces. */
+  /** The path with its parameters in braces. */
   readonly path: string;
   readonly query: readonly Parameter[];
-  /** The schema of its JSON body; null where it takes none. */
+  /** The schema of the JSON body; null if there is none. */
   readonly body: Schema | null;
-  /** Media types of its body; none where it takes none. */
+  /** Media types of the body; empty if there is none. */
   readonly bodyTypes: readonly string[];
-  /** What the documentation shows as its JSON body; undefined where it shows none. */
+  /** The documented sample of the JSON body; undefined if there is none. */
   readonly example: unknown;
-  /** By status: the name of the schema of its JSON reply, or null where it has none of its own. */
+  /** For each status, the name of the reply's JSON schema, or null if it has no schema of its own. */
   readonly replies: ReadonlyMap<number, string | null>;
 }
 
@@ -38,7 +38,7 @@ export function contractOperations(document: Schema = contractDocument): readonl
 }
 
 /**
- * What a reference points to, or the value itself; schemas keep their names, so only what lies outside of them is
+ * Follows a reference, or returns the value itself. References to schemas keep their names, so only others are
  * followed.
  */
 type Follow = (value: unknown) => Schema;

@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { assert } from "../../src/base/assert.ts";
 import { isRecord } from "../../src/base/json/records.ts";
 
-/** A JSON Schema as the published contract writes it. */
+/** A JSON Schema of the published contract. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 const REFERENCE = "#/components/schemas/";
 
-/** The published contracts, as they are. */
+/** The published contracts, unchanged. */
 export const contractDocument: Schema = documentOf("responses-api");
 export const localSttDocument: Schema = documentOf("local-stt");
 
@@ -21,19 +21,19 @@ export function schemaNamed(name: string): Schema {
   return memberOf(schemas, name);
 }
 
-/** The name of the schema that a reference points to, or null where the schema stands by itself. */
+/** The name of the referenced schema, or null if the schema is written in place. */
 export function nameOf(schema: Schema): string | null {
   const reference = schema["$ref"];
   return typeof reference === "string" ? reference.slice(REFERENCE.length) : null;
 }
 
-/** One way in which a value may fit a schema: free of references and unions. */
+/** One way in which a value may fit a schema, free of references and unions. */
 export interface Variant {
   readonly schema: Schema;
   readonly name: string | null;
 }
 
-/** Every way in which a value may fit, unions in unions taken apart. */
+/** Every way in which a value may fit, with nested unions flattened. */
 export function variantsOf(schema: Schema, name: string | null = null): readonly Variant[] {
   const referenced = nameOf(schema);
   if (referenced !== null) return variantsOf(schemaNamed(referenced), referenced);
@@ -42,7 +42,7 @@ export function variantsOf(schema: Schema, name: string | null = null): readonly
   return branches.filter(isRecord).flatMap((branch) => variantsOf(branch));
 }
 
-/** The JSON types that one variant allows; null where it allows all. */
+/** The JSON types that one variant allows; null if it allows all. */
 export function typesOf({ schema }: Variant): readonly string[] | null {
   const type = schema["type"];
   if (typeof type === "string") return [type];
@@ -65,7 +65,7 @@ export function numberAt(schema: Schema, keyword: string): number | null {
   return typeof value === "number" ? value : null;
 }
 
-/** The values that an enumeration or a constant leaves; null where there is neither. */
+/** The values of an enumeration or constant; null if there is neither. */
 export function choicesOf(schema: Schema): readonly unknown[] | null {
   if ("const" in schema) return [schema["const"]];
   return Array.isArray(schema["enum"]) ? schema["enum"].filter((value: unknown) => value !== null) : null;

@@ -13,7 +13,7 @@ const LONG_ID = { "x-client-request-id": "x".repeat(513) };
 const responsesApi = contractOperations();
 const localStt = contractOperations(localSttDocument);
 
-/** The body is none that anybody wants: each operation refuses it before it looks at it. */
+/** An invalid body, refused by every operation before reading it. */
 function sendTo(url: string, { method, path }: ContractOperation, init: RequestInit = {}): Promise<Response> {
   return fetch(url + path.replaceAll(/\{\w+\}/g, "x1"), { method, ...init });
 }
@@ -60,7 +60,7 @@ describe("the Responses API declares", () => {
   );
 });
 
-describe("the Responses API declares what it makes of its model server's", () => {
+describe("the Responses API declares its reply to a model server's status", () => {
   verifies("http.statuses.all-are-declared");
   const asking = responsesApi.filter(({ operationId }) =>
     ["createResponse", "compactResponse", "countInputTokens", "listModels", "getModel"].includes(operationId),
@@ -122,7 +122,7 @@ describe("the speech server declares", () => {
     },
   );
 
-  test("and names no setting for a body that none enlarges", async () => {
+  test("and names no setting for a body limit that has none", async () => {
     const body = JSON.stringify({ text: "x".repeat(5_000_000) });
     const reply = await fetch(`${server.url}/format`, { method: "POST", headers: JSON_TYPE, body });
     const said = await reply.text();

@@ -5,12 +5,12 @@ import { errorOf } from "./catalogue-error.ts";
 
 const MODEL = "antiphon-built-in";
 const DEPTH = 10_000;
-/** Below what is refused outright, so that everything behind the parser gets to see it. */
+/** Shallow enough to reach the code behind the parser. */
 const DEPTH_TAKEN = 480;
 const ELEMENTS = 100_000;
 const CHARACTERS = 1_000_000;
 
-/** How long another client may wait while the server is busy with such a body. */
+/** How long another client may wait while the server handles such a body, in milliseconds. */
 const STALL_MS_MAX = 8_000;
 
 const HOLE = '"HOLE"';
@@ -20,7 +20,7 @@ const OUTPUT = { type: "function_call_output", call_id: "call_1" };
 const FUNCTION = { type: "function", name: "f", parameters: null, strict: false };
 const FORMAT = { type: "json_schema", name: "s", schema: {}, strict: false };
 
-/** Bodies with a hole, in which anything may be put. */
+/** Bodies with a hole that any value can fill. */
 const PLACES: Readonly<Record<string, string>> = {
   "the body itself": HOLE,
   input: withHole({ input: "HOLE" }),
@@ -41,7 +41,7 @@ const PLACES: Readonly<Record<string, string>> = {
   "the variables of a prompt": withHole({ prompt: { id: "pmpt_x", variables: "HOLE" } }),
 };
 
-/** What nests: each with itself in the place of HOLE. */
+/** Values that nest: each contains itself in the place of HOLE. */
 const NESTS: Readonly<Record<string, string>> = {
   arrays: `[${HOLE}]`,
   objects: `{"a":${HOLE}}`,
@@ -96,8 +96,8 @@ describe("a body that is deep or long", () => {
   afterAll(() => server.close());
 
   /**
-   * Sends a body; fails if another client has to wait for long meanwhile, or if the reply is neither an answer nor an
-   * error of the caller's.
+   * Sends a body. Fails if another client waits for too long meanwhile, or if the reply is neither an answer nor an
+   * error of the caller.
    */
   async function check(body: string, title: string): Promise<Response> {
     const waits = watchHealth(server);
@@ -116,7 +116,7 @@ describe("a body that is deep or long", () => {
     }
   }
 
-  test.each(Object.keys(PLACES))("gets 400 where it nests 10,000 deep in %s", async (place) => {
+  test.each(Object.keys(PLACES))("gets 400 for 10,000 levels of nesting in %s", async (place) => {
     verifies("transport.faults.no-request-ends-the-process");
     for (const nest of Object.keys(NESTS)) {
       const reply = await check(fill(PLACES[place] ?? "", nested(nest, DEPTH)), nest);
@@ -124,7 +124,7 @@ describe("a body that is deep or long", () => {
     }
   });
 
-  test.each(Object.keys(PLACES))("is answered or refused where it nests 480 deep in %s", async (place) => {
+  test.each(Object.keys(PLACES))("is answered or refused for 480 levels of nesting in %s", async (place) => {
     for (const nest of Object.keys(NESTS))
       await check(
         fill(PLACES[place] ?? "", nested(nest, nest.startsWith("schemas") ? DEPTH_TAKEN / 2 : DEPTH_TAKEN)),
@@ -138,7 +138,7 @@ describe("a body that is deep or long", () => {
     await check(JSON.stringify({ model: MODEL, input: "Say hello", ...(typeof body === "object" ? body : {}) }), name);
   });
 
-  test("gets 400 where brackets open and never close", async () => {
+  test("gets 400 for brackets that never close", async () => {
     for (const bracket of ["[", "{", '{"a":', "[{", '["']) {
       expect(await errorOf(await check(bracket.repeat(CHARACTERS), bracket))).toMatchObject({ code: "invalid_json" });
     }
@@ -173,7 +173,7 @@ function manyProperties(): object {
   };
 }
 
-/** Asks for the health of the server again and again; gives the longest wait. */
+/** Calls the health check again and again; returns the longest wait in milliseconds. */
 function watchHealth(server: TestServer): { stop(): Promise<number> } {
   let watching = true;
   let longest = 0;

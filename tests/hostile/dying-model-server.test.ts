@@ -63,7 +63,7 @@ describe("a model server", () => {
     for (const snapshot of [streamed.last, plain]) await expectFailed(snapshot);
   });
 
-  test.each(Object.entries(ENDINGS))("that %s is forgiven", async (_name, ends) => {
+  test.each(Object.entries(ENDINGS))("that %s still completes the response", async (_name, ends) => {
     verifies("chat-engine.finish.stop-completes");
     deed = ends;
     const streamed = await stream();
@@ -73,7 +73,7 @@ describe("a model server", () => {
       expect(await stored(snapshot.id)).toMatchObject({ status: "completed", error: null });
   });
 
-  test("that hangs up on whoever connects makes the create fail with 502", async () => {
+  test("that closes every connection makes the create fail with 502", async () => {
     const rude = await serveBytes(
       () => {},
       (socket) => socket.end(),
@@ -93,7 +93,7 @@ describe("a model server", () => {
     await rude.close();
   });
 
-  test("that refuses our key does not make it look like the client's", async () => {
+  test("that refuses our key is not reported as the client's fault", async () => {
     verifies("chat-engine.errors.secrets-not-passed-on");
     deed = (socket) =>
       socket.end(

@@ -10,7 +10,7 @@ import { type ModelServer, serveBytes } from "./model-server.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const HEAD = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
-/** What one delta event of ours holds at most. */
+/** The most that one delta event of ours holds. */
 const DELTA_CHARACTERS_MAX = 64 * 1024;
 const CREATE = {
   model: "m",
@@ -30,7 +30,7 @@ const BEGUN_CALL = calls({ index: 0, id: "c", function: { name: "f", arguments: 
 const LOGPROB = { token: "a", logprob: -1, top_logprobs: [{ token: "a", logprob: -1 }] };
 const CITATION = { type: "url_citation", url_citation: { url: "https://a.test", start_index: 0, end_index: 1 } };
 
-/** Answers without an end: what comes first, what is said again and again, and the limits under which each is tried. */
+/** Endless answers: the start, the part that repeats, and the limits for the test. */
 const ENDLESS: Readonly<
   Record<string, readonly [first: string, again: string, limits: Readonly<Record<string, string>>]>
 > = {
@@ -75,7 +75,7 @@ describe("a model server whose answer never ends", () => {
     },
   );
 
-  test("takes little memory of a small process, also when there are several", async () => {
+  test("uses little memory of a small process, even several at once", async () => {
     verifies("runs.answer.limits");
     const model = await modelServer((socket, call) => {
       const again = call.includes('"m-thinks"') ? says({ reasoning_content: WORDS }) : says({ content: WORDS });
@@ -94,14 +94,14 @@ describe("a model server whose answer never ends", () => {
   });
 });
 
-describe("a delta of a model server that is very long", () => {
+describe("a very long delta of a model server", () => {
   const LONG: Readonly<Record<string, (text: string) => string>> = {
     text: (text) => says({ content: text }),
     reasoning: (text) => says({ reasoning_content: text }),
     arguments: (text) => calls({ index: 0, id: "c", function: { name: "f", arguments: text } }),
   };
 
-  test.each(Object.entries(LONG))("becomes many events of ours that hold all of its %s", async (_title, say) => {
+  test.each(Object.entries(LONG))("becomes many events that together hold all of its %s", async (_title, say) => {
     verifies("runs.answer.long-deltas-in-pieces");
     const text = `{"a":"${"some words ".repeat(150_000)}"}`;
     const model = await modelServer((socket) => socket.end(HEAD + say(text) + STOP));
@@ -118,7 +118,7 @@ describe("a delta of a model server that is very long", () => {
     expect(deltasOf(events).join("").length).toBe(2 * MEBIBYTE);
   });
 
-  test("takes time that grows with its length only", async () => {
+  test("takes time proportional to its length", async () => {
     verifies("runs.answer.long-deltas-in-pieces");
     const model = await modelServer((socket, call) => {
       const length = Number(/"model":"(\d+)"/.exec(call)?.[1]);

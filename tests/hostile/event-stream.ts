@@ -7,7 +7,7 @@ export type StreamEvent = z.infer<typeof Event>;
 
 const TERMINAL = new Set(["response.completed", "response.incomplete", "response.failed"]);
 
-/** The events of an SSE text, each held to its framing. A last event that was cut off is left out. */
+/** The events of an SSE text, each with checked framing. An incomplete last event is left out. */
 export function readEvents(text: string): readonly StreamEvent[] {
   const frames = text.split("\n\n").slice(0, -1);
   return frames
@@ -20,7 +20,7 @@ export function readEvents(text: string): readonly StreamEvent[] {
     });
 }
 
-/** The events of a whole stream: numbered from 0 without gaps, and ended once, by the last. */
+/** The events of a whole stream: numbered from 0 without gaps, with one end as the last event. */
 export function readStream(text: string): readonly StreamEvent[] {
   const events = readEvents(text);
   expect(text.endsWith("\n\n"), text.slice(-300)).toBe(true);
@@ -42,7 +42,7 @@ export function readSnapshot(value: unknown): ResponseSnapshot {
   return Snapshot.parse(value);
 }
 
-/** The id of the response that a stream is about. */
+/** The id of the stream's response. */
 export function responseIdOf(text: string): string {
   const [first] = readEvents(text);
   return readSnapshot(first?.["response"]).id;

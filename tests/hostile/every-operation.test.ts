@@ -13,7 +13,7 @@ const RUNS = 40;
 const MODEL = "antiphon-built-in";
 const NOT_IMPLEMENTED = 501;
 
-/** It belongs to the path, not to an operation. */
+/** A status of the path, not of an operation. */
 const OF_THE_METHOD = 405;
 
 const operations = contractOperations();
@@ -24,19 +24,19 @@ interface Attempt {
   readonly body: string | null;
 }
 
-describe("whatever is sent to an operation", () => {
+describe("random requests to an operation", () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startTestServer();
   });
   afterAll(() => server.close());
 
-  test("the contract has operations, and only those of vector stores are still missing", () => {
+  test("cover the contract, of which only the operations on vector stores are missing", () => {
     expect(operations.length).toBeGreaterThan(30);
     expect([...notYet].filter((id) => !/VectorStore/.test(id))).toEqual([]);
   });
 
-  test.each(operations)("$operationId answers as its contract says, and the process lives", async (operation) => {
+  test.each(operations)("$operationId answers as its contract says, and the process survives", async (operation) => {
     verifies("transport.faults.no-request-ends-the-process");
     const ids = await makeThings(server);
     await fc.assert(
@@ -47,7 +47,7 @@ describe("whatever is sent to an operation", () => {
   });
 });
 
-/** One of each thing that has an id. */
+/** One thing of each kind that has an id. */
 async function makeThings(server: TestServer): Promise<readonly string[]> {
   const idOf = async (reply: Promise<Response>): Promise<string> => {
     const body: unknown = await (await reply).json();
@@ -65,7 +65,7 @@ async function makeThings(server: TestServer): Promise<readonly string[]> {
   return [...made, MODEL];
 }
 
-/** Known, unknown and impossible ids; queries and bodies that fit, and others. */
+/** Known, unknown and impossible ids, with valid and invalid queries and bodies. */
 function attempts({ path, query, body }: ContractOperation, ids: readonly string[]): fc.Arbitrary<Attempt> {
   const id = fc.oneof(
     { weight: 4, arbitrary: fc.constantFrom(...ids) },
@@ -98,7 +98,7 @@ function queryText(asked: Readonly<Record<string, unknown>>): string {
   return query.size === 0 ? "" : `?${query}`;
 }
 
-/** Bodies that fit, those same with ids that exist, any JSON, and what is none. */
+/** Valid bodies, the same with existing ids, any JSON, and texts that are not JSON. */
 function bodiesFor(schema: NonNullable<ContractOperation["body"]>, ids: readonly string[]): fc.Arbitrary<string> {
   const fitting = valueOf(schema).map((value) =>
     isRecord(value) && "model" in value ? { ...value, model: MODEL } : value,
@@ -113,7 +113,7 @@ function bodiesFor(schema: NonNullable<ContractOperation["body"]>, ids: readonly
   );
 }
 
-/** The reply is one that the contract declares for this operation, and no fault of ours. */
+/** The reply must be declared by the contract for this operation, and must not be an internal fault. */
 async function check(server: TestServer, operation: ContractOperation, { path, body }: Attempt): Promise<void> {
   const reply = await server.fetch(path, {
     method: operation.method,

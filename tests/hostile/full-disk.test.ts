@@ -9,7 +9,7 @@ import { verifies } from "../verifies.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const canLimit = spawnSync("prlimit", ["--version"]).status === 0;
-/** Gives the program a file system of its own in the folder that comes first. */
+/** Mounts a small file system on the given folder before the program starts. */
 const SMALL_DISK = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=16m none "$0" && exec "$@"'];
 const canMount = spawnSync(SMALL_DISK[0] ?? "", [...SMALL_DISK.slice(1), tmpdir(), "true"]).status === 0;
 
@@ -43,11 +43,11 @@ async function readiness(server: ChildServer): Promise<readonly [number, unknown
 const complaints = (server: ChildServer): number =>
   server.lines().filter(({ level, msg }) => level === 50 && msg === "nothing more can be stored").length;
 
-describe.skipIf(!canLimit)("an upload over the largest file that the system allows (needs prlimit)", () => {
+describe.skipIf(!canLimit)("an upload beyond the system's largest file (needs prlimit)", () => {
   const limit = ({ pid }: ChildServer, bytes: number): void =>
     void execFileSync("prlimit", ["--pid", String(pid), `--fsize=${bytes}:`]);
 
-  test("is the server's fault by its name, is logged, and leaves nothing", async () => {
+  test("is a named fault of the server, is logged, and leaves nothing", async () => {
     verifies("files.upload.full-disk-is-507");
     const dataDir = await newFolder();
     const server = await startChildServer({ env: { DATA_DIR: dataDir, LOG_LEVEL: "error" } });
@@ -59,7 +59,7 @@ describe.skipIf(!canLimit)("an upload over the largest file that the system allo
     expect((await upload(server, 1000)).status).toBe(200);
   });
 
-  test("is not sent again by the official client", async () => {
+  test("is not retried by the official client", async () => {
     verifies("files.upload.full-disk-is-507");
     const server = await startChildServer({ env: { LOG_LEVEL: "error" } });
     limit(server, 4 * MEBIBYTE);
@@ -69,7 +69,7 @@ describe.skipIf(!canLimit)("an upload over the largest file that the system allo
     await expect.poll(() => complaints(server)).toBe(1);
   });
 
-  test("is told by /readyz for as long as nothing can be written", async () => {
+  test("makes /readyz answer 503 as long as nothing can be written", async () => {
     verifies("files.upload.full-disk-is-507");
     const server = await startChildServer();
     expect(await readiness(server)).toEqual([200, "ok"]);
@@ -80,14 +80,14 @@ describe.skipIf(!canLimit)("an upload over the largest file that the system allo
   });
 });
 
-describe.skipIf(!canMount)("a disk that is really full (needs unshare with a file system of its own)", () => {
-  test("refuses uploads by name, says that it is not ready, and is ready once there is room", async () => {
+describe.skipIf(!canMount)("a disk that is really full (needs unshare and mount)", () => {
+  test("refuses uploads with a named error, is not ready, and is ready again once there is room", async () => {
     verifies("files.upload.full-disk-is-507");
     const dataDir = await newFolder();
     const under = [...SMALL_DISK, dataDir];
     const server = await startChildServer({ env: { DATA_DIR: dataDir, LOG_LEVEL: "error" }, under });
     await checkFull(await upload(server, 20 * MEBIBYTE), dataDir);
-    expect(await readiness(server)).toEqual([200, "ok"]); // What was refused takes no room.
+    expect(await readiness(server)).toEqual([200, "ok"]); // The refused upload takes no room.
     const kept = await fill(server);
     await checkFull(await upload(server, 100_000), dataDir);
     expect(await readiness(server)).toEqual([503, "unavailable"]);

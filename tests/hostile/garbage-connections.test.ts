@@ -6,7 +6,9 @@ import { bodyOf, createCall, createHead, RawConnection } from "./raw-connection.
 
 const BODY = { model: "antiphon-built-in", input: "Say hello" };
 
-/** What is no request, and the statuses it may get. Zero: the connection is closed without a word. */
+/**
+ * Bytes that are not a request, and the statuses allowed in reply. 0 means that the connection closes without a reply.
+ */
 const GARBAGE: Readonly<Record<string, readonly [statuses: readonly number[], bytes: string | Uint8Array]>> = {
   "a greeting of TLS": [[400], Buffer.from("16030100c8010000c40303", "hex")],
   "a preface of HTTP/2": [[400, 404, 505], "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
@@ -77,13 +79,13 @@ describe("a connection with garbage", () => {
     await expectServing();
   });
 
-  test("behind a good request does not spoil its answer", async () => {
+  test("after a valid request does not affect its answer", async () => {
     const received = await exchange(`${createCall(server.apiKey, BODY)}\0\0 this is no request \r\n\r\n`);
     expect(received).toMatch(/^HTTP\/1\.1 (?:200|400) /);
     await expectServing();
   });
 
-  test("behind many good requests in one write loses no process", async () => {
+  test("after many valid requests in one write does not end the process", async () => {
     const calls = createCall(server.apiKey, { ...BODY, stream: true }).repeat(50);
     const connection = await RawConnection.open(server.url);
     connection.send(`${calls}NONSENSE\r\n\r\n`);
@@ -91,7 +93,7 @@ describe("a connection with garbage", () => {
     await expectServing();
   });
 
-  test("that leaves in the middle of many pipelined requests ends the runs of all", async () => {
+  test("that closes during many pipelined requests ends the runs of all of them", async () => {
     const connection = await RawConnection.open(server.url);
     connection.send(createCall(server.apiKey, { ...BODY, input: "Write 5000 words", stream: true }).repeat(20));
     await connection.until((received) => received.includes("response.output_text.delta"));
@@ -99,7 +101,7 @@ describe("a connection with garbage", () => {
     await expectServing();
   });
 
-  test("that asks whether to go on is told so or refused, and then served", async () => {
+  test("that sends Expect: 100-continue gets it or a refusal, and is then served", async () => {
     const text = JSON.stringify(BODY);
     const connection = await RawConnection.open(server.url);
     connection.send(createHead(server.apiKey, { expect: "100-continue", "content-length": text.length }));

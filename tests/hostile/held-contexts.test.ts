@@ -10,10 +10,10 @@ import { chunk, serveModel } from "./model-server.ts";
 const MEBIBYTE = 1024 * 1024;
 const ITEMS = 4;
 const RUNS = 8;
-/** The HTTP client keeps the body of a call until its reply has ended; beside that one text there is nothing. */
+/** The HTTP client keeps the body of a call until the reply ends. The server must keep nothing else. */
 const COPIES_MAX = 1.5;
 
-test("a stream that lasts holds its history no more than once after the model has been asked", async () => {
+test("a long stream holds its history in memory at most once after its model was called", async () => {
   const answers: ServerResponse[] = [];
   const server = await serveTalkative(answers);
   const calls = conversationCalls(server);
@@ -33,7 +33,7 @@ test("a stream that lasts holds its history no more than once after the model ha
   await Promise.all(streams.map(({ whole }) => whole));
 });
 
-/** A server whose model begins each answer at once; the test ends them. */
+/** A server whose model starts each answer at once and ends it when the test says so. */
 async function serveTalkative(answers: ServerResponse[]): Promise<TestServer> {
   const model = await serveModel((request, response) => {
     request.resume();

@@ -18,16 +18,13 @@ const SKILLED = [
   "count to ",
   "",
 ];
-/** What is repeated before an end that fits nowhere. */
+/** The part to repeat before an end that matches nowhere. */
 const REPEATED = [" ", "\n", "a", "1", "-", "(", "!", " my", "say ", "write ", "“", "'", "```\n", "A and ", "a@a."];
 const MESSAGE_CHARACTERS = 40_000;
-/**
- * Where each character is looked at some times; a text of this length took forty seconds where it was looked at by the
- * square.
- */
+/** Long enough that quadratic work took forty seconds, and linear work takes none. */
 const MESSAGE_CPU_MS_MAX = 1_500;
 
-describe("a text of a client", () => {
+describe("a client's text", () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startTestServer();
@@ -42,7 +39,7 @@ describe("a text of a client", () => {
     return ms;
   };
 
-  test.each(SKILLED)("is understood in a moment, whatever comes after %j", async (start) => {
+  test.each(SKILLED)("is understood quickly, whatever follows %j", async (start) => {
     verifies("limits.work.texts-in-linear-time");
     for (const repeated of REPEATED) {
       const text = `${start}${repeated.repeat(MESSAGE_CHARACTERS / repeated.length)}\u0001x`;
@@ -72,7 +69,7 @@ describe("a text of a client", () => {
     ["x".repeat(65), 400],
     ["😀".repeat(64), 200],
     ["😀".repeat(65), 400],
-  ])("is as long as it has characters, however they are encoded", async (identifier, status) => {
+  ])("is measured in characters, whatever their encoding", async (identifier, status) => {
     verifies("errors.catalogue.string-too-long");
     const reply = await server.post("/v1/responses", {
       model: "antiphon-built-in",
@@ -87,7 +84,7 @@ describe("a text of a client", () => {
   });
 });
 
-describe("a text of a model server", () => {
+describe("a model server's text", () => {
   test.each([
     ["line breaks", `${"-".repeat(20)}${"\n".repeat(390)}${"x\n".repeat(200)}`],
     ["dots", "a.".repeat(400)],
@@ -103,7 +100,7 @@ describe("a text of a model server", () => {
     expect(ms).toBeLessThan(2_000);
   });
 
-  test("may open a block of code with a line that never ends", async () => {
+  test("may open a code block with a line that never ends", async () => {
     verifies("limits.work.texts-in-linear-time");
     const pushed = async (pieces: number): Promise<number> => {
       const cutter = new SentenceCutter();
@@ -117,7 +114,7 @@ describe("a text of a model server", () => {
     expect(await pushed(100_000)).toBeLessThan(2_000);
   });
 
-  test("is redacted in a moment, however long an error is", async () => {
+  test("is redacted quickly, however long the error is", async () => {
     verifies("limits.work.texts-in-linear-time");
     const { ms, result } = await cpuMsOf(() =>
       redact(`${"A+".repeat(4_000_000)} eyJJJJJJJJJJ-`, { apiKey: null, host: "h" }),
@@ -127,7 +124,7 @@ describe("a text of a model server", () => {
   });
 });
 
-describe("telling a rendering from another text", () => {
+describe("recognising a rendering", () => {
   const words = (count: number, length: number): string =>
     Array.from(
       { length: count },

@@ -6,14 +6,14 @@ import { program } from "../local-stt/tone-server.ts";
 import { verifies } from "../verifies.ts";
 
 const MEBIBYTE = 1024 * 1024;
-/** Pages of half a minute: an hour, which is 115 MB as samples. */
+/** Ogg pages of half a minute. They make an hour, which is 115 MB as samples. */
 const PAGES = 120;
 const AT_ONCE = 3;
-/** For the threads that decode, which take some 60 MB each. The samples of the recordings would be more. */
+/** Memory for the decoding threads, about 60 MB each. The samples of the recordings would take more. */
 const GROWTH_BYTES_MAX = 300 * MEBIBYTE;
 
 test.skipIf(program === null || process.platform !== "linux")(
-  "small files that hold hours are transcribed by the Responses API without holding them in memory",
+  "the Responses API transcribes small files of many hours without holding their samples in memory",
   { timeout: 120_000 },
   async () => {
     verifies("media.audio.memory-is-bounded");
@@ -25,7 +25,7 @@ test.skipIf(program === null || process.platform !== "linux")(
       });
     await (await ask(silentOpus(1))).text();
     const { peakBytes: before } = await memoryOf(server.pid);
-    // Each file differs, so that no answer comes from a cache.
+    // Each file differs, so no answer comes from a cache.
     const replies = await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => ask(silentOpus(PAGES + index))));
     for (const reply of replies) expect([reply.status, await reply.text()]).toEqual([200, expect.any(String)]);
     expect((await memoryOf(server.pid)).peakBytes - before).toBeLessThan(GROWTH_BYTES_MAX);

@@ -8,13 +8,13 @@ import { flood } from "./model-deaths.ts";
 import { chunk, serveBytes } from "./model-server.ts";
 
 const MEBIBYTE = 1024 * 1024;
-/** A process that keeps a copy of the arguments for each of their pieces needs many times this. */
+/** A process that copies the arguments for each piece needs many times this. */
 const HEAP_FLAGS = ["--max-old-space-size=256"];
 const HEAD = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
 const PIECE = "twenty characters %d ";
 const PIECES = 40_000;
 
-test("a call whose 800 kB of arguments come in small pieces arrives whole in a small process", async () => {
+test("800 kB of arguments in small pieces arrive complete in a small process", async () => {
   verifies("chat-engine.tools.large-arguments");
   const deltas = Array.from({ length: PIECES }, () => callDelta(0, PIECE));
   const answer = sse(callStart(0), callDelta(0, '{"text":"'), ...deltas, callDelta(0, '"}'), chunk("", "tool_calls"));
@@ -32,7 +32,7 @@ test("a call whose 800 kB of arguments come in small pieces arrives whole in a s
   );
 });
 
-test("calls without an end that interleave end the response once, and the process goes on", async () => {
+test("endless interleaved calls end the response once, and the process survives", async () => {
   verifies("chat-engine.tools.large-arguments", "responses.stream.one-terminal-event-last");
   const indexes = [0, 1, 2, 3];
   const beginning = sse(...indexes.map(callStart), ...indexes.map((index) => callDelta(index, '{"text":"')));
@@ -55,7 +55,7 @@ async function streamOf(server: ChildServer): Promise<readonly StreamEvent[]> {
   return readStream(await (await server.post("/v1/responses", { model: "m", input: "x", tools, stream: true })).text());
 }
 
-/** All that the deltas said. */
+/** The text of all deltas. */
 function argumentsOf(events: readonly StreamEvent[]): string {
   return events
     .filter(({ type }) => type === "response.function_call_arguments.delta")

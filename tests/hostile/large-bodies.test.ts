@@ -10,7 +10,7 @@ const MODEL = "antiphon-built-in";
 const BYTES_MAX = 64 * 1024;
 const BOMB_BYTES = 64 * 1024 * 1024;
 const BOMBS_AT_ONCE = 20;
-/** What unfolding them takes is windows and buffers: all of them unfolded would take seven times as much. */
+/** Room for decompression windows and buffers. The decompressed bodies would take seven times as much. */
 const GROWTH_BYTES_MAX = (BOMBS_AT_ONCE * BOMB_BYTES) / 7;
 
 const COMPRESSIONS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
@@ -21,7 +21,7 @@ const COMPRESSIONS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   zstd: (bytes) => zstdCompressSync(bytes),
 };
 
-/** What claims to be compressed and is not, or not to its end. */
+/** Bodies that claim a compression they do not have, or not to their end. */
 const NOT_COMPRESSED: Readonly<Record<string, (compress: (bytes: Buffer) => Buffer) => Buffer>> = {
   "plain JSON": () => bodyOfSize(500),
   "one byte": () => Buffer.from([0x1f]),
@@ -58,7 +58,7 @@ describe("a large body", () => {
     expect((await post(bodyOfSize(200))).status).toBe(200);
   });
 
-  test("gets 413 when it comes in chunks of no declared length", async () => {
+  test("gets 413 if it arrives in chunks without a declared length", async () => {
     verifies("transport.body.limit-is-413-json");
     const connection = await RawConnection.open(server.url);
     connection.send(createHead(server.apiKey, { "transfer-encoding": "chunked" }));
@@ -71,7 +71,7 @@ describe("a large body", () => {
     connection.leave();
   });
 
-  test("is served when it comes in chunks of one byte", async () => {
+  test("is served if it arrives in chunks of one byte", async () => {
     const connection = await RawConnection.open(server.url);
     connection.send(createHead(server.apiKey, { "transfer-encoding": "chunked" }));
     const bytes = bodyOfSize(2000).toString();
@@ -89,7 +89,7 @@ describe("a large body", () => {
   });
 
   test.each(["-1", "0x10", "1e3", "99999999999999999999999", "12, 13", "abc"])(
-    "with the length %s is no HTTP, or too large",
+    "with the length %s is invalid HTTP or too large",
     async (length) => {
       const connection = await RawConnection.open(server.url);
       connection.send(createHead(server.apiKey, { "content-length": length }));
@@ -110,27 +110,34 @@ describe("a large body", () => {
     },
   );
 
-  test.each(Object.entries(COMPRESSIONS))("gets 413 as a bomb, and is not unfolded: %s", async (encoding, compress) => {
-    verifies("transport.body.limit-counts-decoded-bytes");
-    const bomb = compress(Buffer.alloc(BOMB_BYTES, " "));
-    expect(bomb.length).toBeLessThan(BYTES_MAX * 2);
-    const before = process.memoryUsage().rss;
-    const replies = await Promise.all(
-      Array.from({ length: BOMBS_AT_ONCE }, () => post(bomb, { "content-encoding": encoding })),
-    );
-    for (const reply of replies) expect(await errorOf(reply)).toMatchObject({ status: 413, code: "request_too_large" });
-    expect(process.memoryUsage().rss - before).toBeLessThan(GROWTH_BYTES_MAX);
-  });
+  test.each(Object.entries(COMPRESSIONS))(
+    "gets 413 as a compression bomb, without being decompressed: %s",
+    async (encoding, compress) => {
+      verifies("transport.body.limit-counts-decoded-bytes");
+      const bomb = compress(Buffer.alloc(BOMB_BYTES, " "));
+      expect(bomb.length).toBeLessThan(BYTES_MAX * 2);
+      const before = process.memoryUsage().rss;
+      const replies = await Promise.all(
+        Array.from({ length: BOMBS_AT_ONCE }, () => post(bomb, { "content-encoding": encoding })),
+      );
+      for (const reply of replies)
+        expect(await errorOf(reply)).toMatchObject({ status: 413, code: "request_too_large" });
+      expect(process.memoryUsage().rss - before).toBeLessThan(GROWTH_BYTES_MAX);
+    },
+  );
 
-  test.each(Object.entries(COMPRESSIONS))("gets 400 when it is not what it says: %s", async (encoding, compress) => {
-    for (const [name, make] of Object.entries(NOT_COMPRESSED)) {
-      const reply = await post(make(compress), { "content-encoding": encoding });
-      expect(await errorOf(reply), name).toMatchObject({ status: 400, code: "invalid_json" });
-    }
-  });
+  test.each(Object.entries(COMPRESSIONS))(
+    "gets 400 if it does not have its declared encoding: %s",
+    async (encoding, compress) => {
+      for (const [name, make] of Object.entries(NOT_COMPRESSED)) {
+        const reply = await post(make(compress), { "content-encoding": encoding });
+        expect(await errorOf(reply), name).toMatchObject({ status: 400, code: "invalid_json" });
+      }
+    },
+  );
 
   test.each(["compress", "gzip, gzip", "zstd,gzip", "aws-chunked", "*", "lzma"])(
-    "gets 415 when it is encoded as %s",
+    "gets 415 for the encoding %s",
     async (encoding) => {
       const reply = await post(bodyOfSize(200), { "content-encoding": encoding });
       expect(await errorOf(reply)).toMatchObject({ status: 415, code: "unsupported_content_encoding" });
@@ -138,11 +145,11 @@ describe("a large body", () => {
   );
 });
 
-test("a body with pictures of twelve megabytes is accepted by a server of default settings", async () => {
+test("a server with default settings accepts a body with images of twelve megabytes", async () => {
   verifies("transport.body.large-images-fit");
   const server = await startTestServer();
   onTestFinished(() => server.close());
-  // Viewers stop at a picture's end.
+  // Viewers stop at the end of the image.
   const picture = Buffer.concat([PIXEL_BYTES, Buffer.alloc(6 * 1024 * 1024, 7)]).toString("base64");
   const part = { type: "input_image", image_url: `data:image/png;base64,${picture}` };
   const reply = await server.post("/v1/responses", {
@@ -152,7 +159,7 @@ test("a body with pictures of twelve megabytes is accepted by a server of defaul
   expect(reply.status, (await reply.text()).slice(0, 1000)).toBe(200);
 });
 
-/** A create call of exactly so many bytes. */
+/** A create call of exactly this many bytes. */
 function bodyOfSize(bytes: number): Buffer {
   const [before, after] = [`{"model":"${MODEL}","input":"`, '"}'];
   return Buffer.from(before + "x".repeat(bytes - before.length - after.length) + after);

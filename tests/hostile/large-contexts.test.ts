@@ -23,7 +23,7 @@ async function create(members: object) {
   return await server.post("/v1/responses", { model: MODEL, input: LONG, ...members });
 }
 
-test("a chain that holds too much is refused wherever it would be read, and its last link can still be listed", async () => {
+test("a chain that holds too much is refused wherever it is read, and its last link can still be listed", async () => {
   verifies("state.context.budget");
   let last = await readResponse(await create({}));
   for (let link = 0; link < 2; link++) last = await readResponse(await create({ previous_response_id: last.id }));
@@ -36,7 +36,7 @@ test("a chain that holds too much is refused wherever it would be read, and its 
   expect(listed.data).toHaveLength(5);
 });
 
-test("a conversation that holds too much is refused, and can be listed and made shorter", async () => {
+test("a conversation that holds too much is refused, and can be listed and shortened", async () => {
   verifies("state.context.budget");
   const { id } = await (await server.post("/v1/conversations", {})).json();
   for (let turn = 0; turn < 3; turn++) await readResponse(await create({ conversation: id }));
@@ -47,7 +47,7 @@ test("a conversation that holds too much is refused, and can be listed and made 
   expect((await readResponse(await create({ conversation: id, input: "Hi" }))).status).toBe("completed");
 });
 
-test("items that are referred to count as well", async () => {
+test("items named by references count too", async () => {
   verifies("state.context.budget");
   const ids: string[] = [];
   for (let time = 0; time < 3; time++) {

@@ -13,7 +13,7 @@ const TOOL = { type: "function", name: "f", parameters: null, strict: false };
 const STREAM = { model: MODEL, input: "Say hello", tools: [TOOL], stream: true };
 const PLAIN = { ...STREAM, stream: false };
 
-/** Everything that a foreground turn may consist of; it has no end. */
+/** Every kind of output of a foreground turn, without an end. */
 const UNFINISHED = [
   delta({ reasoning_content: "I think, " }),
   delta({ reasoning_content: "therefore." }),
@@ -28,7 +28,7 @@ const MODEL_ABORT_MS_MAX = 1_000;
 describe("a client that leaves", () => {
   let server: TestServer;
   let model: ModelServer;
-  /** How the model server answers: all of it, or all but the end. */
+  /** Whether the model server sends its whole answer or leaves out the end. */
   let finishes = false;
   let events = 0;
   const calls = new Set<ServerResponse>();
@@ -55,7 +55,7 @@ describe("a client that leaves", () => {
     return connection;
   }
 
-  /** The model server is called no more. */
+  /** The model server has no open calls. */
   async function quiet(): Promise<void> {
     await expect.poll(() => calls.size, { timeout: MODEL_ABORT_MS_MAX, interval: 5 }).toBe(0);
   }
@@ -63,7 +63,7 @@ describe("a client that leaves", () => {
   const statusOf = async (id: string): Promise<string> =>
     readSnapshot(await (await server.fetch(`/v1/responses/${id}`)).json()).status;
 
-  /** Leaves once `count` events have come; gives the id of the response, which only `response.created` tells. */
+  /** Leaves after `count` events; returns the id of the response, which only `response.created` shows. */
   async function leaveAfter(count: number, leave: (connection: RawConnection) => void): Promise<string | null> {
     const connection = await open(STREAM);
     const text = await connection.until((received) => eventsIn(received) >= count);
@@ -71,7 +71,7 @@ describe("a client that leaves", () => {
     return count === 0 ? null : responseIdOf(chunkedBodyOf(text));
   }
 
-  test("gets to see events of many kinds before", () => expect(events).toBeGreaterThan(12));
+  test("sees events of many kinds", () => expect(events).toBeGreaterThan(12));
 
   test.each([
     ["closes", (connection: RawConnection) => connection.leave()],
@@ -93,7 +93,7 @@ describe("a client that leaves", () => {
     },
   );
 
-  test("after any event of a turn that ends leaves a response with a final status", async () => {
+  test("after any event of a complete turn leaves a response with a final status", async () => {
     finishes = true;
     for (let count = 1; count <= events + 3; count++) {
       const id = await leaveAfter(count, (connection) => connection.leave());
@@ -103,7 +103,7 @@ describe("a client that leaves", () => {
     await quiet();
   });
 
-  test("before a plain answer is there ends the call of the model", async () => {
+  test("before its plain answer is ready ends the call of the model", async () => {
     verifies("chat-engine.abort.client-leaves");
     const connections = await Promise.all(Array.from({ length: 10 }, () => open(PLAIN)));
     await expect.poll(() => calls.size, { interval: 5 }).toBe(connections.length);
@@ -111,7 +111,7 @@ describe("a client that leaves", () => {
     await quiet();
   });
 
-  test("with a store of false ends the call of the model too", async () => {
+  test("with store false ends the call of the model too", async () => {
     const connection = await open({ ...STREAM, store: false });
     await connection.until((text) => text.includes("LAST"));
     connection.leave();
@@ -134,7 +134,7 @@ describe("a client that leaves", () => {
     expect((await server.fetch("/healthz")).status).toBe(200);
   });
 
-  test("while sending, or stalls there, keeps nobody else waiting", async () => {
+  test("or stalls while sending delays no other client", async () => {
     const call = createCall(server.apiKey, STREAM);
     const stalled = await Promise.all(Array.from({ length: 200 }, () => RawConnection.open(server.url)));
     for (const [index, connection] of stalled.entries())
@@ -147,7 +147,7 @@ describe("a client that leaves", () => {
     for (const connection of stalled) connection.leave();
   });
 
-  test("only by half, after its request, is answered in full or let go", async () => {
+  test("with half of its connection after its request is answered or disconnected", async () => {
     finishes = true;
     for (const body of [PLAIN, STREAM]) {
       const connection = await open(body, { allowHalfOpen: true });
@@ -161,7 +161,7 @@ describe("a client that leaves", () => {
     await quiet();
   });
 
-  test("and comes back finds the server as it was, a thousand times", async () => {
+  test("and returns a thousand times finds the server unchanged", async () => {
     for (let round = 0; round < 20; round++) {
       const connections = await Promise.all(
         Array.from({ length: 50 }, () => open({ ...STREAM, store: round % 2 === 0 })),

@@ -6,19 +6,19 @@ import { type LongList, longLists } from "./long-lists.ts";
 import { chunk, type ModelServer, serveModel } from "./model-server.ts";
 import { TANGLED_LISTS } from "./tangled-lists.ts";
 
-/** The longer list has so many times the elements of the shorter one. */
+/** The longer list has this many times the elements of the shorter one. */
 const LONGER = 4;
-/** Four times the work of a linear algorithm; one that compares all with all takes sixteen times as long. */
+/** The limit is four times linear work. Comparing all elements with each other takes sixteen times as long. */
 const GROWTH_MAX = 9;
-/** What takes less for the longer list is no danger, and too little to be compared. */
+/** Shorter times are harmless, and too short to compare. */
 const CPU_MS_MIN = 120;
-/** The machine does other things too; the least of several measures is that of the work. */
+/** The shortest of several measurements is closest to the real work. */
 const MEASURES = 3;
 
 const RESPONSES = "/v1/responses";
 const COUNT = "/v1/responses/input_tokens";
 
-describe("the time that a list takes", () => {
+describe("the time to process a list", () => {
   let upstream: ModelServer;
   let [behind, builtIn]: TestServer[] = [];
   beforeAll(async () => {
@@ -39,7 +39,7 @@ describe("the time that a list takes", () => {
     await upstream.close();
   });
 
-  test.each(TANGLED_LISTS)("grows as it does, where elements refer to others: $name", async (list) => {
+  test.each(TANGLED_LISTS)("grows linearly if elements refer to others: $name", async (list) => {
     verifies("limits.work.linear-in-lists");
     for (const path of [RESPONSES, COUNT]) {
       await check(behind, { path, model: "m" }, list);
@@ -47,13 +47,13 @@ describe("the time that a list takes", () => {
     }
   });
 
-  test.each(longLists())("grows as it does, wherever the contract has one: $name", async (list) => {
+  test.each(longLists())("grows linearly at every place of the contract: $name", async (list) => {
     verifies("limits.work.linear-in-lists");
     await check(behind, { path: RESPONSES, model: "m" }, list);
     await check(builtIn, { path: COUNT, model: "antiphon-built-in" }, list);
   });
 
-  test("is measured in every place where the contract has a list", () => {
+  test("is measured at every place where the contract has a list", () => {
     const names = longLists().map(({ name }) => name);
     expect(names.length).toBeGreaterThan(150);
     expect(names).toEqual(expect.arrayContaining(["tools of FunctionToolInput", "input of MessageInput"]));

@@ -9,7 +9,7 @@ import { readResponse } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
 
 const LOCKED_MS = 3_000;
-/** How often a waiting server has to answer at the least; it is asked about sixty times. */
+/** The fewest answers expected of a waiting server, out of about sixty calls. */
 const ANSWERS_MIN = 20;
 
 async function startServer(env: Readonly<Record<string, string>> = {}) {
@@ -21,7 +21,7 @@ async function startServer(env: Readonly<Record<string, string>> = {}) {
 
 const speechUrl = (server: ChildServer): string => /Speech to text\s+(http:\S+)/.exec(server.said())?.[1] ?? "";
 
-/** How often a URL answers within a time, asked every 50 ms, one call after the other. */
+/** Counts the answers of a URL within a time. It is called every 50 ms, one call after the other. */
 async function countAnswers(url: string, ms: number): Promise<number> {
   const end = performance.now() + ms;
   let answers = 0;
@@ -32,7 +32,7 @@ async function countAnswers(url: string, ms: number): Promise<number> {
   return answers;
 }
 
-test("while another process keeps the database locked, the server answers, reads, and stores once it can", async () => {
+test("while another process locks the database, the server answers, reads, and stores as soon as it can", async () => {
   verifies("state.lock.others-do-not-stop-the-server");
   const { server, create, lock } = await startServer();
   const before = await readResponse(await create());
@@ -51,7 +51,7 @@ test("while another process keeps the database locked, the server answers, reads
   expect((await readResponse(await waiting)).status).toBe("completed");
 });
 
-test("a write that waits too long for a lock is refused with 503, changes nothing, and later ones are taken", async () => {
+test("a write that waits too long for a lock gets 503 and changes nothing, and later writes succeed", async () => {
   verifies("state.lock.wait-is-bounded");
   const { server, create, lock } = await startServer({ DATABASE_LOCK_WAIT_MS: "300" });
   const conversation = await (await server.post("/v1/conversations", {})).json();

@@ -16,11 +16,11 @@ type Members = Readonly<Record<string, unknown>>;
 
 /** A list, or an object with members of any name, that a request can hold. */
 export interface LongList {
-  /** Where it stands, and what its elements are. */
+  /** Its place, and the kind of its elements. */
   readonly name: string;
-  /** The members of a request in which it has so many elements. */
+  /** The members of a request that make the list this long. */
   readonly make: (length: number) => Members;
-  /** More elements are refused, or take longer than a test should. */
+  /** The most elements: more are refused, or take too long for a test. */
   readonly longest: number;
 }
 
@@ -33,10 +33,7 @@ interface Place {
   readonly put: (value: unknown) => Members;
 }
 
-/**
- * Every list without a maximum that the published schema of a create call allows, each filled with every kind of
- * element.
- */
+/** Every list without a maximum in the schema of a create call, filled with every kind of element. */
 export function longLists(): readonly LongList[] {
   const lists: LongList[] = [];
   const walk = new ListWalk(lists);
@@ -105,16 +102,14 @@ function longestAt({ path }: Place): number {
   return path.startsWith("tool") ? TOOLS_LONGEST : LONGEST;
 }
 
-/** Some unions have a branch for what has no type. */
+/** Some unions have a branch for values without a type. */
 function leastOf(schema: Schema): unknown {
   const least = smallestOf(schema);
   const tag = propertiesOf(schema).find(([name]) => name === "type")?.[1];
   return isRecord(least) && tag !== undefined ? { type: choicesOf(tag)?.[0], ...least } : least;
 }
 
-/**
- * Elements with names or call ids of their own: what looks one up among the others is not helped by finding the first.
- */
+/** Gives elements different names or call ids, so that a lookup among them cannot end at the first. */
 function elementOf(schema: Schema, index: number): unknown {
   const least = leastOf(schema);
   if (!isRecord(least)) return least;

@@ -6,7 +6,7 @@ import { errorOf } from "./catalogue-error.ts";
 const MODEL = "antiphon-built-in";
 const GOOD = `{"model":"${MODEL}","input":"Say hello"}`;
 
-/** Bodies that are not JSON, or not JSON in UTF-8. */
+/** Bodies that are not JSON, or are not encoded in UTF-8. */
 const BROKEN: Readonly<Record<string, string | Uint8Array>> = {
   "nothing at all": "",
   "only white space": " \n\t ",
@@ -42,7 +42,7 @@ const BROKEN: Readonly<Record<string, string | Uint8Array>> = {
   "an overlong slash": Buffer.concat([Buffer.from('{"model":"x'), Buffer.from([0xc0, 0xaf]), Buffer.from('"}')]),
 };
 
-/** Valid JSON that is strange. The param, where the strangeness is a fault; null where it is not. */
+/** Valid but unusual JSON, with the param of the error it gets, or null if it is accepted. */
 const STRANGE: Readonly<Record<string, readonly [body: string, param: string | null]>> = {
   "a byte order mark": [`\uFEFF${GOOD}`, null],
   "half of a pair, escaped": [GOOD.replace("Say", "\\ud800"), null],
@@ -91,7 +91,7 @@ describe("a body that is not JSON", () => {
     });
   });
 
-  test.each(["null", '"hi"', "7", `[${GOOD}]`])("is told from JSON that is no object: %s", async (body) => {
+  test.each(["null", '"hi"', "7", `[${GOOD}]`])("differs from JSON that is not an object: %s", async (body) => {
     expect(await errorOf(await post(body))).toMatchObject({ status: 400, code: "invalid_type", param: null });
   });
 
@@ -106,7 +106,7 @@ describe("a body that is not JSON", () => {
     await expectServing();
   });
 
-  test.each(Object.keys(STRANGE))("is told from JSON that is merely strange: %s", async (name) => {
+  test.each(Object.keys(STRANGE))("differs from JSON that is merely unusual: %s", async (name) => {
     const [body, param] = STRANGE[name] ?? ["", null];
     const reply = await post(body);
     if (param === null) expect(reply.status, await reply.clone().text()).toBe(200);
@@ -114,7 +114,7 @@ describe("a body that is not JSON", () => {
     await expectServing();
   });
 
-  test("cannot reach the prototype of objects through names, and such names come back as they were", async () => {
+  test("cannot reach the prototype of objects through names, and such names come back unchanged", async () => {
     const parameters = `{"type":"object","properties":{"__proto__":{"type":"string"}},"required":["__proto__"],"additionalProperties":false}`;
     const metadata = `{"__proto__":"polluted","constructor":"x","hasOwnProperty":"y"}`;
     const tools = `[{"type":"function","name":"f","strict":true,"parameters":${parameters}}]`;
@@ -135,7 +135,7 @@ describe("a body that is not JSON", () => {
     "image/png",
     "x",
     "application/jsonx",
-  ])("gets 415 when it says it is %s", async (contentType) => {
+  ])("gets 415 with the content type %s", async (contentType) => {
     expect(await errorOf(await post(GOOD, contentType))).toMatchObject({ status: 415, code: "unsupported_media_type" });
   });
 
@@ -144,5 +144,7 @@ describe("a body that is not JSON", () => {
     "application/json; charset=UTF-8",
     'application/json;charset="utf-8"',
     "application/json ; x=y",
-  ])("is read when it says it is %s", async (contentType) => expect((await post(GOOD, contentType)).status).toBe(200));
+  ])("is read with the content type %s", async (contentType) =>
+    expect((await post(GOOD, contentType)).status).toBe(200),
+  );
 });

@@ -6,8 +6,8 @@ import { errorOf } from "./catalogue-error.ts";
 
 const MODEL = "antiphon-built-in";
 /**
- * How long another client may wait while the server looks at such a request; without bounds it would be many times as
- * long.
+ * How long another client may wait during such a request, in milliseconds. Without limits the wait would be many times
+ * longer.
  */
 const STALL_MS_MAX = 2_000;
 
@@ -28,9 +28,9 @@ const inBase64 = (text: string): string => `data:text/plain;base64,${Buffer.from
 
 verifies("media.hostile.no-stall");
 test.each([
-  ["comments that end in no picture", inBase64("<!---->".repeat(28)), 200],
-  ["spaces that end in no base64", `data:text/plain;base64,${" ".repeat(100_000)}!`, 400],
-])("a file of %s is looked at in no time", async (_what, file_data, status) => {
+  ["comments without an image behind them", inBase64("<!---->".repeat(28)), 200],
+  ["spaces without base64 behind them", `data:text/plain;base64,${" ".repeat(100_000)}!`, 400],
+])("a file of %s is checked quickly", async (_what, file_data, status) => {
   const { ms, reply } = await readingMs({ type: "input_file", filename: "a", file_data });
   expect(reply.status, await reply.text()).toBe(status);
   expect(ms).toBeLessThan(STALL_MS_MAX);
@@ -39,14 +39,14 @@ test.each([
 test.each([
   ["files", (index: number) => ({ type: "input_file", file_id: `file-${index}` })],
   ["URLs", (index: number) => ({ type: "input_file", filename: "a", file_url: `http://127.0.0.1:1/${index}` })],
-])("20,000 %s that cannot be had are given up at the first", async (_what, part) => {
+])("a request with 20,000 unavailable %s fails at the first", async (_what, part) => {
   const { ms, reply } = await readingMs(...Array.from({ length: 20_000 }, (_one, index) => part(index)));
   expect(await errorOf(reply)).toMatchObject({ status: 400 });
   expect(ms).toBeLessThan(STALL_MS_MAX);
 });
 
 verifies("media.hostile.loads-bounded");
-test("a request that names more URLs than one may is refused, and asks other servers for no more than that", async () => {
+test("a request with too many URLs is refused, and fetches no more than the maximum", async () => {
   const remote = await serveHttp(sends("x", { "content-type": "text/plain" }));
   const part = (index: number): object => ({ type: "input_file", filename: "a", file_url: `${remote.url}/${index}` });
   const { reply } = await readingMs(...Array.from({ length: 501 }, (_one, index) => part(index)));
@@ -54,7 +54,7 @@ test("a request that names more URLs than one may is refused, and asks other ser
   expect(remote.paths.length).toBeLessThanOrEqual(500);
 });
 
-test("a request may name as many URLs as one may", async () => {
+test("a request may hold the maximum number of URLs", async () => {
   const remote = await serveHttp(sends("x", { "content-type": "text/plain" }));
   const part = (index: number): object => ({ type: "input_file", filename: "a", file_url: `${remote.url}/${index}` });
   const { reply } = await readingMs(...Array.from({ length: 500 }, (_one, index) => part(index)));

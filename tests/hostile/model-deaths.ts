@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { sse } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { chunk } from "./model-server.ts";
 
-/** What a model server does with a connection on which a whole call has come. */
+/** What a model server does to a connection after a complete call. */
 export type Deed = (socket: Socket) => void;
 
 export const STREAM_HEAD = head("200 OK", { "content-type": "text/event-stream", "transfer-encoding": "chunked" });
@@ -10,7 +10,7 @@ const TEXT = sse(chunk("Hello"), chunk(", world"));
 const FINISH = sse(chunk("", "stop"));
 const LAST = "0\r\n\r\n";
 
-/** An error the client gets in place of an answer. */
+/** The error that the client gets. */
 export interface Refused {
   readonly deed: Deed;
   readonly status: number;
@@ -20,7 +20,7 @@ export interface Refused {
 
 const broken = (deed: Deed): Refused => ({ deed, status: 502, code: "server_error" });
 
-/** Deaths before the model server has begun to answer, and refusals. */
+/** Failures before the model server has started to answer, and refusals. */
 export const REFUSALS: Readonly<Record<string, Refused>> = {
   "closes before a status": broken((socket) => socket.end()),
   "resets before a status": broken((socket) => socket.resetAndDestroy()),
@@ -32,13 +32,13 @@ export const REFUSALS: Readonly<Record<string, Refused>> = {
     socket.write("HTTP/1.1 200 OK\r\ncontent-type: te", () => socket.resetAndDestroy()),
   ),
   "speaks another protocol": broken((socket) => socket.end("SSH-2.0-OpenSSH_9.6\r\n")),
-  "speaks nothing known": broken((socket) => socket.end(Buffer.from([0, 255, 22, 3, 1, 13, 10, 13, 10]))),
-  "says two lengths": broken((socket) =>
+  "speaks no known protocol": broken((socket) => socket.end(Buffer.from([0, 255, 22, 3, 1, 13, 10, 13, 10]))),
+  "declares two lengths": broken((socket) =>
     socket.end("HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\nhello"),
   ),
   "has a header without end": broken((socket) => socket.end(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(200_000)}`)),
   "has ten thousand headers": broken((socket) => socket.end(`HTTP/1.1 200 OK\r\n${"x: y\r\n".repeat(10_000)}\r\n`)),
-  "only asks to go on": broken((socket) => socket.end("HTTP/1.1 100 Continue\r\n\r\n".repeat(50))),
+  "sends only 100 Continue": broken((socket) => socket.end("HTTP/1.1 100 Continue\r\n\r\n".repeat(50))),
   "answers nothing": broken((socket) => socket.end(plain("200 OK", "application/json", ""))),
   "answers without a body": broken((socket) => socket.end("HTTP/1.1 204 No Content\r\n\r\n")),
   "answers with white space": broken((socket) => socket.end(plain("200 OK", "application/json", " \n "))),
@@ -52,9 +52,9 @@ export const REFUSALS: Readonly<Record<string, Refused>> = {
   "answers with a page": broken((socket) =>
     socket.end(plain("200 OK", "text/html", "<!doctype html><html><body>It works!</body></html>")),
   ),
-  "sends elsewhere (301)": broken((socket) => socket.end(redirect("301 Moved Permanently"))),
-  "sends elsewhere (302)": broken((socket) => socket.end(redirect("302 Found"))),
-  "sends elsewhere (307)": broken((socket) => socket.end(redirect("307 Temporary Redirect"))),
+  "redirects (301)": broken((socket) => socket.end(redirect("301 Moved Permanently"))),
+  "redirects (302)": broken((socket) => socket.end(redirect("302 Found"))),
+  "redirects (307)": broken((socket) => socket.end(redirect("307 Temporary Redirect"))),
   "knows no such path": broken((socket) => socket.end(plain("404 Not Found", "text/html", "<h1>Not Found</h1>"))),
   "answers an error with status 200": {
     deed: (socket) => socket.end(plain("200 OK", "application/json", error({ message: "boom" }))),
@@ -66,7 +66,7 @@ export const REFUSALS: Readonly<Record<string, Refused>> = {
     status: 500,
     code: "server_error",
   },
-  "fails without end (500)": {
+  "fails with an endless body (500)": {
     deed: (socket) => void flood(socket, head("500 Oops", {}), "x"),
     status: 500,
     code: "server_error",
@@ -133,7 +133,7 @@ export const REFUSALS: Readonly<Record<string, Refused>> = {
   },
 };
 
-/** Deaths and nonsense after a stream has begun. */
+/** Failures and nonsense in a started stream. */
 export const BREAKS: Readonly<Record<string, Deed>> = {
   "ends after its headers": (socket) => socket.end(STREAM_HEAD + LAST),
   "closes after its headers": (socket) => socket.end(STREAM_HEAD),
@@ -177,7 +177,7 @@ export const BREAKS: Readonly<Record<string, Deed>> = {
   "compresses what nobody asked to be": (socket) => socket.end(`${STREAM_HEAD}5\r\n\u001f\u008b\b\0\0\r\n${LAST}`),
 };
 
-/** Endings that are good enough, however rude. */
+/** Unclean endings that still complete the response. */
 export const ENDINGS: Readonly<Record<string, Deed>> = {
   "closes after its finish reason": (socket) => socket.end(STREAM_HEAD + framed(TEXT + FINISH)),
   "resets after its finish reason": (socket) =>
@@ -227,7 +227,7 @@ function says(text: string): Deed {
   return (socket) => socket.end(STREAM_HEAD + framed(text) + LAST);
 }
 
-/** Writes without end, as fast as it is read, until the other side has had enough; gives how many bytes went out. */
+/** Writes endlessly, as fast as it is read, until the reader closes; returns the number of bytes written. */
 export function flood(socket: Socket, before: string, piece: string): { bytes(): number } {
   const block = piece.repeat(Math.ceil(65_536 / piece.length));
   let bytes = 0;

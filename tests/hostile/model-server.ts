@@ -3,21 +3,21 @@ import { createServer, type RequestListener } from "node:http";
 import { createServer as createSocketServer, type Server, type Socket } from "node:net";
 import { assert } from "../../src/base/assert.ts";
 
-/** A model server of the test's own making. */
+/** A model server with an answer of the test. */
 export interface ModelServer {
-  /** As `MODEL_BASE_URL` wants it. */
+  /** The value for `MODEL_BASE_URL`. */
   readonly url: string;
-  /** Connections that are open now. */
+  /** Number of open connections. */
   readonly connections: ReadonlySet<Socket>;
   close(): Promise<void>;
 }
 
-/** One that speaks HTTP. */
+/** A server that speaks HTTP. */
 export async function serveModel(answer: RequestListener): Promise<ModelServer> {
   return started(createServer(answer));
 }
 
-/** One that speaks bytes: `answer` gets each connection once a whole call has come; `greet` gets it before. */
+/** A server of raw bytes. `greet` gets each connection at once, `answer` after a complete call. */
 export async function serveBytes(
   answer: (socket: Socket, call: string) => void,
   greet?: (socket: Socket) => void,
@@ -36,7 +36,7 @@ export async function serveBytes(
   );
 }
 
-/** A port of this machine on which nobody listens. */
+/** A local port without a listener. */
 export async function deadUrl(): Promise<string> {
   const server = await serveBytes(() => {});
   await server.close();
@@ -72,7 +72,7 @@ function isWholeCall(received: string): boolean {
   return end >= 0 && received.length >= end + 4 + length;
 }
 
-/** A chunk of an answer's text. */
+/** A chunk with text of an answer. */
 export function chunk(content: string, finishReason: string | null = null): object {
   return {
     id: "chatcmpl-1",

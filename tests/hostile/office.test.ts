@@ -6,10 +6,10 @@ import { errorOf } from "./catalogue-error.ts";
 import { chunk, serveModel } from "./model-server.ts";
 
 const MEGABYTE = 1024 * 1024;
-/** What a thread and its heap may take; unpacked, the first documents would take several hundred megabytes. */
+/** Room for one thread and its heap. Unpacked, the first documents would take several hundred megabytes. */
 const GROWTH_BYTES_MAX = 400 * MEGABYTE;
 
-/** The size that the directory tells of the file with this name, replaced by a small one. */
+/** Replaces the size of the named file in the zip directory by a small one. */
 function lying(archive: Buffer, name: string): Buffer {
   const at = archive.lastIndexOf(name) - 46;
   expect(archive.readUInt32LE(at)).toBe(0x02014b50);
@@ -54,7 +54,7 @@ const DOCUMENTS: readonly (readonly [name: string, make: () => Buffer, code: str
   ],
 ];
 
-test("documents that are made to burst are refused, and memory stays flat", async () => {
+test("zip bombs are refused, and memory stays flat", async () => {
   verifies("media.file.office-limits");
   const upstream = await serveModel((_request, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });

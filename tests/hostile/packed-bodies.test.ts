@@ -17,8 +17,8 @@ const LIMITS = {
   INCOMING_BYTES_MAX: String(INCOMING_BYTES_MAX),
 };
 /**
- * Many times the budget: garbage waits for its collector, and a busy machine lets it wait longer. All bodies unpacked
- * would take twice as much, and again as much as text.
+ * Many times the budget, because garbage is collected late on a busy machine. All bodies unpacked would take twice as
+ * much, and again as much as text.
  */
 const GROWTH_BYTES_MAX = 320 * MEBIBYTE;
 const AT_ONCE = 80;
@@ -30,7 +30,7 @@ const COMPRESSIONS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   zstd: (bytes) => zstdCompressSync(bytes),
 };
 
-/** A create call of so many bytes, of which `blanks` are nothing but blanks. */
+/** A create call of this many bytes, `blanks` of them spaces. */
 function bodyOfSize(bytes: number, blanks: number): Buffer {
   const [before, after] = [`{"model":"${MODEL}","input":"`, '"}'];
   const text = randomBytes(bytes).toString("base64");
@@ -39,10 +39,10 @@ function bodyOfSize(bytes: number, blanks: number): Buffer {
   );
 }
 
-/** Packs to about a sixtieth. */
+/** Compresses to about a sixtieth. */
 const PACKED = gzipSync(bodyOfSize(BODY_BYTES, BODY_BYTES - 150_000));
 
-describe.skipIf(process.platform !== "linux")("bodies that are sent many at once", () => {
+describe.skipIf(process.platform !== "linux")("many bodies sent at once", () => {
   const post = (server: ChildServer, body: Buffer): Promise<Response> =>
     server.fetch("/v1/responses", {
       method: "POST",
@@ -50,7 +50,7 @@ describe.skipIf(process.platform !== "linux")("bodies that are sent many at once
       body: new Uint8Array(body),
     });
 
-  test("packed small, are unpacked as far as there is memory for, and the others are asked to come back", async () => {
+  test("are decompressed as far as memory allows if they are compressed, and the others are told to retry later", async () => {
     verifies("transport.body.incoming-budget");
     const server = await startChildServer({ env: LIMITS });
     await (await server.post("/v1/responses", { model: MODEL, input: "Warm up" })).text();
@@ -61,10 +61,10 @@ describe.skipIf(process.platform !== "linux")("bodies that are sent many at once
     expect((await memoryOf(server.pid)).peakBytes - before).toBeLessThan(GROWTH_BYTES_MAX);
     expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
     expect(statuses).toContain(503);
-    expect((await post(server, PACKED)).status).toBe(200); // What was held is free again.
+    expect((await post(server, PACKED)).status).toBe(200); // The memory is free again.
   });
 
-  test("and all lack a byte, hold no more than the budget, and small requests pass", async () => {
+  test("hold no more than the budget if each lacks its last byte, and small requests pass", async () => {
     verifies("transport.body.incoming-budget");
     const server = await startChildServer({ env: LIMITS });
     const body = bodyOfSize(BODY_BYTES, 0);
@@ -87,7 +87,7 @@ describe.skipIf(process.platform !== "linux")("bodies that are sent many at once
   });
 });
 
-describe("a packed body", () => {
+describe("a compressed body", () => {
   async function serve(): Promise<TestServer> {
     const server = await startTestServer();
     onTestFinished(() => server.close());

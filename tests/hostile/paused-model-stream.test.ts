@@ -9,7 +9,7 @@ import { verifies } from "../verifies.ts";
 import { chunk, serveBytes } from "./model-server.ts";
 
 /**
- * More than wait for a reader before the model server is asked to pause; all in one event, so that the pause falls on
+ * More than the queue holds before the model server has to pause. It is all in one event, so that the pause falls on
  * the last bytes.
  */
 const WORDS = 6_000;
@@ -18,7 +18,7 @@ const DONE = sse(chunk("", "stop"), "[DONE]");
 const ARRIVAL_MS = 30;
 const TIMEOUTS = { connectMs: 2_000, idleMs: 10_000, totalMs: 15_000 };
 
-/** The last words of a stream whose end is the end of its connection, and whether they are an end. */
+/** The last bytes of a stream that ends with its connection, and whether they complete the answer. */
 const LAST_WORDS: Readonly<Record<string, readonly [text: string, isEnd: boolean]>> = {
   "its end mark": [DONE, true],
   "its end mark and more": [`${DONE}data: {"error":{"message":"late"}}\n\n`, true],
@@ -43,7 +43,7 @@ test.each(Object.entries(LAST_WORDS))(
     const turn = await engine.sample(aRequest(), new AbortController().signal);
     const socket = await left.promise;
     if (!socket.writableFinished) await once(socket, "finish");
-    await delay(ARRIVAL_MS); // The end has to be there before the pause is over, and nothing tells when it is.
+    await delay(ARRIVAL_MS); // The end must arrive before the pause is over; no event shows when.
     let said = "";
     const read = async (): Promise<void> => {
       for await (const batch of turn) for (const event of batch) if (event.type === "text_delta") said += event.text;

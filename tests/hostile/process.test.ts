@@ -8,11 +8,11 @@ import { createCall, createHead, RawConnection } from "./raw-connection.ts";
 const MODEL = "test-model";
 const BODY_BYTES_MAX = 4 * 1024 * 1024;
 const BARRAGES = 3;
-/** Thousands of connections, on a machine that may be busy. */
+/** Thousands of connections, possibly on a busy machine. */
 const BARRAGES_TIMEOUT_MS = 180_000;
-/** A heap in which nothing could pile up for long. */
+/** A heap too small for a leak to stay unnoticed. */
 const FLAGS = ["--max-old-space-size=192"];
-/** How far memory may grow between the first barrage and the last. */
+/** How far memory may grow between the first round and the last. */
 const GROWTH_FACTOR_MAX = 1.5;
 
 const SCENARIO = `
@@ -31,7 +31,7 @@ const HELLO = { model: MODEL, input: "Say hello" };
 const ENDLESS = { model: MODEL, input: "an endless story", stream: true };
 
 describe.skipIf(process.platform !== "linux")("the process", () => {
-  test("lives through barrage after barrage, without a word on stderr, and does not grow", {
+  test("survives round after round, prints nothing on stderr, and does not grow", {
     timeout: BARRAGES_TIMEOUT_MS,
   }, async () => {
     verifies("transport.faults.no-request-ends-the-process");
@@ -52,15 +52,15 @@ describe.skipIf(process.platform !== "linux")("the process", () => {
   });
 });
 
-describe("a process that is told to stop", () => {
+describe("a stopping process", () => {
   async function open(drainMs: number, body: object): Promise<{ server: ChildServer; text: Promise<string> }> {
     const server = await startChildServer({ scenario: SCENARIO, env: { DRAIN_MS: String(drainMs) } });
     const reply = await server.post("/v1/responses", body);
-    expect(reply.status).toBe(200); // Its head goes out with its first event.
+    expect(reply.status).toBe(200); // Its head is sent with its first event.
     return { server, text: reply.text() };
   }
 
-  test("lets an open stream come to its end, and exits with 0", async () => {
+  test("lets an open stream end, and exits with 0", async () => {
     verifies("transport.drain.sigterm-finishes-requests");
     const { server, text } = await open(10_000, { model: MODEL, input: "a slow story", stream: true });
     const stopped = server.stop();
@@ -92,7 +92,7 @@ describe("a process that is told to stop", () => {
   });
 });
 
-/** Everything that a hostile neighbour would send, some of it at once. */
+/** Everything that a hostile client may send, partly at once. */
 async function barrage(server: ChildServer): Promise<void> {
   const bodies = hostileBodies();
   for (const [body, headers] of bodies) {
@@ -134,7 +134,7 @@ function hostileBodies(): readonly (readonly [body: Buffer, headers: Readonly<Re
   ];
 }
 
-/** Sends one request and hangs up by half; what came back, or nothing where the connection was cut. */
+/** Sends one request and half-closes; returns the reply, or nothing if the connection was cut. */
 async function exchange(server: ChildServer, head: string, body: Buffer): Promise<string> {
   const connection = await RawConnection.open(server.url);
   connection.send(head);
@@ -143,7 +143,7 @@ async function exchange(server: ChildServer, head: string, body: Buffer): Promis
   return connection.untilClosed();
 }
 
-/** Many clients at once that leave, after the first bytes of an answer or without any. */
+/** Many clients at once that leave after the first bytes of an answer, or before. */
 async function leaveAll(server: ChildServer, clients: number, bytes: string, answered: boolean): Promise<void> {
   const connections = await Promise.all(Array.from({ length: clients }, () => RawConnection.open(server.url)));
   for (const connection of connections) connection.send(bytes);

@@ -11,7 +11,7 @@ import { createBodies, topLevelMembers } from "./schema-arbitrary.ts";
 const RUNS = 100;
 const NOT_IMPLEMENTED = 501;
 
-/** Members that the server acts on, so that requests with them get further than to a refusal. */
+/** Members that the server acts on, so that requests are not all refused early. */
 const ACTED_ON = [
   "include",
   "instructions",
@@ -37,7 +37,7 @@ const FAMILIES: Readonly<Record<string, readonly string[]>> = {
   "tools and choices of them": ["tools", "tool_choice", "stream"],
 };
 
-describe("a random request that fits the schema", () => {
+describe("a random request that is valid by the schema", () => {
   let builtIn: TestServer;
   let chat: TestServer;
   let model: ModelServer;

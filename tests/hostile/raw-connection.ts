@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-/** A socket to the server under test, for clients that no HTTP library would be. Errors on it are only noted. */
+/** A raw socket to the server, for clients that no HTTP library would imitate. Errors are only recorded. */
 export class RawConnection {
   readonly socket: Socket;
   #received = "";
@@ -20,7 +20,7 @@ export class RawConnection {
     return new RawConnection(socket);
   }
 
-  /** Everything that has come. */
+  /** Everything received. */
   get received(): string {
     return this.#received;
   }
@@ -29,7 +29,7 @@ export class RawConnection {
     this.socket.write(bytes);
   }
 
-  /** Resolves when what has come fits. */
+  /** Resolves when the received bytes match. */
   async until(fits: (received: string) => boolean): Promise<string> {
     while (!fits(this.#received)) {
       if (this.socket.destroyed || this.socket.readableEnded)
@@ -39,7 +39,7 @@ export class RawConnection {
     return this.#received;
   }
 
-  /** Resolves with everything that came before the server closed. */
+  /** Resolves with everything received before the server closed. */
   async untilClosed(): Promise<string> {
     if (!this.socket.destroyed) await once(this.socket, "close");
     return this.#received;
@@ -50,7 +50,7 @@ export class RawConnection {
   }
 }
 
-/** The head of a create call, up to and with its empty line. */
+/** The head of a create call, including its empty line. */
 export function createHead(apiKey: string, headers: Readonly<Record<string, string | number>>): string {
   const lines = Object.entries({
     host: "localhost",
@@ -61,13 +61,13 @@ export function createHead(apiKey: string, headers: Readonly<Record<string, stri
   return ["POST /v1/responses HTTP/1.1", ...lines.map(([name, value]) => `${name}: ${value}`), "", ""].join("\r\n");
 }
 
-/** A whole create call. */
+/** A complete create call. */
 export function createCall(apiKey: string, body: unknown): string {
   const text = JSON.stringify(body);
   return createHead(apiKey, { "content-length": Buffer.byteLength(text) }) + text;
 }
 
-/** The body of the reply, once all of it is there; for replies that declare their length. */
+/** The body of the reply once it is complete; for replies that declare their length. */
 export function bodyOf(received: string): string {
   return received.slice(received.indexOf("\r\n\r\n") + 4);
 }
@@ -77,7 +77,7 @@ export function isWhole(received: string): boolean {
   return length !== undefined && Buffer.byteLength(bodyOf(received)) >= Number(length);
 }
 
-/** The body of a reply that comes in chunks, as far as it has come. */
+/** The received part of a chunked body. */
 export function chunkedBodyOf(received: string): string {
   let rest = Buffer.from(bodyOf(received));
   let body = "";

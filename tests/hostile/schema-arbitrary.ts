@@ -20,7 +20,7 @@ const ELEMENTS_MAX = 3;
 const TEXT_CHARS_MAX = 40;
 const INTEGER_MAX = 1_000_000;
 
-/** Create bodies that fit the contract's schema. `members` are the optional ones that may occur. */
+/** Create bodies that are valid by the contract's schema. `members` are the optional ones that may occur. */
 export function createBodies(model: string, members: readonly string[]): fc.Arbitrary<Record<string, unknown>> {
   const offered = propertiesOf(schemaNamed("CreateResponseRequest")).filter(([name]) => members.includes(name));
   const optional = offered.map(([name, schema]): [string, Json] => [
@@ -92,7 +92,7 @@ function text(schema: Schema): fc.Arbitrary<string> {
   return fc.stringMatching(new RegExp(pattern.replace("+$", "{1,20}$"), "u"));
 }
 
-/** Text with every kind of character, halves of pairs included. */
+/** Text with every kind of character, including lone surrogates. */
 function texts(minLength: number, limit: number): fc.Arbitrary<string> {
   const maxLength = Math.max(minLength, Math.min(limit, TEXT_CHARS_MAX));
   const units = fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit));
@@ -130,7 +130,7 @@ function record(schema: Schema, depth: number): Json {
   return fc.tuple(closed, entries).map(([own, more]) => ({ ...more, ...own }));
 }
 
-/** What clients take for JSON Schema: contradictions, cycles, types and bounds that do not exist. */
+/** Invalid attempts at JSON Schema: contradictions, cycles, types and bounds that do not exist. */
 function jsonSchemas(): Json {
   const { schema } = fc.letrec<{ schema: Record<string, unknown> }>((tie) => ({
     schema: fc.record(

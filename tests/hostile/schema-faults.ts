@@ -13,7 +13,7 @@ import {
 } from "./contract-schema.ts";
 import { itemsOf, smallestOf, smallestValue } from "./smallest-value.ts";
 
-/** A create body with one fault, and the error it shall get. */
+/** A create body with one fault, and the expected error. */
 export interface FaultyBody {
   readonly what: string;
   readonly param: string;
@@ -21,22 +21,21 @@ export interface FaultyBody {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Where the walk is: how an error names the place, and how a value there becomes a body. */
+/** The current place of the walk: how an error names it, and how a value there becomes a body. */
 interface Place {
   readonly param: string;
   readonly put: (value: unknown) => Readonly<Record<string, unknown>>;
 }
 
 /**
- * Every fault that the contract's schema of a create body allows to be made, each at one place: a schema that occurs
- * twice is walked once.
+ * Every fault that the schema of a create body allows, each at one place. A schema that occurs twice is walked once.
  */
 export function faultyBodies(model: string): readonly FaultyBody[] {
   const faults: FaultyBody[] = [];
   const least = { model, input: "Say hello" };
   const walk = new SchemaWalk(faults);
   for (const [name, schema] of propertiesOf(schemaNamed("CreateResponseRequest"))) {
-    if (name === "model") continue; // Its own errors come first of all; the tests of the order of checks have them.
+    if (name === "model") continue; // Its own errors come first; the tests of the order of checks cover them.
     walk.visit(schema, { param: name, put: (value) => ({ ...least, [name]: value }) }, { isTop: true });
   }
   faults.push({ what: "unknown member", param: "zzz", codes: ["unknown_parameter"], body: { ...least, zzz: 1 } });
@@ -56,7 +55,7 @@ const WRONG_VALUES: Readonly<Record<string, unknown>> = {
 const TYPE_CODES = ["invalid_type"];
 const VALUE_CODES = ["invalid_value"];
 
-/** Texts beyond this are not worth their megabytes here; the tests of large bodies send such. */
+/** Longer texts would only cost memory here; the tests of large bodies send them. */
 const LENGTH_TRIED_MAX = 100_000;
 
 class SchemaWalk {
@@ -89,7 +88,7 @@ class SchemaWalk {
     { isTop, isTag }: { isTop?: boolean; isTag?: boolean },
   ): void {
     const allowed = variants.map(typesOf);
-    if (allowed.includes(null)) return; // Anything goes.
+    if (allowed.includes(null)) return; // Any value is valid.
     const types = new Set(allowed.flatMap((names) => names ?? []));
     if (types.has("number")) types.add("integer");
     for (const [type, value] of Object.entries(WRONG_VALUES)) {
@@ -99,9 +98,7 @@ class SchemaWalk {
     }
   }
 
-  /**
-   * A tag outside the union. The reference names the element itself where it is one of `input`, and its tag elsewhere.
-   */
+  /** A tag outside the union. In `input` the reference names the element itself, elsewhere its tag. */
   #wrongTag([first]: readonly Variant[], place: Place): void {
     if (first === undefined) return;
     const param = isInputElement(place.param) ? place.param : `${place.param}.type`;

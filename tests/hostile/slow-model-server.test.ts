@@ -11,14 +11,14 @@ import { chunk, type ModelServer, serveBytes } from "./model-server.ts";
 const IDLE_MS = 400;
 const TOTAL_MS = 2_000;
 const DRIP_MS = 100;
-/** Timers of connections are coarse; beyond this nobody keeps the limits. */
+/** Timers of connections are coarse; beyond this the limit counts as broken. */
 const OVER_AFTER_MS = TOTAL_MS + 3_000;
 
 const JSON_HEAD = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
 
 /**
- * Never-ending ways not to answer, and the status each ends in. A flood meets the limit of size or, on a slow machine,
- * that of time.
+ * Endless ways not to answer, and the status of each. A flood ends by the size limit or, on a slow machine, by the time
+ * limit.
  */
 const REFUSALS: Readonly<Record<string, readonly [statuses: readonly number[], deed: Deed]>> = {
   "never answers": [[504], () => {}],
@@ -35,7 +35,7 @@ const REFUSALS: Readonly<Record<string, readonly [statuses: readonly number[], d
   ],
 };
 
-/** Streams that begin and never end. */
+/** Streams that start and never end. */
 const BREAKS: Readonly<Record<string, Deed>> = {
   "says nothing after its headers": (socket) => void socket.write(STREAM_HEAD),
   "says nothing after some text": (socket) => void socket.write(STREAM_HEAD + framed(sse(chunk("Hello")))),
@@ -48,7 +48,7 @@ const BREAKS: Readonly<Record<string, Deed>> = {
   "floods with names": (socket) => void flood(socket, `${STREAM_HEAD}ffffffff\r\n`, "id: x\nretry: 1\nz"),
 };
 
-describe("a model server without end", () => {
+describe("an endless model server", () => {
   verifies("chat-engine.timeout.connect-and-first-byte", "chat-engine.timeout.stalled-stream");
   verifies("responses.stream.one-terminal-event-last");
   let server: TestServer;
@@ -71,7 +71,7 @@ describe("a model server without end", () => {
     server.post("/v1/responses", { model: name, input: "Say hello", stream });
 
   test.concurrent.each(Object.entries(REFUSALS))(
-    "that %s is given up before the client's patience",
+    "that %s fails before the client gives up",
     async (name, [statuses]) => {
       const askedAt = performance.now();
       await Promise.all(
@@ -100,12 +100,12 @@ describe("a model server without end", () => {
     }
   });
 
-  test("is let go of", async () => {
+  test("is disconnected", async () => {
     await expect.poll(() => model.connections.size, { timeout: OVER_AFTER_MS }).toBe(0);
   });
 });
 
-/** Writes a piece now and then, more often than silence would be noticed. */
+/** Writes a piece often enough to stay below the idle timeout. */
 function drip(socket: Socket, before: string, piece: () => string): void {
   socket.write(before);
   const timer = setInterval(() => socket.write(piece()), DRIP_MS);

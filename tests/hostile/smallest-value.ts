@@ -2,14 +2,14 @@ import { assert } from "../../src/base/assert.ts";
 import { isRecord } from "../../src/base/json/records.ts";
 import { choicesOf, numberAt, propertiesOf, requiredOf, type Schema, typesOf, variantsOf } from "./contract-schema.ts";
 
-/** The least that fits a schema: required members only, the shortest strings, the first choice. */
+/** The smallest value that a schema allows: required members only, the shortest strings, the first choice. */
 export function smallestValue(schema: Schema): unknown {
   const [first] = variantsOf(schema);
   assert(first !== undefined, "a union has branches");
   return smallestOf(first.schema);
 }
 
-/** The same for a schema without unions at its top. */
+/** The same for a schema without a union at its top. */
 export function smallestOf(schema: Schema): unknown {
   const choices = choicesOf(schema);
   if (choices !== null) return choices[0];

@@ -41,7 +41,7 @@ async function serve() {
   return { server, call, create, upload, counted };
 }
 
-test("an owner that has stored what it may is refused more, and only that", async () => {
+test("an owner at its storage limit is refused new data, and can do everything else", async () => {
   verifies("state.quota.per-owner");
   const { server, call, create, upload } = await serve();
   const { id } = await readResponse(await create());
@@ -49,7 +49,7 @@ test("an owner that has stored what it may is refused more, and only that", asyn
   expect(file).toMatchObject({ bytes: 15_000 });
   await checkReply(await upload(20_000), FULL);
   expect(await (await server.fetch("/v1/files")).json()).toMatchObject({ data: [{ id: file.id }] });
-  await readResponse(await create()); // There is some room left, and what is begun is finished.
+  await readResponse(await create()); // There is some room left, and a started response is finished.
   const refused = await create({ stream: true });
   expect(refused.headers.get("x-should-retry")).toBe("false");
   await checkReply(refused, FULL);
@@ -63,7 +63,7 @@ test("an owner that has stored what it may is refused more, and only that", asyn
   expect((await create({ input: "x" })).status).toBe(200);
 });
 
-test("what is counted is what is stored, whatever was added, changed and deleted", async () => {
+test("the count equals the stored bytes after any additions, changes and deletions", async () => {
   verifies("state.quota.per-owner");
   const { server, call, create, upload, counted } = await serve();
   const conversation = await (await call("/v1/conversations", { items: [{ role: "user", content: "x" }] })).json();

@@ -1,6 +1,6 @@
 import type { LongList } from "./long-lists.ts";
 
-/** Two items for each; and as many tools as are taken. */
+/** Two items each, and as many tools as allowed. */
 const LONGEST = 4_800;
 const TOOLS_LONGEST = 2_000;
 
@@ -42,10 +42,7 @@ const allowed = (tools: readonly Members[]): Members => ({
 });
 const recursive = (schema: Members): Members => ({ type: "object", ...schema, additionalProperties: { $ref: "#" } });
 
-/**
- * Lists whose elements refer to each other, or to those of another list: what is looked up for each of them has to be
- * found at once.
- */
+/** Lists whose elements refer to each other or to another list, so that each element needs a lookup. */
 export const TANGLED_LISTS: readonly LongList[] = [
   list("messages", (n) => ({ input: many(n, message) })),
   list("calls and their outputs", (n) => ({ input: many(n, (i) => [call(i), output(i)]).flat() })),

@@ -18,7 +18,7 @@ interface Sizes {
   readonly size: number;
 }
 
-/** What is sent, and the member and the size that the refusal names. */
+/** The body, and the member and the size that the refusal names. */
 const TOO_LONG: readonly (readonly [name: string, members: object, param: string, sizes: Sizes])[] = [
   ["items", { input: many(10_001, message) }, "input", { max: 10_000, size: 10_001 }],
   ["top-level parts", { input: many(10_001, text) }, "input", { max: 10_000, size: 10_001 }],
@@ -71,7 +71,7 @@ describe("a list that is too long", () => {
     }
   });
 
-  test("is not one of the greatest length", async () => {
+  test("is only refused beyond the greatest length", async () => {
     verifies("limits.lists.items-and-tools");
     const reply = await server.post("/v1/responses", {
       model: MODEL,

@@ -13,7 +13,7 @@ const MEBIBYTE = 1024 * 1024;
 const MODEL = "antiphon-built-in";
 const HEAD = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
 
-/** Opens a connection, reads the first bytes of what answers `call`, and reads no more. */
+/** Opens a connection, reads the first bytes of the reply to `call`, and reads no more. */
 async function openUnread(url: string, call: string): Promise<RawConnection> {
   const connection = await RawConnection.open(url);
   connection.send(call);
@@ -22,7 +22,7 @@ async function openUnread(url: string, call: string): Promise<RawConnection> {
   return connection;
 }
 
-/** A client of whole replies that counts their bytes and keeps none. */
+/** Reads whole replies, and counts their bytes without keeping them. */
 class CountingClient {
   readonly socket: Socket;
   #head = "";
@@ -52,7 +52,7 @@ class CountingClient {
     return length !== undefined && this.#bytes >= this.#head.length + Number(length);
   }
 
-  /** Reads what is left; tells whether all of it came. */
+  /** Reads the rest; returns whether it was complete. */
   async readOn(): Promise<boolean> {
     this.socket.resume();
     while (!this.isWhole && !this.socket.destroyed && !this.socket.readableEnded)
@@ -65,7 +65,10 @@ describe.skipIf(process.platform !== "linux")("large replies that nobody reads",
   const REPLY_BYTES = 8 * MEBIBYTE;
   const CLIENTS = 80;
   const UNREAD_BYTES_MAX = 4 * REPLY_BYTES;
-  /** Many times the budget, for garbage and a busy machine. Without it they would hold more than twice as much. */
+  /**
+   * Many times the budget, to allow for garbage and a busy machine. Without the budget it would be more than twice
+   * this.
+   */
   const GROWTH_BYTES_MAX = 700 * MEBIBYTE;
 
   async function storeLarge(server: ChildServer): Promise<string> {
@@ -74,9 +77,9 @@ describe.skipIf(process.platform !== "linux")("large replies that nobody reads",
     return `GET /v1/responses/${id}/input_items HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${server.apiKey}\r\n\r\n`;
   }
 
-  test("hold what the budget allows; the longest unread are cut, and others are served", async () => {
+  test("hold at most the budget; the longest unread are cut, and other clients are served", async () => {
     verifies("transport.replies.unread-budget");
-    // A heap that would not hold the reply's text beside its bytes, for as many clients as the budget lets wait.
+    // The heap has no room for the reply's text beside its bytes, for as many clients as the budget allows.
     const flags = ["--max-old-space-size=160"];
     const server = await startChildServer({ env: { UNREAD_BYTES_MAX: String(UNREAD_BYTES_MAX) }, flags });
     const call = await storeLarge(server);
@@ -91,7 +94,7 @@ describe.skipIf(process.platform !== "linux")("large replies that nobody reads",
     expect(await unread.at(-1)?.readOn()).toBe(true);
   });
 
-  test("are cut when their reader takes nothing for too long, and one that takes its time is served", async () => {
+  test("are cut if their reader reads nothing for too long; a slow reader is served", async () => {
     verifies("transport.replies.unread-timeout");
     const server = await startChildServer({ env: { UNREAD_TIMEOUT_MS: "1500" } });
     const call = await storeLarge(server);
@@ -140,7 +143,7 @@ describe("streams that nobody reads", () => {
     return Number(/^antiphon_streams_open (\d+)/m.exec(metrics)?.[1]);
   };
 
-  test("are cut when their reader takes nothing for too long, also after their runs have ended", async () => {
+  test("are cut if their reader reads nothing for too long, also after their runs have ended", async () => {
     verifies("transport.replies.unread-timeout");
     const server = await serve({ UNREAD_TIMEOUT_MS: "1000" });
     server.finish();
@@ -149,7 +152,7 @@ describe("streams that nobody reads", () => {
     for (const connection of unread) expect(await statusOf(server, connection)).toBe("completed");
   });
 
-  test("are cut where there are too many; what is stored goes on without its reader, and what is not ends", async () => {
+  test("are cut beyond the budget; a stored response continues without its reader, any other ends", async () => {
     verifies("transport.replies.unread-budget", "transport.replies.cut-runs-go-on");
     const server = await serve({ UNREAD_BYTES_MAX: "150000" });
     const stored = await stream(server);

@@ -14,12 +14,12 @@ const MEBIBYTE = 1024 * 1024;
 const CLIENTS = 8;
 
 /**
- * What one endless answer may bring into the process and into the buffers of its sockets before the model server has to
+ * The most that one endless answer may bring into the process and its socket buffers before the model server has to
  * wait.
  */
 const TAKEN_BYTES_MAX = 24 * MEBIBYTE;
 const HEAP_BYTES_MAX = 16 * MEBIBYTE;
-/** How far the heap may stay above where it was. */
+/** How far the heap may stay above its start. */
 const LEFT_BYTES_MAX = 40 * MEBIBYTE;
 
 const HEAD = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
@@ -56,7 +56,7 @@ describe("a stream that nobody reads", () => {
     return connection;
   }
 
-  test("makes its model wait, lets others go on, and leaves no memory behind", async () => {
+  test("makes its model wait, delays no others, and leaves no memory behind", async () => {
     verifies("transport.sse.back-pressure", "chat-engine.abort.client-leaves");
     const before = heapBytes();
     const unread = await Promise.all(
@@ -71,7 +71,7 @@ describe("a stream that nobody reads", () => {
     await expect.poll(() => heapBytes() - before, { interval: 100, timeout: 5_000 }).toBeLessThan(LEFT_BYTES_MAX);
   });
 
-  test("is stored to its end all the same, and leaves no memory behind", async () => {
+  test("is still stored to its end, and leaves no memory behind", async () => {
     const before = heapBytes();
     const unread = await Promise.all(Array.from({ length: CLIENTS }, () => openUnread({ model: "long" })));
     const ids = unread.map((connection) => responseIdOf(chunkedBodyOf(connection.received)));
@@ -84,7 +84,7 @@ describe("a stream that nobody reads", () => {
     await expect.poll(() => heapBytes() - before, { interval: 100, timeout: 5_000 }).toBeLessThan(LEFT_BYTES_MAX);
   });
 
-  test("can be read after all, whole and in order", async () => {
+  test("can be read later, complete and in order", async () => {
     const connection = await openUnread({ model: "long" });
     const [id] = [responseIdOf(chunkedBodyOf(connection.received))];
     const status = async (): Promise<string> =>
@@ -100,7 +100,7 @@ describe("a stream that nobody reads", () => {
   });
 });
 
-/** Resolves once a count has stopped growing. */
+/** Resolves when a count has stopped growing. */
 async function settled(count: () => number): Promise<void> {
   for (let last = -1; last !== count(); await delay(SETTLE_MS)) last = count();
 }

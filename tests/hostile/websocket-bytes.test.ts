@@ -9,7 +9,7 @@ scenarios:
   - when: { input_contains: for ever }
     events: [{ text: Begun }, { delay_ms: 600000 }, { text: " and done." }]
 `;
-/** Of a message that may have 2 MiB. */
+/** Of the 2 MiB allowed for a message. */
 const LARGE = "x".repeat(1.5 * MEBIBYTE);
 
 async function serve(): Promise<TestServer> {
@@ -25,14 +25,14 @@ async function serve(): Promise<TestServer> {
 
 const OVERLOADED = { type: "error", status: 503, error: { code: "server_is_overloaded" } };
 
-/** Sends the beginning of a message, and never its end. */
+/** Sends the start of a message, and never its end. */
 async function begin(server: TestServer): Promise<TestSocket> {
   const socket = await openSocket(server);
   socket.socket.send(LARGE, { fin: false });
   return socket;
 }
 
-test("messages that never end hold no more than the budget, and small ones pass", async () => {
+test("unfinished messages hold at most the budget, and small messages pass", async () => {
   verifies("websocket.responses.incoming-budget");
   const server = await serve();
   const sockets = await Promise.all(Array.from({ length: 12 }, () => begin(server)));
@@ -47,7 +47,7 @@ test("messages that never end hold no more than the budget, and small ones pass"
   await expect.poll(large, { timeout: 5_000 }).toBe(200);
 });
 
-test("frames that wait for their turn count too", async () => {
+test("queued messages count too", async () => {
   verifies("websocket.responses.incoming-budget");
   const server = await serve();
   const [waiting, other] = [await openSocket(server), await openSocket(server)];

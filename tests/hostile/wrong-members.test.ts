@@ -7,13 +7,13 @@ import { type FaultyBody, faultyBodies } from "./schema-faults.ts";
 const MODEL = "antiphon-built-in";
 const REQUESTS_AT_ONCE = 8;
 
-/** Faults made from the published schema; a floor under their number, so that a walk that finds nothing cannot pass. */
+/** Faults made from the published schema. The minimum makes sure that the walk found them. */
 const FAULTS_MIN = 3_500;
 
 const faults = faultyBodies(MODEL);
 const members = [...new Set(faults.map(({ param }) => topMember(param)))];
 
-/** The first fault of a body without its basics, as the reference orders them. */
+/** The first fault of a body without its basic members, in the reference's order. */
 const WITHOUT_BASICS: readonly (readonly [body: unknown, code: string, param: string])[] = [
   [{}, "missing_required_parameter", "model"],
   [{ model: null, input: "hi" }, "invalid_type", "model"],
@@ -62,7 +62,7 @@ describe("a member that does not fit the schema", () => {
       await Promise.all(mine.slice(at, at + REQUESTS_AT_ONCE).map(check));
   });
 
-  test.each(WITHOUT_BASICS)("gets 400 also where it is one of the basics: %j", async (body, code, param) => {
+  test.each(WITHOUT_BASICS)("gets 400 also if it is a basic member: %j", async (body, code, param) => {
     verifies(
       "errors.catalogue.missing-model",
       "validation.items.no-type-no-role",
@@ -71,7 +71,7 @@ describe("a member that does not fit the schema", () => {
     expect(await errorOf(await server.post("/v1/responses", body))).toMatchObject({ status: 400, code, param });
   });
 
-  test("gets its JSON error also where a stream was asked for", async () => {
+  test("gets a JSON error even if a stream was requested", async () => {
     verifies("errors.stage.before-generation-is-plain-http");
     const reply = await server.post("/v1/responses", { model: MODEL, input: "hi", stream: true, temperature: "hot" });
     expect(await errorOf(reply)).toMatchObject({ status: 400, code: "invalid_type", param: "temperature" });

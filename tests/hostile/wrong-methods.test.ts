@@ -17,7 +17,7 @@ interface Path {
   readonly methods: readonly string[];
 }
 
-/** Of those that `fetch` sends. */
+/** The methods that `fetch` can send. */
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND"];
 const READ = ["GET", "HEAD"];
 
@@ -61,7 +61,7 @@ describe.each(INTERFACES)("$what", ({ start, paths }) => {
   });
   afterAll(() => server.close());
 
-  test.each(paths)("answers on $path every method but $methods with 405, and says which there are", async (known) => {
+  test.each(paths)("answers every method on $path except $methods with 405 and the allowed methods", async (known) => {
     verifies("http.methods.wrong-one-is-405", "http.headers.no-sniffing");
     const allow = [...new Set([...known.methods, "OPTIONS"])].toSorted().join(", ");
     for (const method of METHODS.filter((one) => !known.methods.includes(one))) {
