@@ -1,6 +1,5 @@
 /**
- * Makes the page of the speech-to-text server: web/chat-lab with the client, in dist/chat-lab. Says nothing if all went
- * well.
+ * Builds the page of the speech-to-text server: web/chat-lab and the client, into dist/chat-lab. Prints only errors.
  */
 
 import { join, resolve } from "node:path";

@@ -1,12 +1,12 @@
 /**
- * Holds the subjects of the branch's commits to CONTRIBUTING.md, from the commit after `START` on. In a shallow clone
- * it looks at what is there, and says what it could not see.
+ * Checks the subjects of the branch's commits after `START` against CONTRIBUTING.md. In a shallow clone it checks the
+ * commits that are there, and says what is missing.
  */
 
 import { execFileSync } from "node:child_process";
 import { subjectFaults } from "./commit-subjects.ts";
 
-/** Older subjects were written before this check. */
+/** Older subjects are not checked. */
 const START = "6855a26af53e3be8c1e4152e724a752777c0d36b";
 const LOG_BYTES_MAX = 64 * 1024 * 1024;
 
@@ -33,7 +33,7 @@ function report(log: string): void {
   console.log(`Subjects of commits that were looked at: ${lines.length}`);
 }
 
-/** What git prints, without white space around it; null if it fails. */
+/** The trimmed output of git; null if it fails. */
 function git(parameters: readonly string[]): string | null {
   try {
     return execFileSync("git", parameters, {

@@ -1,4 +1,4 @@
-/** Holds every import of the repository to the rules of ARCHITECTURE.md. Prints each broken rule with its sentence. */
+/** Checks every import against the rules of ARCHITECTURE.md. Prints each broken rule. */
 
 import { glob, readFile } from "node:fs/promises";
 import { findImportFaults } from "./find-import-faults.ts";

@@ -1,6 +1,5 @@
 /**
- * Runs every check at once and prints one line for each; what a check says is shown if it fails, or if it is there to
- * be read.
+ * Runs all checks in parallel and prints a line for each. The output of a check is shown if it fails or is a report.
  */
 
 import { spawn } from "node:child_process";
@@ -11,11 +10,11 @@ import { delimiter, resolve } from "node:path";
 interface Check {
   readonly name: string;
   readonly command: string;
-  /** Its words are worth reading even when all is well. */
+  /** Its output is shown even if it succeeds. */
   readonly isReport?: boolean;
 }
 
-/** The slowest first, so that none of them is left alone at the end. */
+/** The slowest first, so that they do not run alone at the end. */
 const CHECKS: readonly Check[] = [
   { name: "generated", command: "node scripts/codegen/generate.ts --check", isReport: true },
   { name: "types", command: "tsc -p tsconfig.json" },
@@ -44,7 +43,7 @@ await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, ru
 console.log(failed.length === 0 ? "All checks passed." : `Failed: ${failed.join(", ")}`);
 if (failed.length > 0) process.exitCode = 1;
 
-/** Several of these share the checks that still wait. */
+/** Runs waiting checks one after another. Several of these loops share the list. */
 async function runWaiting(): Promise<void> {
   for (const check of waiting) await run(check);
 }

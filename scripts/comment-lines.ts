@@ -3,7 +3,7 @@ import type { TextFile } from "./text-file.ts";
 
 const COLUMNS_MAX = 120;
 
-/** Lines of comments that are too long. How long lines of code and of strings are is the formatter's business. */
+/** Finds comment lines that are too long. The formatter takes care of code. */
 export function longCommentLines({ path, text }: TextFile): string[] {
   const lines = text.split("\n");
   if (lines.every(isShort)) return [];

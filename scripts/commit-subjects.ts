@@ -1,13 +1,13 @@
 const SUBJECT_CHARACTERS_MAX = 72;
 const UNFINISHED = /^(WIP|work in progress|merge gates|fixup!|squash!|amend!)/i;
 const CAPITAL = /^\p{Lu}/u;
-/** Endings that an imperative rarely has, and the verbs that have them all the same. */
+/** Endings that imperatives rarely have, and the verbs that are exceptions. */
 const NO_IMPERATIVE = /(ed|ing|[^su]s)$/;
 const IMPERATIVES: ReadonlySet<string> = new Set(
   "Bring Embed Feed Fling Focus Need Ping Proceed Ring Seed Shed Sing Speed Spring String Swing Wring".split(" "),
 );
 
-/** What is wrong with the subject of a commit, each fault in words; an empty list if nothing is. */
+/** The faults of a commit's subject as sentences; an empty list if there are none. */
 export function subjectFaults(subject: string): string[] {
   const [verb = ""] = subject.split(/[ ,:]/, 1);
   const faults: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * Prints the table of settings into .env.example and README.md, and that of metrics into docs/operations.md. `--check`
- * only tells whether they are what the tables give.
+ * Prints the settings into .env.example and README.md, and the metrics into docs/operations.md. `--check` only tells
+ * whether they are up to date.
  */
 
 import { readFile, writeFile } from "node:fs/promises";
@@ -33,7 +33,7 @@ for (const { file, text, source } of documents) {
   }
 }
 
-/** The document with the table in its place, which two comments mark. */
+/** Replaces the table between two marker comments of the document. */
 async function putInto(
   file: string,
   table: string,

@@ -8,9 +8,9 @@ import { type Check, countsOf, type Report } from "../contract-tests/report/chec
 import { REPORT_DIR } from "../contract-tests/report/reporter.ts";
 
 /**
- * Runs the contract tests: consumers write their pacts, then providers are held to them. Prints a line for each file,
- * what was skipped and why, and a closing line; publishes `build/contract-report/report.json` and `index.html`. What
- * Pact prints goes to `output.txt` beside them.
+ * Runs the contract tests: consumers write their pacts, then providers are verified against them. Prints a line for
+ * each file, what was skipped and why, and a closing line. Writes `build/contract-report/report.json` and `index.html`;
+ * the output of Pact goes to `output.txt` beside them.
  */
 const USAGE = `Usage: make contract-test ARGS="[options] [file or folder of contract-tests/]..."
   --base-url URL   a further provider to hold to the same pacts, without /v1; with --model MODEL, and --api-key KEY or CONTRACT_API_KEY in the environment
@@ -31,7 +31,7 @@ const { values, positionals } = parseArgs({
   },
 });
 
-/** Of a library that Pact uses, about a function that will be gone one day. */
+/** Hides a deprecation warning of a library that Pact uses. */
 const WITHOUT_WARNING = { NODE_OPTIONS: `${process.env["NODE_OPTIONS"] ?? ""} --disable-warning=DEP0060` };
 
 const provider = providerSettings();
@@ -52,14 +52,14 @@ if (values.help) {
 }
 
 /**
- * Takes two minutes, once, beside the suites that do without it; those that hear wait for it, and say so where it
+ * Builds the speech engine once, in two minutes, while other suites run. Suites that need it wait, and report if it
  * cannot be built.
  */
 async function buildEngine(): Promise<void> {
   await once(spawn(process.execPath, [join(import.meta.dirname, "speech-engine.ts")], { stdio: "ignore" }), "close");
 }
 
-/** Pact prints what it compares without being asked; all of that goes into a file. */
+/** Sends the output of Pact, which cannot be silenced, to a file. */
 async function runSuites(project: string, settings: Readonly<Record<string, string>>): Promise<number> {
   const output = openSync(join(REPORT_DIR, "output.txt"), "w");
   const suites = spawn(
@@ -72,7 +72,7 @@ async function runSuites(project: string, settings: Readonly<Record<string, stri
   return typeof code === "number" ? code : 1;
 }
 
-/** Null where a further provider is named by half. */
+/** The settings of the additional provider; null if they are incomplete. */
 function providerSettings(): Record<string, string> | null {
   const { "base-url": url, model, only } = values;
   const key = values["api-key"] ?? process.env["CONTRACT_API_KEY"];
@@ -89,7 +89,7 @@ function writePacts(): void {
     writeFileSync(join(COMMITTED_DIR, name), tidyPact(readFileSync(join(PACTS_DIR, name), "utf8")));
 }
 
-/** Says what was skipped, then the closing line. False where there is no report, or something in it failed. */
+/** Prints what was skipped, then the closing line. Returns false if there is no report or a check failed. */
 function summarise(): boolean {
   const file = join(REPORT_DIR, "report.json");
   if (!existsSync(file)) {

@@ -1,6 +1,6 @@
 /**
- * Adds up the JSON reports of test runs, given as arguments, into one closing line. A run without a report counts as
- * one failure.
+ * Adds up the JSON reports of test runs, given as arguments, and prints one closing line. A run without a report counts
+ * as one failure.
  */
 
 import { readFile } from "node:fs/promises";

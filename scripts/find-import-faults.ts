@@ -11,7 +11,7 @@ export interface ImportFault {
 
 export interface ImportGraph {
   readonly modules: readonly Module[];
-  /** Packages that whoever installs ours gets too. */
+  /** The runtime dependencies of our package. */
   readonly dependencies: readonly string[];
 }
 
@@ -19,7 +19,7 @@ type RuleOf<Kind extends ImportRule["kind"]> = Extract<ImportRule, { kind: Kind 
 
 const OURS = /^(src|generated|tests|contract-tests|scripts|web)\//;
 
-/** Everything that breaks a rule, in the order of the rules. */
+/** All broken rules, in the order of the rules. */
 export function findImportFaults(graph: ImportGraph): ImportFault[] {
   return IMPORT_RULES.flatMap((rule) =>
     findFaults(rule, graph).map((what) => ({ rule: rule.name, sentence: rule.sentence, what })),
@@ -51,7 +51,7 @@ function badImports({ modules }: ImportGraph, from: RegExp, isBad: (found: Impor
     .flatMap(({ path, imports }) => imports.filter(isBad).map(({ to, line }) => `${path}:${line} imports ${to}`));
 }
 
-/** A type is erased, so the package that brings it need not be shipped. */
+/** Types are erased, so a package that is only imported for types need not be a dependency. */
 function isUndeclared({ to, isType }: Import, dependencies: readonly string[]): boolean {
   return to.startsWith("npm:") && !isType && !dependencies.includes(to.slice("npm:".length));
 }
@@ -87,7 +87,7 @@ function findUnreached({ what, roots }: RuleOf<"is-reached">, { modules }: Impor
   return modules.filter(({ path }) => what.test(path) && !reached.has(path)).map(({ path }) => path);
 }
 
-/** One cycle for each module that closes one, found depth first: `a.ts → b.ts → a.ts`. */
+/** Finds cycles depth first, one for each module that closes one: `a.ts → b.ts → a.ts`. */
 function findCycles({ modules }: ImportGraph): string[] {
   const byPath = new Map(modules.map((module) => [module.path, module]));
   const done = new Set<string>();

@@ -44,7 +44,7 @@ const OBJECTS_WATCHED: ReadonlySet<string> = new Set([
 const CONNECTIONS_WATCHED = /^(EventSource|WebSocket|XMLHttpRequest)$/;
 const FUNCTIONS_WATCHED = /^(fetch|queueMicrotask|setImmediate|setInterval|setTimeout)$/;
 
-/** What one file imports, types included, and which watched globals it uses. */
+/** Reads the imports of a file, types included, and the watched globals it uses. */
 export function readModule({ path, code }: SourceFile): Module {
   const { program, errors } = parseSync(path, code);
   const [fault] = errors;

@@ -1,7 +1,4 @@
-/**
- * One sentence of ARCHITECTURE.md; it is what you read when the rule fires. Patterns match paths from the repository's
- * root.
- */
+/** One rule. Its `sentence` is printed when it is broken. Patterns match paths from the repository's root. */
 export type ImportRule = { readonly name: string; readonly sentence: string } & (
   | { readonly kind: "may-import-only"; readonly from: RegExp; readonly to: RegExp }
   | { readonly kind: "never-imports"; readonly from: RegExp; readonly to: RegExp }
@@ -16,7 +13,7 @@ export function never(name: string, sentence: string, from: RegExp, to: RegExp):
   return { name, sentence, kind: "never-imports", from, to };
 }
 
-/** Paths that begin so and are neither a test nor a helper of tests. */
+/** Matches paths with this start that are neither tests nor fixtures. */
 export function product(start: string): RegExp {
   return new RegExp(`^${start}(?!.*[.](test|fixture)[.]ts$)`);
 }

@@ -5,7 +5,7 @@ import { IMPORT_RULES } from "./import-rules.ts";
 
 type Sources = Readonly<Record<string, string>>;
 
-/** Reached from everywhere, so that a sample breaks no rule but its own. */
+/** Imports all samples, so that each sample breaks only its own rule. */
 const ROOT = "src/main.ts";
 
 function faultsOf(sources: Sources): string[] {
@@ -32,7 +32,7 @@ function faultsOf(sources: Sources): string[] {
     .map(({ rule }) => rule);
 }
 
-/** What each rule is there to stop. */
+/** A sample that breaks each rule. */
 const BROKEN: Readonly<Record<string, Sources>> = {
   "no-cycles": { "src/runs/a.ts": 'import "./b.ts";', "src/runs/b.ts": 'import type { A } from "./a.ts";' },
   "no-dead-files": { "src/main.ts": "", "src/runs/forgotten.ts": "" },

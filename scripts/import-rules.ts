@@ -229,7 +229,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
 ];
 
-/** A folder of src/ may import itself, base/ and what is named; packages and Node are the business of other rules. */
+/** A folder of src/ may import itself, base/ and the `allowed` paths. Other rules cover packages and Node. */
 function folder(name: string, sentence: string, folderName: string, allowed: readonly string[]): ImportRule {
   const to = new RegExp(`^(${[`src/${folderName}/`, "src/base/", ...allowed].join("|")})`);
   return { name, sentence, kind: "may-import-only", from: product(`src/${folderName}/`), to };

@@ -1,6 +1,6 @@
 import { type ImportRule, never, product } from "./import-rule.ts";
 
-/** Each library, and what starts other programs, has folders of its own. */
+/** The only folders that may import a library or start programs. */
 export const LIBRARY_RULES: readonly ImportRule[] = [
   never(
     "web-framework-in-transport",

@@ -1,6 +1,4 @@
-/**
- * Lists the operations of each contract that are routed but answer not_implemented, as the servers themselves tell it.
- */
+/** Lists the operations of each contract that are routed but answer `not_implemented`. */
 
 import { notImplementedOperations as notInResponsesApi } from "../src/servers/handlers/responses-api-handlers.ts";
 import { notImplementedOperations as notInLocalStt } from "../src/servers/local-stt.ts";

@@ -2,10 +2,10 @@ import { basename } from "node:path/posix";
 import { parseSync } from "oxc-parser";
 import type { TextFile } from "./text-file.ts";
 
-/** A function whose result is a member of a contract's generated handlers. */
+/** The type annotation of a function that returns a generated handler. */
 const HANDLER_TYPE = /^:\s*\w+Handlers<.*>\[/s;
 
-/** A file of operations that exports no handler, several, or one of another name than its own. */
+/** Reports a file of operations that exports no handler, several, or one with a name other than the file's. */
 export function operationFaults({ path, text }: TextFile): string[] {
   const expected = camelCase(basename(path, ".ts"));
   const found = exportedHandlers(path, text);

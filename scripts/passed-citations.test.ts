@@ -7,7 +7,7 @@ import { readPassedCitations } from "./passed-citations.ts";
 const ROOT = join(import.meta.dirname, "..");
 const VITEST = join(ROOT, "node_modules/vitest/vitest.mjs");
 
-/** Called otherwise, so that this file itself cites nothing. */
+/** Uses another function name, so that this file itself cites nothing. */
 const TESTS = `
 import { describe, test } from "vitest";
 import { verifies as cites } from "../../tests/verifies.ts";

@@ -8,7 +8,7 @@ interface TestResult {
   readonly meta?: { readonly verifies?: readonly string[] };
 }
 
-/** The tests that ran and passed, by the requirement that they cite: what the JSON reports of test runs tell. */
+/** Reads JSON reports of test runs: the titles of passed tests by the requirement that they cite. */
 export function readPassedCitations(reports: readonly string[]): Map<string, readonly string[]> {
   const passed = new Map<string, readonly string[]>();
   for (const json of reports) {

@@ -10,7 +10,7 @@ import {
   measureCoverage,
 } from "./requirements-coverage.ts";
 
-// Put together here, so that the samples below are not taken for citations of this file.
+// A variable, so that the samples below do not count as citations of this file.
 const VERIFIES = "verifies";
 
 function checkCitations(code: string, ids: readonly string[]): void {

@@ -1,7 +1,6 @@
 /**
- * Compares specs/requirements.yaml with what the tests cite, and fails if something is not cited. With JSON reports of
- * test runs as arguments it compares with what was cited by tests that passed, too. `--report=<file>` writes each
- * requirement and what shows it.
+ * Fails if a requirement of specs/requirements.yaml is cited by no test. With JSON reports of test runs as arguments,
+ * it also fails if no passed test cites it. `--report=<file>` lists each requirement with its tests.
  */
 
 import { existsSync } from "node:fs";
@@ -24,35 +23,35 @@ export interface Citation {
 
 export interface Evidence {
   readonly citations: readonly Citation[];
-  /** Titles of tests that passed, by id; null: none were run. */
+  /** Titles of passed tests by id; null if no reports were given. */
   readonly passed: ReadonlyMap<string, readonly string[]> | null;
-  /** Whether something is there that tests need: an environment variable or a program. */
+  /** Whether an environment variable or a program that tests need exists. */
   readonly isThere: (need: string) => boolean;
 }
 
 export interface Coverage {
   readonly shown: readonly Requirement[];
-  /** Not cited, or cited only by tests that did not run or did not pass. */
+  /** Requirements without a citation, or cited only by tests that did not run or pass. */
   readonly unshown: readonly Requirement[];
-  /** Cited by tests that are skipped for want of what they need. */
+  /** Requirements cited by tests that are skipped because something they need is missing. */
   readonly excused: readonly Requirement[];
   readonly awaiting: readonly Requirement[];
-  /** Cited although they are said to wait for a part of the server. */
+  /** Citations of requirements that are marked as waiting for a part of the server. */
   readonly stale: readonly Citation[];
-  /** Citations of ids that no requirement has: a typing error, or a promise that was withdrawn. */
+  /** Citations of unknown ids: typing errors, or requirements that were removed. */
   readonly unknown: readonly Citation[];
 }
 
 const REQUIREMENTS_FILE = "specs/requirements.yaml";
 const TEST_FILES = "{src,tests,contract-tests,scripts,web}/**/*.test.ts";
 
-/** Of tests that are made from a table there may be hundreds. */
+/** A table of cases can produce hundreds of tests. */
 const LISTED_TESTS_MAX = 5;
 
-/** What a program is called elsewhere. */
+/** Other names of a program. */
 const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = { chromium: ["chromium-browser", "google-chrome"] };
 
-/** Leading string arguments of a call of verifies; the first argument that is no string ends them. */
+/** The leading string arguments of a call of `verifies`. */
 const CALL = /\bverifies\(\s*((?:(?:"[^"\n]*"|'[^'\n]*'|`[^`\n]*`)\s*,?\s*)+)/g;
 const STRING = /"([^"\n]*)"|'([^'\n]*)'|`([^`\n]*)`/g;
 
@@ -75,7 +74,7 @@ export function measureCoverage(requirements: readonly Requirement[], evidence: 
   };
 }
 
-/** Every id cited in one file, in the order of the file. A string with white space is no id. */
+/** All ids cited in one file, in order. Strings with white space are not ids. */
 export function findCitations({ path, code }: TestFile): Citation[] {
   return [...code.matchAll(CALL)].flatMap((call) =>
     [...(call[1] ?? "").matchAll(STRING)]
@@ -89,7 +88,7 @@ export function isComplete({ unshown, stale, unknown }: Coverage): boolean {
   return unshown.length + stale.length + unknown.length === 0;
 }
 
-/** Everything that is wrong, one line each, and then what is well in few. */
+/** All faults, one per line, then a short summary. */
 export function describeCoverage(coverage: Coverage, { citations, passed }: Evidence): string {
   const { shown, unshown, excused, awaiting, stale, unknown } = coverage;
   const placeOf = ({ path, line, id }: Citation): string => `${path}:${line} cites ${id}`;
@@ -109,7 +108,7 @@ export function describeCoverage(coverage: Coverage, { citations, passed }: Evid
   ].join("\n");
 }
 
-/** Every requirement with the titles of tests that show it, the first few. */
+/** Lists each requirement with the titles of its first tests. */
 export function listRequirements(requirements: readonly Requirement[], passed: Evidence["passed"]): string {
   return requirements
     .map(({ id, text, awaits }) => {
@@ -126,7 +125,7 @@ function titlesOf(tests: readonly string[]): readonly string[] {
   return others > 0 ? [...titles.slice(0, LISTED_TESTS_MAX), `(and ${others} more)`] : titles;
 }
 
-/** Capital letters are a variable, small ones a program. */
+/** Upper case names an environment variable, lower case a program. */
 function isThere(need: string): boolean {
   if (/^[A-Z]/.test(need)) return (process.env[need] ?? "") !== "";
   const folders = (process.env["PATH"] ?? "").split(delimiter);

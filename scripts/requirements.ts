@@ -1,13 +1,13 @@
 import { parse } from "yaml";
 
-/** One promise of specs/requirements.yaml. */
+/** One entry of specs/requirements.yaml. */
 export interface Requirement {
   readonly id: string;
   readonly source: string;
   readonly text: string;
-  /** The part of the server that it waits for; null: it is built. */
+  /** The part of the server that it waits for; null if that is built. */
   readonly awaits: string | null;
-  /** The environment variable or the program without which the tests that show it are skipped, if there is one. */
+  /** The environment variable or program without which its tests are skipped, or null. */
   readonly needs: string | null;
 }
 
@@ -15,7 +15,7 @@ const ID = /^[a-z0-9-]+(\.[a-z0-9-]+){2}$/;
 const PART = /^[a-z0-9-]+$/;
 const NEED = /^(?:[A-Z0-9_]+|[a-z0-9-]+)$/;
 
-/** Reads the list, and refuses one with a broken or repeated entry. */
+/** Parses the list. Throws on an invalid or repeated entry. */
 export function parseRequirements(yaml: string): Requirement[] {
   const entries: unknown = parse(yaml);
   if (!Array.isArray(entries)) throw new Error("The requirements are not a list.");

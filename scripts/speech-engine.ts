@@ -1,6 +1,6 @@
 import { whisperForTests } from "../tests/speech/whisper-for-tests.ts";
 
-/** Builds the speech engine that the tests use, where it is not built yet. */
+/** Builds the speech engine for the tests if it is missing. */
 const program = await whisperForTests((percent) => {
   console.log(`The speech engine is built, once: ${percent === null ? "it begins" : `${percent} %`}`);
 });

@@ -14,8 +14,8 @@ interface JsonReport {
 }
 
 /**
- * What one run's report says. A file that could not even be loaded has no tests to fail, and counts as one failure; so
- * does a run without a report.
+ * Counts the tests of one report. A file that could not be loaded counts as one failure; so does a run without a
+ * report.
  */
 export function countTests(json: string | null): TestCounts {
   if (json === null) return { passed: 0, failed: 1, skipped: 0 };

@@ -2,7 +2,7 @@ import { longCommentLines } from "./comment-lines.ts";
 import { operationFaults } from "./operation-files.ts";
 import type { TextFile } from "./text-file.ts";
 
-/** What no other tool looks for. `sentence` is what you read when a rule fires. */
+/** A rule that no other tool has. Its `sentence` is printed when it is broken. */
 export interface TidyRule {
   readonly name: string;
   readonly sentence: string;
@@ -110,7 +110,7 @@ export const TIDY_RULES: readonly TidyRule[] = [
 const PLACEHOLDER = /\/x$/;
 const NAMED_PATH = /`((?:src|specs|generated|tests|contract-tests|scripts|docs|web)\/[\w./-]*)`/g;
 
-/** Paths in backticks; those with a placeholder or a star are no claim that something is there. */
+/** Paths in backticks that do not exist. Ignores paths with placeholders or stars. */
 function missingPaths({ path, text }: TextFile, paths: ReadonlySet<string>): string[] {
   const isThere = (named: string): boolean =>
     named.endsWith("/") ? [...paths].some((known) => known.startsWith(named)) : paths.has(named);

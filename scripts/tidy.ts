@@ -1,4 +1,4 @@
-/** Looks through every file that git knows or would take, for what no other tool looks for. */
+/** Checks every tracked or untracked file that git does not ignore against the tidy rules. */
 
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 import { dirname } from "node:path/posix";
 
-/** What no single file shows. `find` is given the paths of all files, from the repository's root. */
+/** A rule about the whole tree. `find` gets the paths of all files from the repository's root. */
 export interface TreeRule {
   readonly name: string;
   readonly sentence: string;
@@ -19,7 +19,7 @@ export const TREE_RULES: readonly TreeRule[] = [
   },
 ];
 
-/** Folders with too many files at one level, and entries of `excused` that need no excuse any more. */
+/** Finds folders with too many files at one level, and entries of `excused` that are no longer needed. */
 export function folderFaults(paths: readonly string[], excused: readonly string[]): string[] {
   const folders = Map.groupBy(
     paths.filter((path) => path.startsWith("src/")),

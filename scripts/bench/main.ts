@@ -6,8 +6,8 @@ import { measureSpeech } from "./stt/speech.ts";
 import { measureFirstEvent, measureThroughput } from "./throughput.ts";
 
 /**
- * What the server costs beside calling the same upstream directly, in one run. Figures are ratios and medians; nothing
- * here is a test.
+ * Compares the server with direct calls of the same upstream, in one run. Prints ratios and medians; nothing here is a
+ * test.
  */
 const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   throughput: measureThroughput,

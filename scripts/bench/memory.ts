@@ -7,16 +7,13 @@ import { withServer } from "./with-server.ts";
 const STREAMS = 3000;
 const TARGET_KB = 40;
 const SETTLE_MS = 3000;
-/**
- * Opened and closed before measuring, a few at a time: a server that has run for a while has its caches full and its
- * code compiled, whatever is open.
- */
+/** Opened and closed before measuring, so that caches are full and code is compiled. */
 const WARM_UP_STREAMS = 3000;
 const WARM_UP_AT_ONCE = 8;
-/** How many are opened at once, so that what opening takes is not counted for being open. */
+/** Opened in batches, so that the memory for opening a stream is not counted as memory of an open one. */
 const OPENED_AT_ONCE = 100;
 
-/** What a stream costs while it is open and nothing is said. */
+/** Measures the memory of an open, idle stream. */
 export async function measureMemory(): Promise<void> {
   await withServer(
     { tokens: 1, hangs: true },
@@ -41,7 +38,7 @@ export async function measureMemory(): Promise<void> {
   );
 }
 
-/** Resolves when the first delta is there. */
+/** Resolves once the first delta has arrived. */
 function openStream(serverUrl: string, headers: Readonly<Record<string, string>>): Promise<ClientRequest> {
   return new Promise((resolve, reject) => {
     const call = request(`${serverUrl}/responses`, { agent: false, method: "POST", headers });

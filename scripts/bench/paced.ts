@@ -7,7 +7,7 @@ const STREAMS = 256;
 const PACE_MS = 20;
 const TOKENS = 200;
 
-/** Many streams at the pace of a model. Each token carries the time at which the upstream sent it. */
+/** Measures many streams at the pace of a model. Each token contains the time at which the upstream sent it. */
 export async function measurePacedStreams(): Promise<void> {
   await withServer(
     { tokens: TOKENS, paceMs: PACE_MS },
@@ -15,7 +15,7 @@ export async function measurePacedStreams(): Promise<void> {
       const direct = () =>
         delaysOf(`${upstreamUrl}/chat/completions`, { model: "bench", stream: true, messages: [] }, headers);
       const through = () => delaysOf(`${serverUrl}/responses`, { model: "bench", stream: true, input: "Hi" }, headers);
-      await allOf(through); // A server that has run for a while.
+      await allOf(through); // Warm-up.
       const plain = await allOf(direct);
       const cpuBefore = cpuMs(server);
       const started = performance.now();
@@ -40,7 +40,7 @@ async function allOf(once: () => Promise<readonly number[]>): Promise<readonly n
   return (await Promise.all(Array.from({ length: STREAMS }, once))).flat();
 }
 
-/** How long each token was on its way, in milliseconds. */
+/** The delay of each token in milliseconds. */
 function delaysOf(url: string, body: object, headers: Readonly<Record<string, string>>): Promise<readonly number[]> {
   return new Promise((resolve, reject) => {
     const call = request(url, {
@@ -55,7 +55,7 @@ function delaysOf(url: string, body: object, headers: Readonly<Record<string, st
       reply.setEncoding("utf8");
       reply.on("data", (piece: string) => {
         const now = performance.timeOrigin + performance.now();
-        // A token stands in its delta, and again in what is said at the end; only deltas count.
+        // Each token occurs in its delta and in the final text; only deltas count.
         for (const [, sent] of piece.matchAll(/(?:"delta":|"content":)" at (\d+\.\d+) "/g))
           delays.push(now - Number(sent));
       });

@@ -7,11 +7,11 @@ const START_MS_MAX = 30_000;
 
 export interface Started {
   readonly child: ChildProcess;
-  /** What `ready` captured in the line that told the process is up. */
+  /** What `ready` captured in the line that says the process is ready. */
   readonly match: RegExpExecArray;
 }
 
-/** Starts a program and waits for the line on its output that `ready` matches. */
+/** Starts a program and waits for a line of its output that matches `ready`. */
 export function startProgram(script: string, env: Record<string, string>, ready: RegExp): Promise<Started> {
   const child = spawn(process.execPath, [script], {
     env: { ...process.env, ...env },
@@ -31,14 +31,14 @@ export function startProgram(script: string, env: Record<string, string>, ready:
   });
 }
 
-/** Processor time a process has used so far, in milliseconds; user and system together. Linux only. */
+/** The CPU time of a process so far in milliseconds, user and system. Linux only. */
 export function cpuMs(child: ChildProcess): number {
   const stat = readFileSync(`/proc/${child.pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
 }
 
-/** What a process holds in memory. Linux only. */
+/** The resident memory of a process in bytes. Linux only. */
 export function residentBytes(child: ChildProcess): number {
   const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? Number.NaN) * 1024;

@@ -4,14 +4,14 @@ import { Worker } from "node:worker_threads";
 import { isRecord } from "../../src/base/json/records.ts";
 import { withServer } from "./with-server.ts";
 
-/** What keeps the server busy, while others ask whether it is there. */
+/** Work that keeps the server busy while `/healthz` is polled. */
 interface Burden {
   readonly name: string;
   /** The body of a create call. */
   readonly members: () => object;
-  /** The path, where it is another. */
+  /** The path; default: the create operation. */
   readonly path?: string;
-  /** What the model server says, piece by piece; left out: one word. */
+  /** The deltas of the model server; default: one word. */
   readonly says?: () => Iterable<object>;
 }
 
@@ -90,7 +90,7 @@ const BURDENS: readonly Burden[] = [
   },
 ];
 
-/** How long `/healthz` waits while the server works on what takes long, beside an idle server in the same run. */
+/** Measures how long `/healthz` waits while the server does long work, beside an idle server in the same run. */
 export async function measureResponsiveness(): Promise<void> {
   console.log(
     "\nlongest wait for /healthz, and the median: for the first such request, which finds much code cold, and for the second",
@@ -126,7 +126,7 @@ async function call(url: string, headers: Readonly<Record<string, string>>, memb
   if (reply.status !== 200) console.log(`  (answered ${reply.status}: ${text.slice(0, 200)})`);
 }
 
-/** Asked from a thread of its own, so that only the server's waits are measured. */
+/** Polls from a separate thread, so that only the server's delays are measured. */
 async function waitsDuring(url: string, work: () => Promise<unknown>): Promise<{ longest: number; median: number }> {
   const asking = new Worker(ASKING, { eval: true, workerData: { url, everyMs: ASKED_EVERY_MS } });
   await new Promise((resolve) => asking.once("message", resolve));
@@ -169,7 +169,7 @@ interface Model {
   close(): void;
 }
 
-/** Says what it is told, then stops. */
+/** A model server that sends the given deltas, then stops. */
 async function startModel({ says = () => [{ content: "Hi" }] }: Burden): Promise<Model> {
   const server = createServer((request, response) => {
     request.resume();

@@ -12,7 +12,8 @@ const REPLAY_RATIO_MIN = 3;
 const TOKENS_OF_SHORT_ANSWERS = 2;
 
 /**
- * What history costs: chains of every length, long conversations, long replays; and what it takes to queue a response.
+ * Measures the cost of history: chains of several lengths, long conversations, long replays; and of queueing a
+ * response.
  */
 export async function measureState(): Promise<void> {
   await withServer({ tokens: TOKENS_OF_SHORT_ANSWERS }, async (bench) => {
@@ -41,7 +42,7 @@ async function measureChains(bench: Bench): Promise<void> {
   console.log(`  depth 200 costs ${ratio.toFixed(2)} times depth 2 (target at most ${CHAIN_RATIO_MAX})`);
 }
 
-/** Depths and both ways alternate, so that a noisy machine disturbs all alike. */
+/** Alternates between depths and between both ways, so that noise affects all of them equally. */
 async function timeChains(bench: Bench, chain: readonly string[]) {
   const times = new Map(CHAIN_DEPTHS.map((depth) => [depth, { through: [0], direct: [0] }]));
   for (const sample of times.values()) sample.through.length = sample.direct.length = 0;
@@ -112,7 +113,7 @@ async function measureReplay(bench: Bench): Promise<void> {
   );
 }
 
-/** Of a response whose events are never padded, so that they can be compared. */
+/** Streams a background response: its events are never padded, so they can be compared. */
 async function streamInBackground({ serverUrl, headers }: Bench): Promise<string> {
   const body = JSON.stringify({ model: "bench", input: "Hi", background: true, stream: true });
   const said = await textOf(await fetch(`${serverUrl}/responses`, { method: "POST", headers, body }));

@@ -1,24 +1,24 @@
 import { Agent, type IncomingMessage, request } from "node:http";
 
 export interface Streamed {
-  /** From sending the request to the first bytes of the reply. */
+  /** From sending the request to the first bytes of the reply, in milliseconds. */
   readonly firstByteMs: number;
   readonly totalMs: number;
-  /** How often `data:` began a line. */
+  /** The number of lines that start with `data:`. */
   readonly events: number;
 }
 
-/** Longer than any mark that is looked for. */
+/** Longer than any text that is searched for. */
 const TAIL_CHARACTERS = 40;
 
 const agent = new Agent({ keepAlive: true, maxSockets: 256 });
 
-/** How a whole stream ends: ours with a completed response, the upstream's with its own mark. */
+/** The end of a complete stream: ours with `response.completed`, the upstream's with `[DONE]`. */
 const WHOLE = /event: response\.completed\n|data: \[DONE\]\n/;
 
 /**
- * Posts `body` and reads the whole event stream that answers it, counting events without parsing them. Rejects a stream
- * that does not end as it should.
+ * Posts `body` and reads the event stream of the reply, counting events without parsing them. Rejects if the stream is
+ * incomplete.
  */
 export function streamOnce(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Streamed> {
   const text = JSON.stringify(body);
@@ -54,7 +54,7 @@ export function streamOnce(url: string, body: unknown, headers: Record<string, s
   });
 }
 
-/** What a server said instead of streaming. */
+/** An error with the reply of a server that did not stream. */
 export async function explainRefusal(url: string, reply: IncomingMessage): Promise<Error> {
   let text = "";
   for await (const piece of reply.setEncoding("utf8")) text += piece;
@@ -83,7 +83,7 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** The value below which this share of the values lies. */
+/** The quantile of the values: this share of them is smaller. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

@@ -3,10 +3,10 @@ import { median, type Streamed, streamMany, streamOnce } from "./stream-client.t
 import { type Bench, withServer } from "./with-server.ts";
 
 const ROUNDS = Number(process.env["BENCH_ROUNDS"] ?? 150);
-/** Answers before measuring begins: what is measured is a server that has run for a while. */
+/** Answers for warm-up before measuring. */
 const WARM_UP_ROUNDS = 150;
 const TOKENS = 1000;
-/** For the time to the first event: so few that reading the rest of the answer is not measured too. */
+/** Few tokens, so that the time to the first event does not include reading the rest. */
 const TOKENS_OF_SHORT_ANSWERS = 20;
 const FIRST_EVENT_ROUNDS = 200;
 const TARGET_CPU_MS_PER_1000 = 6;
@@ -50,7 +50,7 @@ async function eventsPerSecond(shape: Shape, once: () => Promise<Streamed>): Pro
   return (runs.reduce((sum, run) => sum + run.events, 0) * 1000) / (performance.now() - started);
 }
 
-/** Calls alternate, so that a noisy machine disturbs both alike. */
+/** Alternates the calls, so that noise affects both equally. */
 export async function measureFirstEvent(): Promise<void> {
   await withServer({ tokens: TOKENS_OF_SHORT_ANSWERS }, async (bench) => {
     const { through, direct } = streamsOf(bench);
@@ -69,7 +69,7 @@ export async function measureFirstEvent(): Promise<void> {
   });
 }
 
-/** One streamed answer, by the upstream itself and through the server. */
+/** One streamed answer, directly from the upstream and through the server. */
 export function streamsOf({ upstreamUrl, serverUrl, headers }: Bench) {
   return {
     direct: () => streamOnce(`${upstreamUrl}/chat/completions`, { model: "bench", stream: true, messages: [] }),

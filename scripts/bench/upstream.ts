@@ -2,9 +2,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /**
- * A chat-completions server for benches, in a process of its own: answers each call with a stream of token chunks.
- * `TOKENS_PER_ANSWER` chunks, `TOKENS_PER_WRITE` of them in each write, a turn of the event loop or `PACE_MS` between
- * writes. With a pace each token tells when it was sent. With `HANGS` it falls silent after its tokens.
+ * A chat-completions server for benches, in its own process. Each answer is a stream of `TOKENS_PER_ANSWER` chunks,
+ * `TOKENS_PER_WRITE` of them in each write, with a turn of the event loop or `PACE_MS` between writes. With a pace,
+ * each token contains the time at which it was sent. With `HANGS`, the stream stays open after its tokens.
  */
 const tokens = Number(process.env["TOKENS_PER_ANSWER"] ?? 1000);
 const perWrite = Number(process.env["TOKENS_PER_WRITE"] ?? 1);

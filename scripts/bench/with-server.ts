@@ -7,30 +7,30 @@ import { type Started, startProgram } from "./processes.ts";
 /** An upstream, and the server in front of it with storage on. */
 export interface Bench {
   readonly upstreamUrl: string;
-  /** With `/v1`. */
+  /** Includes `/v1`. */
   readonly serverUrl: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly server: ChildProcess;
   readonly upstream: ChildProcess;
-  /** Posts a create request that is plain but for `members`; resolves to the parsed body. */
+  /** Posts a minimal create request with these `members`; resolves to the parsed body. */
   create(members: object): Promise<Record<string, unknown>>;
   post(path: string, body: object): Promise<Record<string, unknown>>;
-  /** Resolves to the text of the body. */
+  /** Resolves to the body as text. */
   get(path: string): Promise<string>;
-  /** Asks the upstream itself, and reads its whole answer. */
+  /** Calls the upstream directly and reads its whole answer. */
   askDirectly(messages: readonly object[]): Promise<void>;
 }
 
 export interface UpstreamShape {
   readonly tokens: number;
   readonly tokensPerWrite?: number;
-  /** Milliseconds between writes; left out: a turn of the event loop. */
+  /** Milliseconds between writes; default: a turn of the event loop. */
   readonly paceMs?: number;
-  /** Whether it falls silent after its first token. */
+  /** Whether the stream stays open after its tokens. */
   readonly hangs?: boolean;
 }
 
-/** Starts both, uses them, and stops both. */
+/** Starts the upstream and the server, calls `use`, and stops both. */
 export async function withServer(
   shape: UpstreamShape,
   use: (bench: Bench) => Promise<void>,
@@ -68,7 +68,7 @@ function startServer(env: Readonly<Record<string, string>>): Promise<Started> {
   return startProgram(script, { ...usual, ...env }, /(http:\/\/127\.0\.0\.1:\d+)\/v1/);
 }
 
-/** The ways to ask both. */
+/** The functions that call both. */
 function callsOf(address: Pick<Bench, "upstreamUrl" | "serverUrl" | "headers">): Omit<Bench, "server" | "upstream"> {
   const { upstreamUrl, serverUrl, headers } = address;
   const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
@@ -91,7 +91,7 @@ function callsOf(address: Pick<Bench, "upstreamUrl" | "serverUrl" | "headers">):
   };
 }
 
-/** The whole body of a reply; anything but a 200 ends the bench. */
+/** The body of a reply. Throws for any status but 200, which ends the bench. */
 export async function textOf(reply: Response): Promise<string> {
   const text = await reply.text();
   if (reply.status !== 200) throw new Error(`${reply.url} answered ${reply.status}: ${text.slice(0, 500)}`);

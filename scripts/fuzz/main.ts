@@ -7,9 +7,9 @@ import { parseArgs } from "node:util";
 import { startProgram } from "../bench/processes.ts";
 
 /**
- * Holds both servers to their published documents with requests that Schemathesis from PyPI makes of them, good ones
- * and broken ones. Starts the servers itself, on free ports and an empty data folder. The first run fetches
- * Schemathesis; needs Python 3 with venv; not part of the tests.
+ * Tests both servers against their published documents with valid and invalid requests made by Schemathesis. Starts the
+ * servers on free ports with an empty data folder. The first run fetches Schemathesis from PyPI; needs Python 3 with
+ * venv; not part of the tests.
  */
 const USAGE = `Usage: make fuzz ARGS="[options] [option of Schemathesis]..."
   --examples N   requests that are tried for each operation at most; 40 unless told
@@ -34,7 +34,7 @@ const { values, positionals } = parseArgs({
   },
 });
 
-/** The program `st`, installed if it is not there. */
+/** The path of the program `st`; installs it if it is missing. */
 function schemathesis(): string {
   const python = join(FOLDER, "venv/bin/python");
   mkdirSync(FOLDER, { recursive: true });
@@ -45,7 +45,7 @@ function schemathesis(): string {
 }
 
 interface Target {
-  /** Of the interface, and of the file that says how it is judged. */
+  /** Name of the interface and of its configuration file. */
   readonly name: string;
   readonly url: string;
   readonly headers: readonly string[];
@@ -56,7 +56,7 @@ async function fuzz(program: string, { name, url, headers }: Target): Promise<bo
   const config = join(import.meta.dirname, `${name}.toml`);
   const args = ["--config-file", config, "run", `${url}/openapi.json`, "--url", url, "-n", values.examples];
   const child = spawn(program, [...args, ...seed, ...headers.flatMap((header) => ["-H", header]), ...positionals], {
-    cwd: FOLDER, // What Schemathesis remembers is kept there.
+    cwd: FOLDER, // Schemathesis keeps its cache there.
     env: { ...process.env, SCHEMATHESIS_HOOKS: HOOKS },
     stdio: ["ignore", "inherit", "inherit"],
   });

@@ -5,8 +5,8 @@ import OpenAI from "openai";
 import { startProgram } from "../bench/processes.ts";
 
 /**
- * Streams through a real model server: llama-cpp-python from PyPI, in front of a tiny model with random weights that
- * `tiny_model.py` writes. The first run compiles llama.cpp, which takes minutes. Needs Python 3 with venv, and a C++
+ * Streams through a real model server: llama-cpp-python from PyPI, with a tiny model of random weights that
+ * `tiny_model.py` writes. The first run compiles llama.cpp, which takes minutes. Needs Python 3 with venv and a C++
  * compiler; not part of the tests.
  */
 const folder = join(import.meta.dirname, "../../.cache/real-model");

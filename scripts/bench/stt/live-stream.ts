@@ -6,24 +6,23 @@ import { isRecord } from "../../../src/base/json/records.ts";
 import { BYTES_PER_MS } from "./spoken-sound.ts";
 
 const CHUNK_MS = 100;
-/** What is said last is sent as fast as it is spoken. */
+/** The last part of the sound is sent at the pace of speech. */
 const REAL_TIME_MS = 5000;
 
 export interface Streamed {
-  /** From sending `end` to the final transcript. */
+  /** From sending `end` to the final transcript, in milliseconds. */
   readonly waitMs: number;
-  /** From the first byte to the final transcript. */
+  /** From the first byte to the final transcript, in milliseconds. */
   readonly wholeMs: number;
   readonly text: string;
 }
 
-/** Sends everything as fast as it is taken, so that the whole time is that of the work. */
+/** Sends everything without pauses, so that only processing takes time. */
 export const AT_ONCE = Number.POSITIVE_INFINITY;
 
 /**
- * Streams sound over WebSocket in chunks of 100 ms, and ends with the last word. All but the last five seconds are sent
- * `pace` times as fast as they are spoken, so that nobody waits five minutes: a server that could not keep up with that
- * would have more left to do at the end than a live one, never less.
+ * Streams sound over WebSocket in chunks of 100 ms. All but the last five seconds are sent `pace` times as fast as
+ * speech, to save time: a server that cannot keep up has more left to do at the end than with live speech, never less.
  */
 export async function streamSound(url: string, samples: Int16Array, pace: number): Promise<Streamed> {
   const socket = new WebSocket(`${url.replace("http", "ws")}/ws/transcribe`);
@@ -52,7 +51,8 @@ async function sendPaced(socket: WebSocket, bytes: Uint8Array, pace: number): Pr
   const realFrom = bytes.length - REAL_TIME_MS * BYTES_PER_MS;
   let dueMs = performance.now();
   for (let place = 0; place < bytes.length; place += chunkBytes) {
-    // A chunk is there once its sound is over. A wait of no time takes a millisecond, and there are many chunks.
+    // A chunk is complete when its sound is over. At full speed there is no wait, because even a wait of 0 takes a
+    // millisecond.
     if (pace !== AT_ONCE) {
       dueMs += place >= realFrom ? CHUNK_MS : CHUNK_MS / pace;
       await sleep(Math.max(0, dueMs - performance.now()));

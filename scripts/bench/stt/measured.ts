@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 export interface Measured {
-  /** From the end of the sound to its words. */
+  /** From the end of the sound to its transcript, in milliseconds. */
   readonly waitMs: number;
-  /** Processor time of all that works for it, from the first byte on. */
+  /** CPU time of all processes involved, from the first byte on, in milliseconds. */
   readonly cpuMs: number;
 }
 
 const MS_PER_TICK = 10;
 
-/** Processor time that a process and all that it started have used so far, those that still run. Linux only. */
+/** CPU time of a process and its running descendants so far, in milliseconds. Linux only. */
 export function cpuOfTree(root: number): number {
   const processes = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -31,6 +31,6 @@ function statOf(pid: string): string | null {
   try {
     return readFileSync(`/proc/${pid}/stat`, "utf8");
   } catch {
-    return null; // It has ended meanwhile.
+    return null; // The process has ended.
   }
 }

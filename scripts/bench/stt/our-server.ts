@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startProgram } from "../processes.ts";
 
 export interface OurServerOptions {
-  /** Its data lies here. */
+  /** The data folder. */
   readonly folder: string;
   readonly model: string;
   readonly threads: number;
@@ -13,13 +13,13 @@ export interface OurServerOptions {
 }
 
 export interface OurServer {
-  /** Of the speech-to-text server. */
+  /** URL of the speech-to-text server. */
   readonly url: string;
   readonly pid: number;
   stop(): Promise<void>;
 }
 
-/** Our server as users run it, with its engine ready. */
+/** Starts our server as users do, and waits until its engine is ready. */
 export async function startOurServer(options: OurServerOptions): Promise<OurServer> {
   const script = join(import.meta.dirname, "../../../src/main.ts");
   const env = {
@@ -40,7 +40,7 @@ export async function startOurServer(options: OurServerOptions): Promise<OurServ
   const isReady = async (): Promise<boolean> => (await (await fetch(`${url}/healthz`)).text()).includes('"ok":true');
   while (!(await isReady())) await sleep(100);
   const stop = async (): Promise<void> => {
-    child.kill("SIGTERM"); // It ends its engine, too.
+    child.kill("SIGTERM"); // The server also stops its engine.
     while (child.exitCode === null && child.signalCode === null) await sleep(50);
   };
   return { url, pid: child.pid ?? 0, stop };

@@ -16,7 +16,7 @@ const STOCK_PORT = 18_237;
 interface Case {
   readonly seconds: number;
   readonly rounds: number;
-  /** How many times faster than spoken all but the last five seconds are sent. */
+  /** How many times as fast as speech all but the last five seconds are sent. */
   readonly pace: number;
 }
 
@@ -28,12 +28,12 @@ const CASES: readonly Case[] = [
   { seconds: 300, rounds: 1, pace: 4 },
 ];
 
-/** Only sounds of these lengths, such as 2,60. */
+/** Measures only sounds of these lengths in seconds, such as `2,60`. */
 const CHOSEN = process.env["BENCH_STT_SECONDS"]?.split(",").map(Number) ?? CASES.map(({ seconds }) => seconds);
 
 /**
- * Of all three alike. They wait for each other by spinning: where something else wants a core, one thread less tells
- * more.
+ * The same for all three programs. Their threads spin while they wait for each other, so on a busy machine one thread
+ * less gives better figures.
  */
 const THREADS = Number(process.env["BENCH_STT_THREADS"] ?? threadCount(availableParallelism()));
 
@@ -42,7 +42,7 @@ const TAIL_RATIO_MAX = 1.5;
 const SESSIONS = 8;
 const SESSION_SECONDS = 30;
 
-/** The three ways to the words of the same sound, each measured in turn. */
+/** The three ways to transcribe the same sound, measured in turn. */
 interface Ways {
   readonly cli: (samples: Int16Array) => Promise<Measured>;
   readonly stock: (samples: Int16Array) => Promise<Measured>;
@@ -51,8 +51,8 @@ interface Ways {
 }
 
 /**
- * How long the words take to come after the end of the sound: by a process per request, by whisper.cpp's own server,
- * and by ours, which hears while one speaks.
+ * Measures the time from the end of the sound to its transcript: with a process per request, with whisper.cpp's own
+ * server, and with ours, which transcribes during speech.
  */
 export async function measureSpeech(): Promise<void> {
   const model = join(CACHE, "ggml-timed-base.en.bin");
@@ -82,7 +82,7 @@ export async function measureSpeech(): Promise<void> {
 
 async function measureWays(ways: Ways): Promise<void> {
   const { cli, stock, ours, oursUrl } = ways;
-  for (const once of [cli, stock]) await once(spokenSound(2)); // A system that has run for a while.
+  for (const once of [cli, stock]) await once(spokenSound(2)); // Warm-up.
   await ours(spokenSound(2), 1);
   console.log(
     `from the end of the sound to its words, and processor time of all that works for it; medians, ${THREADS} threads`,
@@ -126,7 +126,7 @@ function report(
   }
 }
 
-/** Streams at once, as fast as they are spoken. */
+/** Measures parallel streams at the pace of speech. */
 async function measureSessions(url: string): Promise<void> {
   const sound = spokenSound(SESSION_SECONDS);
   const ends = await Promise.allSettled(Array.from({ length: SESSIONS }, () => streamSound(url, sound, 1)));

@@ -5,14 +5,14 @@ import { TONE_HZ } from "./timed-model.ts";
 export const RATE_HZ = 16_000;
 export const BYTES_PER_MS = (RATE_HZ * 2) / 1000;
 
-/** Somebody who speaks: words of 300 ms with 100 ms between them, and a pause of 800 ms between utterances. */
+/** Synthetic speech: words of 300 ms with gaps of 100 ms, and pauses of 800 ms between utterances. */
 const WORD_MS = 300;
 const GAP_MS = 100;
 const PAUSE_MS = 800;
 const UTTERANCE_MS = 4200;
 const AMPLITUDE = 6000;
 
-/** Sound of that length, in which the last utterance is a whole one and ends with the sound. */
+/** Sound of this length. Its last utterance is complete and ends with the sound. */
 export function spokenSound(seconds: number): Int16Array {
   const samples = new Int16Array(seconds * RATE_HZ);
   const period = UTTERANCE_MS + PAUSE_MS;
@@ -25,7 +25,7 @@ export function spokenSound(seconds: number): Int16Array {
   return samples;
 }
 
-/** The utterance with which each longer sound ends. */
+/** The last utterance of each longer sound. */
 export function lastUtterance(): Int16Array {
   return spokenSound(UTTERANCE_MS / 1000);
 }

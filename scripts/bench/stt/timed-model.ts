@@ -34,7 +34,7 @@ const TAPS = 3;
 const END_OF_TEXT = 50_256;
 /** Tokens 0 to 255 are the bytes; the words follow. */
 const FIRST_WORD = 256;
-/** A window holds no more tokens. */
+/** The largest number of tokens of a window. */
 const WORDS = 220;
 
 /**
@@ -61,7 +61,7 @@ const END_SLOPE = 2;
 const LOGIT_SCALE = 10;
 const WINDOW_SECONDS = 30;
 
-/** Writes the model, in seconds. */
+/** Writes the model file; takes seconds. */
 export async function writeTimedModel(path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, timedModel());
@@ -211,7 +211,7 @@ function only(matrix: Float32Array, row: number, entries: readonly (readonly [co
 
 let state = 1;
 
-/** Always the same numbers. */
+/** Deterministic pseudo-random numbers. */
 function random(length: number): Float32Array {
   const values = new Float32Array(length);
   for (let index = 0; index < length; index += 1) {

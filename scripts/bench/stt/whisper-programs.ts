@@ -12,12 +12,12 @@ import type { Measured } from "./measured.ts";
 const run = promisify(execFile);
 
 export interface WhisperPrograms {
-  /** Transcribes one file and ends. */
+  /** Transcribes one file and exits. */
   readonly cli: string;
   readonly server: string;
 }
 
-/** Both programs out of one build, with the flags that the speech engine is built with. */
+/** Builds both programs with the compiler flags of the speech engine. */
 export async function buildPrograms(folder: string): Promise<WhisperPrograms> {
   const { source, flags } = await engineSource();
   await mkdir(folder, { recursive: true });
@@ -28,14 +28,14 @@ export async function buildPrograms(folder: string): Promise<WhisperPrograms> {
   return { cli: join(folder, "bin/whisper-cli"), server: join(folder, "bin/whisper-server") };
 }
 
-/** One search, as our server does it; all else as the programs have it by themselves. */
+/** Greedy search, as in our server; all other options are the programs' defaults. */
 const ONE_SEARCH = ["--beam-size", "1", "--best-of", "1"];
 
 function options(model: string, threads: number): string[] {
   return ["--model", model, "--threads", String(threads)];
 }
 
-/** A process for one recording: from its start to its words. */
+/** Runs one process for one recording. */
 export async function askCli(cli: string, model: string, threads: number, wavPath: string): Promise<Measured> {
   const cpuBefore = childrenCpuMs();
   const startedMs = performance.now();
@@ -47,7 +47,7 @@ export async function askCli(cli: string, model: string, threads: number, wavPat
   return { waitMs, cpuMs: childrenCpuMs() - cpuBefore };
 }
 
-/** Processor time of all children that have ended, in milliseconds. Linux only. */
+/** CPU time of all child processes that have ended, in milliseconds. Linux only. */
 function childrenCpuMs(): number {
   const stat = readFileSync("/proc/self/stat", "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
@@ -57,7 +57,7 @@ function childrenCpuMs(): number {
 /** The stock server with the model loaded. */
 export interface StockServer {
   readonly pid: number;
-  /** The wait is from sending a whole recording to its words. */
+  /** The wait is from sending a whole recording to its transcript. */
   ask(wav: Uint8Array): Promise<{ readonly waitMs: number; readonly text: string }>;
   stop(): void;
 }
@@ -66,7 +66,7 @@ export interface StockOptions {
   readonly model: string;
   readonly threads: number;
   readonly port: number;
-  /** How words are searched for; left out: as our server does it. */
+  /** Options of the search; default: those of our server. */
   readonly search?: readonly string[];
 }
 
