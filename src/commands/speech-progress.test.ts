@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createNoSpeech } from "../speech/no-speech.ts";
+import { createDisabledEngine } from "../speech/disabled-engine.ts";
 import type { EngineStatus, SpeechEngine } from "../speech/speech-engine.ts";
 import { progressLine, showSpeechProgress } from "./speech-progress.ts";
 
@@ -29,7 +29,7 @@ test.each<[EngineStatus, string]>([
 function shown(output: { isTTY?: boolean; columns?: number }, statuses: readonly EngineStatus[]): readonly string[] {
   let listener: ((status: EngineStatus) => void) | null = null;
   const engine: SpeechEngine = {
-    ...createNoSpeech(""),
+    ...createDisabledEngine(""),
     status: () => ({ state: "loading" }),
     watch: (given) => {
       listener = given;

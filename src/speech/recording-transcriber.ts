@@ -21,27 +21,26 @@ export interface RecordingParts {
 export type RecordingRequest = Pick<TranscriptionRequest, "caller" | "language" | "signal">;
 
 export interface TranscribedRecording {
-  /** Empty where nothing was said. */
+  /** Empty if nothing was said. */
   readonly text: string;
   readonly durationMs: number;
-  /** The one that was heard first, such as `en`; null where nothing was said, or the engine does not tell. */
+  /** The first detected language, such as `en`; null if nothing was said or the engine reports none. */
   readonly language: string | null;
-  /** What whoever reads the text should know, as a sentence; null: nothing. */
+  /** A sentence that warns readers of the text, or null. */
   readonly warning: string | null;
 }
 
 /**
- * Recordings that are decoded and transcribed at the same time; others wait for their turn. Each has one segment at the
- * engine, so a long recording does not hold up the others.
+ * Recordings that are decoded and transcribed at the same time; others wait. Each has at most one segment at the
+ * engine, so a long recording does not block the others.
  */
 const RECORDINGS_MAX = 4;
-/** Those and the ones that wait. The bytes of each are held in memory or in a file. */
+/** Recordings in work and waiting, together. The bytes of each are held in memory or in a file. */
 const HELD_MAX = 32;
 
 /**
- * Transcribes whole recordings, segment after segment while they are decoded: however long a recording lasts, about a
- * minute of it is in memory as samples. A process has one of these for all its interfaces, so its limits hold for the
- * process.
+ * Transcribes recordings segment by segment while they are decoded. About one minute of samples is in memory, however
+ * long the recording is. A process has one instance for all its interfaces, so the limits hold for the process.
  */
 export class RecordingTranscriber implements FileTranscriber {
   readonly #parts: RecordingParts;
@@ -53,13 +52,14 @@ export class RecordingTranscriber implements FileTranscriber {
   }
 
   /**
-   * Only what is spoken is heard: of silence the engine would invent words. Throws `AudioError`, `SpeechError`, or the
-   * signal's reason when that aborts.
+   * Sends only speech to the engine, which would invent words for silence. Throws `AudioError`, `SpeechError`, or the
+   * signal's reason if that aborts.
    */
   async transcribe(recording: Recording, request: RecordingRequest): Promise<TranscribedRecording> {
     const refusal = this.#parts.engine.refusal();
     if (refusal !== null) throw refusal;
-    if (this.#held >= HELD_MAX) throw new SpeechError("busy", `There are ${HELD_MAX} recordings to transcribe already`);
+    if (this.#held >= HELD_MAX)
+      throw new SpeechError("busy", `${HELD_MAX} recordings are already being transcribed or waiting`);
     this.#held += 1;
     try {
       const giveBack = await this.#slots.take(request.signal);
@@ -76,7 +76,7 @@ export class RecordingTranscriber implements FileTranscriber {
     return transcriptWarning(this.#parts.engine.status());
   }
 
-  /** A recording that cannot be read is a `SpeechError` of the reason `refused`. */
+  /** Rejects with a `SpeechError` of reason `refused` if the recording cannot be read. */
   async transcribeFile({ bytes }: SoundFile, request: RecordingRequest): Promise<string> {
     const recording: Recording = { size: bytes.length, read: () => piecesOf(bytes) };
     try {

@@ -3,7 +3,7 @@ import { LIVE_SEGMENTS, RECORDED_SEGMENTS, Segmenter, type SegmenterOptions } fr
 
 const RATE = 16_000;
 
-/** What is heard for so many milliseconds: a tone, white noise, hum, or nothing. */
+/** A stretch of sound: its kind, length in milliseconds, and amplitude. */
 type Sound = readonly [what: "tone" | "noise" | "hum" | "silence", ms: number, amplitude?: number];
 
 let seed = 1;
@@ -28,7 +28,7 @@ function sound(...parts: readonly Sound[]): Int16Array {
   return Int16Array.from(samples);
 }
 
-/** Where the segments begin and end, to 100 ms; the sound arrives in pieces of any length. */
+/** Start and end of each segment in seconds, rounded to 100 ms. The sound arrives in pieces of `pieceSamples`. */
 function cuts(samples: Int16Array, options: SegmenterOptions = LIVE_SEGMENTS, pieceSamples = 1234): string[] {
   const segmenter = new Segmenter(options);
   const found = [];
@@ -75,7 +75,7 @@ describe("a sound", () => {
       ],
       ["0.8-1.4"],
     ],
-    ["keeps what begins at once and ends at the end", [["tone", 1000]], ["0.0-1.0"]],
+    ["keeps speech from its first to its last sample", [["tone", 1000]], ["0.0-1.0"]],
     [
       "is cut at pauses",
       [
@@ -87,7 +87,7 @@ describe("a sound", () => {
       ["0.0-3.4", "3.6-5.2"],
     ],
     [
-      "of less than three seconds is kept together over a pause in which somebody thinks",
+      "of less than three seconds is not cut at a pause for thought",
       [
         ["tone", 1200],
         ["silence", 600],
@@ -97,7 +97,7 @@ describe("a sound", () => {
       ["0.0-3.2"],
     ],
     [
-      "keeps short words together over short pauses",
+      "keeps short words with short pauses in one segment",
       [
         ["tone", 200],
         ["silence", 400],
@@ -109,7 +109,7 @@ describe("a sound", () => {
       ["0.0-1.6"],
     ],
     [
-      "stands out of noise",
+      "is found in noise",
       [
         ["noise", 2000, 0.01],
         ["tone", 500],
@@ -122,13 +122,13 @@ describe("a sound", () => {
     expect(cuts(sound(...parts))).toEqual(expected);
   });
 
-  test("gives the same segments, however it arrives", () => {
+  test("gives the same segments for any length of pieces", () => {
     const samples = sound(["silence", 300], ["tone", 1500], ["silence", 700], ["tone", 300]);
     const whole = cuts(samples, LIVE_SEGMENTS, samples.length);
     for (const length of [1, 319, 320, 321, 5000]) expect(cuts(samples, LIVE_SEGMENTS, length)).toEqual(whole);
   });
 
-  test("without pauses is cut at its softest moment before it is too long", () => {
+  test("without pauses is cut at its quietest moment before it is too long", () => {
     const words: Sound[] = Array.from({ length: 60 }, (): Sound[] => [
       ["tone", 900],
       ["tone", 100, 0.15],
@@ -143,7 +143,7 @@ describe("a sound", () => {
     expect(Number(found[1]?.split("-")[0])).toBeCloseTo(Number(found[0]?.split("-")[1]), 1);
   });
 
-  test("that was recorded is kept together where it can be", () => {
+  test("from a recording is kept in one segment if possible", () => {
     const words: Sound[] = Array.from({ length: 8 }, (): Sound[] => [
       ["tone", 1500],
       ["silence", 500],
@@ -152,7 +152,7 @@ describe("a sound", () => {
   });
 });
 
-test("a cut in the middle leaves nothing out and nothing twice", () => {
+test("a cut in the middle neither drops nor repeats samples", () => {
   const samples = sound(["tone", 1000], ["tone", 1000, 0.19]);
   const segmenter = new Segmenter(LIVE_SEGMENTS);
   expect(segmenter.push(samples.subarray(0, 12_345))).toEqual([]);

@@ -1,20 +1,20 @@
 import { FRAME_MS, FRAME_SAMPLES, VoiceActivity } from "./voice-activity.ts";
 
 export interface SegmenterOptions {
-  /** A pause this long ends a segment, if the segment has `speechMsMin`. */
+  /** A pause this long ends a segment that is at least `speechMsMin` long. */
   readonly pauseMs: number;
   readonly speechMsMin: number;
   /** A pause this long ends every segment. */
   readonly longPauseMs: number;
-  /** From this length on a moment without a voice is pause enough. */
+  /** From this length on, 100 ms without a voice end the segment. */
   readonly softMsMax: number;
-  /** At this length a segment is cut at its softest moment of late. */
+  /** At this length a segment is cut at the quietest moment of its last five seconds. */
   readonly hardMsMax: number;
 }
 
 /**
- * For sound that is transcribed while it comes: segments are short, so that little is left to do at the end. Of less
- * than three seconds the engine hears more words wrong, and takes hardly less time.
+ * For live sound: short segments, so that little is left to transcribe when the speaker stops. Under three seconds the
+ * engine makes more errors and is hardly faster.
  */
 export const LIVE_SEGMENTS: SegmenterOptions = {
   pauseMs: 360,
@@ -24,7 +24,7 @@ export const LIVE_SEGMENTS: SegmenterOptions = {
   hardMsMax: 26_000,
 };
 
-/** For recordings: segments are as long as engines take them at once, because more context gives better words. */
+/** For recordings: segments as long as the engine accepts, because more context gives better transcripts. */
 export const RECORDED_SEGMENTS: SegmenterOptions = {
   pauseMs: 360,
   speechMsMin: 18_000,
@@ -33,47 +33,47 @@ export const RECORDED_SEGMENTS: SegmenterOptions = {
   hardMsMax: 27_000,
 };
 
-/** A piece of sound in which somebody speaks, with a little of the silence around it. */
+/** A stretch of speech with a little of the silence around it. */
 export interface SpeechSegment {
   readonly samples: Int16Array;
-  /** Milliseconds since the sound began. */
+  /** In milliseconds from the start of the sound. */
   readonly startMs: number;
 }
 
-/** Sound before the first voiced frame and after the last that belongs to a segment: words begin and end softly. */
+/** Frames kept before the first and after the last voiced frame, because words begin and end softly. */
 const MARGIN_FRAMES = 200 / FRAME_MS;
-/** Voiced frames in a row that begin speech; a click has fewer. */
+/** Consecutive voiced frames that start a segment; a click has fewer. */
 const ONSET_FRAMES = 3;
-/** Voiced frames that make a word; what has fewer is dropped. */
+/** A segment with fewer voiced frames is too short for a word and is dropped. */
 const WORD_FRAMES = 120 / FRAME_MS;
-/** Where a segment that got too long may be cut, and how long its softest moment is. */
+/** A segment that is too long is cut in its last `LATE_FRAMES`, in the quietest stretch of `MOMENT_FRAMES`. */
 const LATE_FRAMES = 5000 / FRAME_MS;
 const MOMENT_FRAMES = 100 / FRAME_MS;
 const SAMPLES_PER_MS = FRAME_SAMPLES / FRAME_MS;
 
 /**
- * Cuts one continuous sound, 16,000 samples a second, into segments of speech as it comes. What lies between them holds
- * no voice.
+ * Cuts a continuous sound of 16,000 samples per second into segments of speech as it arrives. Sound between segments
+ * holds no voice and is dropped.
  */
 export class Segmenter {
   readonly #options: SegmenterOptions;
   readonly #voice = new VoiceActivity();
-  /** Less than a frame. */
+  /** Samples that do not fill a frame yet. */
   #rest = new Int16Array(0);
-  /** The frames of the open segment, or before one is open the latest few. */
+  /** The frames of the open segment; if none is open, the latest few. */
   #frames: Int16Array[] = [];
-  /** Where the first of them begins. */
+  /** Position of the first of `#frames` in the sound. */
   #startSample = 0;
   #isOpen = false;
   #voicedFrames = 0;
-  /** Voiced frames in a row before a segment is open, unvoiced ones in a row once it is. */
+  /** Consecutive voiced frames while no segment is open; consecutive unvoiced frames while one is. */
   #run = 0;
 
   constructor(options: SegmenterOptions) {
     this.#options = options;
   }
 
-  /** The segments that end with these samples. */
+  /** Adds samples and returns the segments that they complete. */
   push(samples: Int16Array): SpeechSegment[] {
     const all = joined([this.#rest, samples]);
     const whole = all.length - (all.length % FRAME_SAMPLES);
@@ -87,14 +87,14 @@ export class Segmenter {
   }
 
   /**
-   * Ends the open segment here; null where nobody spoke since the last one. The sound may go on, and nothing of it is
-   * heard twice.
+   * Ends the open segment here and returns it, or null if it holds no speech. More sound may follow; no sample is
+   * returned twice.
    */
   cut(): SpeechSegment | null {
     return this.#isOpen ? this.#close(this.#endBeforePause(), "cut") : null;
   }
 
-  /** What of the open segment is there; null where none is open. */
+  /** The open segment so far, or null if none is open or it is too short for a word. */
   get open(): Int16Array | null {
     return this.#isOpen && this.#voicedFrames >= WORD_FRAMES ? joined(this.#frames) : null;
   }
@@ -127,7 +127,7 @@ export class Segmenter {
     }
   }
 
-  /** The number of frames at which the open segment ends; null while it goes on. */
+  /** The number of frames after which the open segment ends, or null if it does not end yet. */
   #endOfSegment(): number | null {
     const { pauseMs, speechMsMin, longPauseMs, softMsMax, hardMsMax } = this.#options;
     const lengthMs = this.#frames.length * FRAME_MS;
@@ -142,7 +142,7 @@ export class Segmenter {
     return this.#frames.length - Math.max(0, this.#run - MARGIN_FRAMES);
   }
 
-  /** The middle of the softest moment of late. */
+  /** The middle of the quietest moment in the last five seconds. */
   #softestMoment(): number {
     const first = Math.max(0, this.#frames.length - LATE_FRAMES);
     const powers = this.#frames.slice(first).map(powerOf);
@@ -156,8 +156,8 @@ export class Segmenter {
   }
 
   /**
-   * Closes the open segment after that many frames; the others begin what follows, which is open at once where somebody
-   * is `speaking`.
+   * Closes the open segment after `frames`. The remaining frames start the next segment, which is open at once if
+   * `then` is `speaking`.
    */
   #close(frames: number, then: "speaking" | "silent" | "cut"): SpeechSegment | null {
     const taken = this.#frames.slice(0, frames);

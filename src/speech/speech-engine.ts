@@ -1,54 +1,54 @@
-/** Samples per second that engines hear. */
+/** Sample rate of the sound that engines take, in samples per second. */
 export const SPEECH_RATE_HZ = 16_000;
 
 /** A whole recording. */
 export interface SoundFile {
   readonly bytes: Uint8Array;
-  /** Such as `audio/wav`. */
+  /** A MIME type such as `audio/wav`. */
   readonly mimeType: string;
 }
 
-/** One recording to be turned into text. */
+/** How one piece of sound is to be transcribed. */
 export interface TranscriptionRequest {
-  /** The language to expect, as a BCP 47 tag; null: the engine finds out. */
+  /** The expected language as a BCP 47 tag; if null, the engine detects it. */
   readonly language: string | null;
-  /** What was said before, or words that are likely; it steers spelling and is no part of the transcript. */
+  /** Earlier text or likely words. It guides spelling and is not part of the transcript. */
   readonly prompt: string | null;
-  /**
-   * Callers of different names take turns, whatever the number of their requests; null: a caller of this request only.
-   */
+  /** Callers take turns, however many requests each has. Requests with null count as different callers. */
   readonly caller: string | null;
-  /** `awaited`: somebody waits for this now. `ahead`: work before it is asked for, which lets awaited work pass. */
+  /** `awaited`: somebody waits for the result now. `ahead`: done in advance; awaited requests go first. */
   readonly urgency: "awaited" | "ahead";
-  /** Whether better words will soon replace these: doubt costs them no second question. */
+  /**
+   * Whether a better transcript will soon replace this one, so a doubtful answer is not checked by a second question.
+   */
   readonly isGuess?: boolean;
-  /** Aborts when somebody begins to wait for what was asked for ahead. */
+  /** Aborts when somebody begins to wait for a request of urgency `ahead`; it then counts as `awaited`. */
   readonly hurried?: AbortSignal;
-  /** Ends the wait at once, and the work soon after. */
+  /** Aborting ends the wait at once and the work soon after. */
   readonly signal: AbortSignal;
 }
 
 export interface TranscriptSegment {
-  /** Without space around it; never empty. */
+  /** Trimmed and never empty. */
   readonly text: string;
-  /** From the beginning of the sound. */
+  /** In milliseconds from the start of the sound, as is `endMs`. */
   readonly startMs: number;
   readonly endMs: number;
 }
 
-/** What was said in a recording. */
+/** The transcript of one piece of sound. */
 export interface Transcript {
-  /** What the segments say, together; empty where nothing was said. */
+  /** The whole text; empty if nothing was said. */
   readonly text: string;
-  /** In order of time; empty where the engine tells no times. */
+  /** In order of time; empty if the engine reports no times. */
   readonly segments: readonly TranscriptSegment[];
-  /** The language that was heard, such as `en`; null where the engine does not say. */
+  /** The detected language, such as `en`; null if the engine reports none. */
   readonly language: string | null;
 }
 
 /**
- * What an engine is doing. A `ready` one transcribes, and a `demo` one as well as it can; one that is `loading` for a
- * second time takes requests, which wait.
+ * The state of an engine. A `ready` engine transcribes, and a `demo` engine does with a tiny model. An engine that
+ * reloads its model is `loading` again and queues requests.
  */
 export type EngineStatus =
   | { readonly state: "building"; readonly percent: number | null }
@@ -56,19 +56,19 @@ export type EngineStatus =
   | { readonly state: "loading" }
   | { readonly state: "ready" }
   /**
-   * A small model that knows `words` words answers in place of the chosen one. `reason`: why, as a sentence without a
-   * full stop, which may be shown.
+   * A demo model that knows `words` words replaces the configured model. `reason` says why: a sentence without a full
+   * stop, which may be shown to callers.
    */
   | { readonly state: "demo"; readonly words: number; readonly reason: string }
-  /** `reason`: a sentence without a full stop, which may be shown. */
+  /** `reason` is a sentence without a full stop, which may be shown to callers. */
   | { readonly state: "failed"; readonly reason: string };
 
-/** What whoever reads a transcript of such an engine should know, as a sentence; null: nothing. */
+/** A sentence that warns readers of transcripts made in this state, or null. */
 export function transcriptWarning(status: EngineStatus): string | null {
   return status.state === "demo" ? `Demo model: ${status.words} words of a synthetic voice.` : null;
 }
 
-/** What /version tells of an engine. */
+/** What `/version` reports about an engine. */
 export interface EngineFacts {
   /** Such as `whisper.cpp`. */
   readonly engine: string;
@@ -76,38 +76,36 @@ export interface EngineFacts {
   /** Such as `base.en`. */
   readonly model: string | null;
   readonly modelPath: string | null;
-  /** Of the model's file, in hex; null until it is known. */
+  /** SHA-256 of the model file in hex; null until it is computed. */
   readonly modelSha256: string | null;
 }
 
 /** Turns speech into text. */
 export interface SpeechEngine {
-  /** Shown in logs and by the start banner. */
+  /** Shown in logs and in the start banner. */
   readonly name: string;
   status(): EngineStatus;
-  /** Calls with every later status, until what is returned is called. */
+  /** Calls the listener on every later change of status. The returned function removes the listener. */
   watch(listener: (status: EngineStatus) => void): () => void;
   facts(): EngineFacts;
-  /** How often the engine had to be started anew. */
+  /** How often the engine was restarted. */
   restarts(): number;
-  /** What `transcribe` would reject with at once if it were asked now; null: it would begin, or wait for its turn. */
+  /** The error with which `transcribe` would reject now; null if it would accept the request. */
   refusal(): SpeechError | null;
-  /** Whether it can transcribe this language, a BCP 47 tag; true where that is not known. */
+  /** Whether the engine can transcribe this language, a BCP 47 tag. True if that is not known yet. */
   knowsLanguage(language: string): boolean;
   /**
-   * `samples`: one channel of signed 16 bit samples, 16,000 a second. They are heard as they are: silence may give
-   * words that nobody said. Rejects with `SpeechError`, or with the signal's reason when that aborts.
+   * Transcribes mono 16-bit samples at 16,000 per second. Silence is not removed first, so it may produce words that
+   * nobody said. Rejects with `SpeechError`, or with the signal's reason if that aborts.
    */
   transcribe(samples: Int16Array, request: TranscriptionRequest): Promise<Transcript>;
 }
 
 /** Turns whole recordings into text. */
 export interface FileTranscriber {
-  /** What whoever reads its transcripts should know now, as a sentence; null: nothing. */
+  /** A sentence that warns readers of transcripts made now, or null. */
   warning(): string | null;
-  /**
-   * Where nothing is said the text is empty. Rejects with `SpeechError`, or with the signal's reason when that aborts.
-   */
+  /** Returns empty text if nothing is said. Rejects with `SpeechError`, or with the signal's reason if that aborts. */
   transcribeFile(
     file: SoundFile,
     request: Pick<TranscriptionRequest, "caller" | "language" | "signal">,
@@ -115,13 +113,13 @@ export interface FileTranscriber {
 }
 
 /**
- * Why there is no transcript. `refused`: this recording cannot be read. `loading`: the engine is not ready yet.
- * `failed`: it cannot be started. `busy`: too much waits already. `crashed`: it failed on this recording, twice.
- * `unavailable`: it cannot be reached, or is being stopped.
+ * Why there is no transcript. `refused`: the recording cannot be read. `loading`: the engine is not ready yet.
+ * `failed`: the engine cannot be started. `busy`: too many requests are waiting. `crashed`: the engine failed on this
+ * recording twice. `unavailable`: the engine cannot be reached or is being stopped.
  */
 export type SpeechErrorReason = "busy" | "crashed" | "failed" | "loading" | "refused" | "unavailable";
 
-/** No transcript. The message is a sentence without a full stop, which may be shown. */
+/** A transcription failed. The message is a sentence without a full stop, which may be shown to callers. */
 export class SpeechError extends Error {
   override readonly name = "SpeechError";
   readonly reason: SpeechErrorReason;

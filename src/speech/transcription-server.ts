@@ -3,23 +3,23 @@ import { jsonOrText } from "../base/json/read-json.ts";
 import { isRecord } from "../base/json/records.ts";
 import { type FileTranscriber, type SoundFile, SpeechError } from "./speech-engine.ts";
 
-/** How the transcription server is reached. */
+/** Address, credentials and model of the transcription server. */
 export interface TranscriptionServerOptions {
-  /** Such as `http://127.0.0.1:8000/v1`. */
+  /** Base of its API, such as `http://127.0.0.1:8000/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string | null;
   readonly model: string;
-  /** For the whole of one call. */
+  /** Limit of one whole call, in milliseconds. */
   readonly timeoutMs: number;
 }
 
 const REPLY_BYTES_MAX = 8 * 1024 * 1024;
 const CONNECTIONS_MAX = 32;
 const MESSAGE_CHARACTERS_MAX = 300;
-/** Statuses that speak of the recording; every other one speaks of the server, or of how it is set up. */
+/** Statuses that mean a bad recording. Every other error status means a fault of the server or of its configuration. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 
-/** File names by which servers tell the type of a recording. */
+/** Servers recognize the type of a recording by the extension of its file name. */
 const FILENAMES: Readonly<Record<string, string>> = {
   "audio/wav": "recording.wav",
   "audio/mpeg": "recording.mp3",
@@ -59,7 +59,7 @@ function formOf({ bytes, mimeType }: SoundFile, language: string | null, model: 
   form.set("file", new Blob([Uint8Array.from(bytes)], { type: mimeType }), FILENAMES[mimeType] ?? "recording");
   form.set("model", model);
   form.set("response_format", "json");
-  const [primary] = language?.split("-") ?? []; // These servers know languages, and no regions.
+  const [primary] = language?.split("-") ?? []; // These servers accept languages without a region.
   if (primary !== undefined) form.set("language", primary.toLowerCase());
   return form;
 }
@@ -72,13 +72,13 @@ async function readReply(reply: Response): Promise<unknown> {
     if (bytes > REPLY_BYTES_MAX) throw new SpeechError("unavailable", "The transcription server sent too much");
     pieces.push(piece);
   }
-  return jsonOrText(Buffer.concat(pieces).toString("utf8")); // Some servers say in plain text what is wrong.
+  return jsonOrText(Buffer.concat(pieces).toString("utf8")); // Some servers send errors as plain text.
 }
 
 function readText(reply: Response, body: unknown, apiKey: string | null): string {
   if (reply.ok) {
     if (isRecord(body) && typeof body["text"] === "string") return body["text"].trim();
-    throw new SpeechError("unavailable", "The transcription server sent an answer that holds no text");
+    throw new SpeechError("unavailable", "The transcription server sent an answer without text");
   }
   if (!REFUSALS.has(reply.status))
     throw new SpeechError("unavailable", `The transcription server answered with status ${reply.status}`);

@@ -1,42 +1,41 @@
 import { PowerSpectrum } from "../audio/power-spectrum.ts";
 
-/** 20 ms of sound at 16,000 samples a second. */
+/** 20 ms of sound at 16,000 samples per second. */
 export const FRAME_SAMPLES = 320;
 export const FRAME_MS = 20;
 
 const SPECTRUM_SIZE = 512;
 const BIN_HZ = 16_000 / SPECTRUM_SIZE;
-/** What lies below is hum and rumble, and what the window spreads of it; voices have overtones above. */
+/** Lower bins hold hum and rumble, and their leakage from the window. Voices have overtones above. */
 const LOWEST_BIN = Math.ceil(220 / BIN_HZ);
-/** Voices have their shape below. */
+/** The spectrum of a voice is uneven below this frequency. */
 const HIGHEST_SHAPED_BIN = Math.floor(6000 / BIN_HZ);
 
-/** White noise has 0.56, whatever its loudness; voices have less than 0.3. */
+/** White noise has 0.56 at any loudness; voices have less than 0.3. */
 const FLATNESS_MAX = 0.38;
-/** How far a voice stands out of what is around it, in dB. */
+/** How far the start of a voice is above the noise floor, in dB. */
 const ABOVE_FLOOR_DB = 9;
-/** Once it speaks it may be softer. */
+/** The same for a voice that is already speaking. */
 const STILL_ABOVE_FLOOR_DB = 6;
-/** In dB below full scale: a voice is never softer, so that the noise of converters is none. */
+/** In dB relative to full scale. Softer sound is never a voice, which excludes the noise of converters. */
 const SOFTEST_VOICE_DB = -56;
 
-/** The floor is the softest moment of this time: speech has such moments. */
+/** The floor is the softest level of this window; speech has soft moments too. */
 const FLOOR_FRAMES = 2500 / FRAME_MS;
 const FLOOR_DB_MIN = -68;
-/** What the beginning of a sound may be taken for: loud beginnings are speech and no floor. */
+/** Limit of the floor in the first window: a sound that begins louder begins with speech. */
 const FIRST_FLOOR_DB_MAX = -45;
-/** What is louder is kept, however steady it is. */
+/** Limit of the floor later on: louder sound counts as speech even if it is steady. */
 const FLOOR_DB_MAX = -40;
 
 /**
- * Whether somebody speaks, frame by frame: by loudness over an adaptive floor, and by the shape of the spectrum. No
- * model is needed. When in doubt, somebody does.
+ * Detects speech frame by frame, without a model: by loudness above an adaptive noise floor and by the flatness of the
+ * spectrum. When in doubt, it reports speech.
  */
 export class VoiceActivity {
   readonly #spectrum = new PowerSpectrum(FRAME_SAMPLES, SPECTRUM_SIZE);
   /**
-   * The softest levels still to come out of the window, oldest first, each with its frame: a queue whose first is the
-   * minimum.
+   * A monotonic queue for the minimum of the window: levels rise from the first, which is the minimum, to the latest.
    */
   readonly #softest: { readonly frame: number; readonly levelDb: number }[] = [];
   #frame = 0;
@@ -52,7 +51,7 @@ export class VoiceActivity {
     return this.#speaking;
   }
 
-  /** The floor after a frame of this level. */
+  /** Updates the noise floor with the level of a frame and returns it, in dB. */
   #follow(levelDb: number): number {
     this.#smoothDb = this.#smoothDb === null ? levelDb : (this.#smoothDb + levelDb) / 2;
     const current = { frame: this.#frame, levelDb: this.#smoothDb };
@@ -69,7 +68,10 @@ function decibels(power: number): number {
   return 10 * Math.log10(power + 1e-12);
 }
 
-/** The geometric mean over the arithmetic one: 1 where all frequencies are alike, near 0 where few hold everything. */
+/**
+ * Geometric mean divided by arithmetic mean: 1 for equal power at all frequencies, near 0 if few frequencies hold all
+ * power.
+ */
 function flatness(power: Float64Array): number {
   let logarithms = 0;
   let sum = 0;

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { silentLogger } from "../../src/base/logger.ts";
-import { createNoSpeech } from "../../src/speech/no-speech.ts";
+import { createDisabledEngine } from "../../src/speech/disabled-engine.ts";
 import type { SpeechEngine } from "../../src/speech/speech-engine.ts";
 import { sound, tones } from "../speech/tones.ts";
 import { verifies } from "../verifies.ts";
@@ -205,7 +205,7 @@ describe.skipIf(program === null)("a cloud stream", () => {
 function talkativeSpeech(): SpeechEngine {
   const text = "word ".repeat(50_000);
   return {
-    ...createNoSpeech(""),
+    ...createDisabledEngine(""),
     status: () => ({ state: "ready" }),
     knowsLanguage: () => true,
     refusal: () => null,
@@ -214,7 +214,7 @@ function talkativeSpeech(): SpeechEngine {
 }
 
 describe("the cloud server", () => {
-  const nobody = createNoSpeech("There is no engine");
+  const nobody = createDisabledEngine("There is no engine");
 
   test("ends the stream of a client that reads nothing before much output is queued", async () => {
     verifies("cloud.stream.slow-reader-is-bounded");

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { createNoSpeech } from "../../src/speech/no-speech.ts";
+import { createDisabledEngine } from "../../src/speech/disabled-engine.ts";
 import { type SpeechEngine, SpeechError } from "../../src/speech/speech-engine.ts";
 import { sound } from "../speech/tones.ts";
 import { verifies } from "../verifies.ts";
@@ -18,7 +18,7 @@ const LAST = audio(sound("one", 300), { last: true });
 /** The engine answers at once with these words. */
 function speechBy(transcribe: () => Promise<string>): SpeechEngine {
   return {
-    ...createNoSpeech(""),
+    ...createDisabledEngine(""),
     status: () => ({ state: "ready" }),
     knowsLanguage: () => true,
     refusal: () => null,

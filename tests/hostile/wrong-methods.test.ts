@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { localSttRoutes } from "../../generated/local-stt/operations.ts";
 import { responsesApiRoutes } from "../../generated/responses-api/operations.ts";
-import { createNoSpeech } from "../../src/speech/no-speech.ts";
+import { createDisabledEngine } from "../../src/speech/disabled-engine.ts";
 import { API_KEY, openCloudServer } from "../cloud-stt/cloud-server.ts";
 import { startLocalSttServer } from "../local-stt-server.ts";
 import { startTestServer } from "../test-server.ts";
@@ -46,7 +46,7 @@ const INTERFACES: readonly {
   },
   {
     what: "the cloud stream",
-    start: () => openCloudServer({ speech: createNoSpeech("") }),
+    start: () => openCloudServer({ speech: createDisabledEngine("") }),
     paths: [
       { path: "/stt/v1/stream", methods: READ },
       { path: "/healthz", methods: READ },

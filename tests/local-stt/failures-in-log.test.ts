@@ -73,7 +73,7 @@ describe("of an upload that is not transcribed, the log tells why", () => {
 
   test.each<readonly [engine: EngineName, status: number, level: string, fields: object]>([
     ["failing", 500, "error", FAILED],
-    ["full", 503, "warn", { reason: "busy", problem: "Too many recordings wait for the speech engine already" }],
+    ["full", 503, "warn", { reason: "busy", problem: "Too many recordings are already waiting for the speech engine" }],
     ["loading", 503, "warn", { reason: "loading", problem: "The speech engine is not ready" }],
     ["none", 503, "error", { reason: "failed", problem: "Speech is switched off" }],
   ])("an engine that is %s", async (engine, status, level, fields) => {

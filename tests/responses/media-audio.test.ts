@@ -240,7 +240,7 @@ describe("before a run starts, a recording", () => {
   test.each([
     ["fails", { status: 500, body: { error: { message: `secret ${KEY}` } } }, "answered with status 500"],
     ["does not take our key", { status: 401, body: {} }, "answered with status 401"],
-    ["answers nonsense", { body: { words: 3 } }, "sent an answer that holds no text"],
+    ["answers nonsense", { body: { words: 3 } }, "sent an answer without text"],
     ["is silent", { isSilent: true }, "did not answer in time"],
   ])("is answered by 502 where the transcription server %s", async (_title, answer, deed) => {
     const { behind } = await serveDeaf(answer, { TRANSCRIPTION_TIMEOUT_MS: "300" });

@@ -83,7 +83,7 @@ describe.skipIf(program === null)("an engine that ends", () => {
     await settled(engine);
     expect(engine.status()).toMatchObject({
       state: "failed",
-      reason: expect.stringMatching(/^The speech engine fails with this model: it ended with signal 6/),
+      reason: expect.stringMatching(/^The speech engine fails with this model: it exited with signal 6/),
     });
     await expect(hear(engine, tones("one"))).rejects.toMatchObject({ reason: "failed" });
   });

@@ -102,7 +102,7 @@ describe.skipIf(program === null)("/healthz and /version", () => {
       model: "nowhere/ggml-none.bin",
       detail: /^The model file .*ggml-none\.bin cannot be read\.$/,
     },
-    { what: "a file that is no model", model: import.meta.filename, detail: /is no model file of whisper\.cpp\.$/ },
+    { what: "a file that is no model", model: import.meta.filename, detail: /is not a whisper\.cpp model file\.$/ },
   ])("say why $what cannot be used", async ({ model, detail }) => {
     verifies("stt.health.not-ok-while-loading");
     const server = await serve({ WHISPER_MODEL_PATH: model });
@@ -134,7 +134,7 @@ describe.skipIf(program === null)("/healthz and /version", () => {
   test("say that a program is no engine", async () => {
     const server = await serve({ WHISPER_MODEL_PATH: await toneModelFile(), WHISPER_SERVER_PATH: "/bin/true" });
     await settled(server.speech);
-    expect((await health(server)).speech.detail).toBe("/bin/true is no server of whisper.cpp, or one that is too old.");
+    expect((await health(server)).speech.detail).toBe("/bin/true is not a whisper.cpp server, or is too old.");
   });
 });
 
@@ -182,7 +182,7 @@ describe.skipIf(program === null)("a model that is not there", () => {
     const server = await serve({ WHISPER_MODELS_DIR: folder, WHISPER_DOWNLOAD_URL: source.url });
     await settled(server.speech);
     expect((await health(server)).speech.detail).toBe(
-      `There is no speech model ${join(folder, "ggml-base.en.bin")}, and WHISPER_DOWNLOAD does not allow to download it.`,
+      `There is no speech model ${join(folder, "ggml-base.en.bin")}, and WHISPER_DOWNLOAD forbids the download.`,
     );
     expect(source.paths).toEqual([]);
   });
@@ -196,7 +196,9 @@ describe.skipIf(program === null)("a model that is not there", () => {
       WHISPER_DOWNLOAD_URL: source.url,
     });
     await settled(server.speech);
-    expect((await health(server)).speech.detail).toMatch(/"larger" is not one that can be downloaded: those are tiny,/);
+    expect((await health(server)).speech.detail).toMatch(
+      /"larger" cannot be downloaded; the models that can are tiny,/,
+    );
     expect(source.paths).toEqual([]);
   });
 
@@ -214,7 +216,7 @@ describe.skipIf(program === null)("a model that is not there", () => {
       WHISPER_DOWNLOAD_URL: source.url,
     });
     await settled(server.speech);
-    expect((await health(server)).speech.detail).toMatch(/does not give the file: it answered with status 404\.$/);
+    expect((await health(server)).speech.detail).toMatch(/refused the download with status 404\.$/);
     expect(source.paths).toEqual(["/models/ggml-base.en.bin"]);
   });
 });

@@ -145,7 +145,7 @@ describe.skipIf(program === null)("the fixture that comes with the program", () 
         sha256,
         againMs: 50,
       },
-      standIn: { model: SPOKEN_WORDS, folder: join(folder, "fixtures") },
+      demoModel: { model: SPOKEN_WORDS, folder: join(folder, "fixtures") },
     });
     onTestFinished(() => engine.close());
     await settled(engine);

@@ -1,4 +1,4 @@
-import { createNoSpeech } from "../../src/speech/no-speech.ts";
+import { createDisabledEngine } from "../../src/speech/disabled-engine.ts";
 import {
   type EngineStatus,
   type SpeechEngine,
@@ -11,7 +11,7 @@ import { openEngine, toneModelFile, whisperForTests } from "./whisper-for-tests.
 /** The real engine; null where this machine cannot build it. */
 const program = await whisperForTests();
 
-const NOBODY = createNoSpeech("Speech is switched off");
+const NOBODY = createDisabledEngine("Speech is switched off");
 
 /** What the talkative one hears in everything. */
 const LONG_TEXT = "word ".repeat(50_000).trim();
@@ -22,7 +22,7 @@ const STAGED = {
   building: unready({ state: "building", percent: 40 }),
   downloading: unready({ state: "downloading", receivedBytes: 1_048_576, totalBytes: 147_951_465 }),
   loading: unready({ state: "loading" }),
-  full: refusing("busy", "Too many recordings wait for the speech engine already"),
+  full: refusing("busy", "Too many recordings are already waiting for the speech engine"),
   failing: ready(new SpeechError("crashed", "The speech engine failed on this recording, twice")),
   faulty: ready(new TypeError("a fault of the server itself")),
   talkative: { ...ready(new Error()), transcribe: async () => ({ text: LONG_TEXT, segments: [], language: null }) },

@@ -4,7 +4,7 @@ import { createRecordingDecoder } from "../../audio-formats/recording-decoder.ts
 import type { Logger } from "../../base/logger.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import type { Config } from "../../config/load-config.ts";
-import { createNoSpeech } from "../../speech/no-speech.ts";
+import { createDisabledEngine } from "../../speech/disabled-engine.ts";
 import { RecordingTranscriber } from "../../speech/recording-transcriber.ts";
 import type { SpeechEngine } from "../../speech/speech-engine.ts";
 import { ANY_LANGUAGE, isKnownLanguage } from "../../speech/whisper/languages.ts";
@@ -24,7 +24,7 @@ export interface Speech extends Hearing {
 export function openSpeech(config: Config, log: Logger): Speech {
   if (config.speechEngine === "none")
     return {
-      ...hearingWith(createNoSpeech("Speech is switched off by SPEECH_ENGINE"), config),
+      ...hearingWith(createDisabledEngine("Speech is switched off by SPEECH_ENGINE"), config),
       close: () => Promise.resolve(),
     };
   const engine = new WhisperEngine(whisperOptions(config, log));
@@ -57,7 +57,7 @@ function whisperOptions(config: Config, log: Logger): WhisperOptions {
       sha256: config.whisperModelSha256,
     },
     ...(config.whisperFallback
-      ? { standIn: { model: SPOKEN_WORDS, folder: resolve(join(config.whisperCacheDir, "fixture-models")) } }
+      ? { demoModel: { model: SPOKEN_WORDS, folder: resolve(join(config.whisperCacheDir, "fixture-models")) } }
       : {}),
     threads: config.whisperThreads ?? threadCount(availableParallelism()),
     window: config.whisperWindow,

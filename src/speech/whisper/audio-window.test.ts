@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { filledUp, fittedPositions, isLoud, samplesOfWindow } from "./audio-window.ts";
+import { fittedPositions, isLoud, padded, samplesOfWindow } from "./audio-window.ts";
 import { cutSound } from "./cut-sound.ts";
 
 test.each([
@@ -12,31 +12,31 @@ test.each([
   expect(fittedPositions(seconds * 16_000, 1500)).toBe(positions);
 });
 
-test("no more positions are asked for than a model has", () => {
+test("positions are limited to those of the model", () => {
   expect(fittedPositions(16_000, 128)).toBe(128);
 });
 
-test("a piece leaves two seconds of the window to the silence after it", () => {
+test("a piece leaves two seconds of its window for the silence after it", () => {
   expect(samplesOfWindow(1500)).toBe(28 * 16_000);
   expect(samplesOfWindow(150)).toBe(1.5 * 16_000);
 });
 
-test("short sounds are filled up with silence, others are left as they are", () => {
+test("short sounds are padded with silence, and others are left unchanged", () => {
   const short = Int16Array.of(1, 2, 3);
-  expect(filledUp(short).length).toBe(16_000);
-  expect(filledUp(short).subarray(0, 4)).toEqual(Int16Array.of(1, 2, 3, 0));
+  expect(padded(short).length).toBe(16_000);
+  expect(padded(short).subarray(0, 4)).toEqual(Int16Array.of(1, 2, 3, 0));
   const long = new Int16Array(16_001);
-  expect(filledUp(long)).toBe(long);
+  expect(padded(long)).toBe(long);
 });
 
-test("a tenth of a second that is loud makes a sound loud", () => {
+test("one loud tenth of a second makes a sound loud", () => {
   expect(isLoud(new Int16Array(16_000).fill(500))).toBe(false);
   expect(isLoud(new Int16Array(32_000).fill(2000, 20_000, 22_000))).toBe(true);
 });
 
-test("sound is cut where it is quietest in the last fifth of what fits, and nothing of it is lost", () => {
+test("sound is cut at the quietest place in the last fifth of what fits, and no sample is lost", () => {
   const samples = new Int16Array(60_000).fill(1000);
-  samples.fill(0, 10_000, 14_000); // Too early to be looked at.
+  samples.fill(0, 10_000, 14_000); // Before the searched part.
   samples.fill(10, 27_000, 29_000);
   const pieces = cutSound(samples, 32_000);
   expect(pieces.map(({ length }) => length)).toEqual([28_000, 32_000]);
@@ -49,7 +49,7 @@ test("sound without a pause is cut into pieces that fit", () => {
   expect(pieces.reduce((sum, { length }) => sum + length, 0)).toBe(1_000_000);
 });
 
-test("what fits stays whole, nothing included", () => {
+test("sound that fits is not cut, and neither is empty sound", () => {
   expect(cutSound(new Int16Array(10), 10)).toEqual([new Int16Array(10)]);
   expect(cutSound(new Int16Array(0), 10)).toEqual([new Int16Array(0)]);
 });

@@ -1,15 +1,15 @@
 import { SPEECH_RATE_HZ } from "../speech-engine.ts";
 
-/** A piece ends where it is quietest for this long… */
+/** A piece ends in its quietest stretch of this length, */
 const QUIET_SAMPLES = SPEECH_RATE_HZ / 10;
-/** …in the last part of what it may hold. */
+/** within this last part of its maximum length. */
 const SEARCHED_SHARE = 1 / 5;
-/** Of small windows that would hardly be more than a word. */
+/** At least this much is searched, because a fifth of a small window is hardly longer than a word. */
 const SEARCHED_SAMPLES_MIN = 4 * SPEECH_RATE_HZ;
 const SEARCHED_SHARE_MAX = 1 / 2;
 const STEP_SAMPLES = QUIET_SAMPLES / 4;
 
-/** Sound in pieces of at most `samplesMax`, cut where it is quietest. None is a copy. */
+/** Cuts sound at quiet places into pieces of at most `samplesMax`. The pieces are views of the sound, not copies. */
 export function cutSound(samples: Int16Array, samplesMax: number): Int16Array[] {
   const pieces: Int16Array[] = [];
   const searched = Math.max(
@@ -25,7 +25,7 @@ export function cutSound(samples: Int16Array, samplesMax: number): Int16Array[] 
   return [...pieces, rest];
 }
 
-/** The middle of the quietest stretch between two places. */
+/** The middle of the quietest stretch between two positions. */
 function quietestPlace(samples: Int16Array, from: number, to: number): number {
   let best = to - QUIET_SAMPLES;
   let leastEnergy = Number.POSITIVE_INFINITY;

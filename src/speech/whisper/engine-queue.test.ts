@@ -1,21 +1,21 @@
 import { expect, test } from "vitest";
 import { silentLogger } from "../../base/logger.ts";
 import { SpeechError } from "../speech-engine.ts";
-import { type Answerer, type Asking, EngineQueue } from "./engine-queue.ts";
-import type { Heard } from "./engine-reply.ts";
+import { type Answerer, EngineQueue, type QuestionOptions } from "./engine-queue.ts";
+import type { EngineReply } from "./engine-reply.ts";
 
-/** An engine that says how much it was given. */
+/** An engine whose answer is the number of samples. */
 const counting: Answerer = {
   ask: ({ samples }) => Promise.resolve(heard(String(samples.length))),
   untilIdle: () => Promise.resolve(),
   kill: () => {},
 };
 
-function heard(text: string): Heard {
+function heard(text: string): EngineReply {
   return { segments: [{ text, startMs: 0, endMs: 0, logProbability: 0 }], languageName: null };
 }
 
-function ask(queue: EngineQueue, samples: number, asking: Partial<Asking> = {}): Promise<Heard> {
+function ask(queue: EngineQueue, samples: number, options: Partial<QuestionOptions> = {}): Promise<EngineReply> {
   return queue.ask(
     { samples: new Int16Array(samples), positions: null, language: "en", prompt: null },
     {
@@ -24,12 +24,12 @@ function ask(queue: EngineQueue, samples: number, asking: Partial<Asking> = {}):
       signal: new AbortController().signal,
       timeoutMs: 1000,
       isContinued: false,
-      ...asking,
+      ...options,
     },
   );
 }
 
-test("while there is no engine questions wait for one; beyond the limit only those of requests that were begun", async () => {
+test("questions wait for an engine; a full queue accepts only later questions of a request that has begun", async () => {
   const queue = new EngineQueue(1, silentLogger);
   const first = ask(queue, 1);
   await expect(ask(queue, 2)).rejects.toMatchObject({ reason: "busy" });
@@ -38,7 +38,7 @@ test("while there is no engine questions wait for one; beyond the limit only tho
   expect(await Promise.all([first, continued])).toEqual([heard("1"), heard("3")]);
 });
 
-test("who is sent away is told why, and so is everyone who comes before there is an engine again", async () => {
+test("rejectAll rejects waiting questions, and new ones until there is an engine again", async () => {
   const queue = new EngineQueue(8, silentLogger);
   const waiting = ask(queue, 1);
   queue.rejectAll(new SpeechError("failed", "The engine is gone"));
@@ -48,9 +48,9 @@ test("who is sent away is told why, and so is everyone who comes before there is
   expect(await ask(queue, 3)).toEqual(heard("3"));
 });
 
-test("an answer that comes after its question was taken back reaches nobody, and the next one is its own", async () => {
+test("the late answer to an aborted question is dropped, and the next question gets its own answer", async () => {
   const queue = new EngineQueue(8, silentLogger);
-  const late = Promise.withResolvers<Heard>();
+  const late = Promise.withResolvers<EngineReply>();
   queue.setEngine({
     ...counting,
     ask: (question, signal) => (question.samples.length === 1 ? late.promise : counting.ask(question, signal)),
@@ -64,13 +64,13 @@ test("an answer that comes after its question was taken back reaches nobody, and
   expect(await second).toEqual(heard("2"));
 });
 
-test("what somebody begins to wait for passes what nobody waits for", async () => {
+test("a question that becomes awaited goes ahead of those that are not", async () => {
   const queue = new EngineQueue(8, silentLogger);
   const order: string[] = [];
   const hurrying = new AbortController();
-  const note = async (samples: number, asking: Partial<Asking>): Promise<void> => {
+  const note = async (samples: number, options: Partial<QuestionOptions>): Promise<void> => {
     order.push(
-      (await ask(queue, samples, { urgency: "ahead", caller: String(samples), ...asking })).segments[0]?.text ?? "",
+      (await ask(queue, samples, { urgency: "ahead", caller: String(samples), ...options })).segments[0]?.text ?? "",
     );
   };
   const all = [note(1, {}), note(2, {}), note(3, { hurried: hurrying.signal })];

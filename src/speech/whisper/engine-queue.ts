@@ -1,18 +1,18 @@
 import type { Logger } from "../../base/logger.ts";
 import { SpeechError, type TranscriptionRequest } from "../speech-engine.ts";
-import type { Heard } from "./engine-reply.ts";
+import type { EngineReply } from "./engine-reply.ts";
 import { type EngineProcess, EngineRefusal, type Question } from "./process/engine-process.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
-/** The engine, as far as questions go. */
+/** The part of the engine that the queue needs. */
 export type Answerer = Pick<EngineProcess, "ask" | "kill" | "untilIdle">;
 
-export interface Asking extends Pick<TranscriptionRequest, "caller" | "hurried" | "signal" | "urgency"> {
-  /** How long the engine may take. */
+export interface QuestionOptions extends Pick<TranscriptionRequest, "caller" | "hurried" | "signal" | "urgency"> {
+  /** How long the engine may take, in milliseconds. */
   readonly timeoutMs: number;
   /**
-   * Whether the question belongs to a request of which the engine has answered others: it is not sent away for want of
-   * room.
+   * Whether the engine has answered earlier questions of the same request. Such a question is accepted even if the
+   * queue is full.
    */
   readonly isContinued: boolean;
 }
@@ -20,25 +20,25 @@ export interface Asking extends Pick<TranscriptionRequest, "caller" | "hurried" 
 interface Job {
   readonly question: Question;
   readonly signal: AbortSignal;
-  /** How long the engine may take for it. */
+  /** How long the engine may take, in milliseconds. */
   readonly timeoutMs: number;
-  readonly resolve: (heard: Heard) => void;
+  readonly resolve: (heard: EngineReply) => void;
   readonly reject: (reason: unknown) => void;
   attempts: number;
 }
 
-/** The engine may have died of something else the first time. */
+/** A crash may have had another cause, so a question gets a second attempt. */
 const ATTEMPTS_MAX = 2;
 
 /**
- * Hands questions to the engine, one at a time: it would compute several at once by making all of them wait. Questions
- * wait here while the engine is away. One that the engine dies of is asked once more.
+ * Sends questions to the engine one at a time, because parallel questions would slow each other down. Questions wait
+ * while there is no engine. A question during which the engine dies is asked once more.
  */
 export class EngineQueue {
   readonly #queue: TurnQueue<Job>;
   readonly #log: Logger;
   #engine: Answerer | null = null;
-  /** Why nobody needs to wait; null while waiting makes sense. */
+  /** The error for new questions while the engine has failed; null if they may wait. */
   #waitRefusal: SpeechError | null = null;
   #isWorking = false;
 
@@ -51,26 +51,29 @@ export class EngineQueue {
     return this.#queue.isFull;
   }
 
-  /** The engine that answers from now on; null: none for now. */
+  /** Sets the engine that answers from now on; null if there is none for now. */
   setEngine(engine: Answerer | null): void {
     this.#engine = engine;
     if (engine !== null) this.#waitRefusal = null;
     void this.#work();
   }
 
-  /** Sends everyone who waits away, and who would wait before there is an engine again. */
+  /** Rejects all waiting questions, and new ones until there is an engine again. */
   rejectAll(error: SpeechError): void {
     this.#waitRefusal = error;
     for (let job = this.#queue.take(); job !== undefined; job = this.#queue.take()) job.reject(error);
   }
 
-  /** Rejects with `SpeechError`, or with the signal's reason when that aborts. */
-  async ask(question: Question, { caller, urgency, hurried, signal, timeoutMs, isContinued }: Asking): Promise<Heard> {
+  /** Rejects with `SpeechError`, or with the signal's reason if that aborts. */
+  async ask(
+    question: Question,
+    { caller, urgency, hurried, signal, timeoutMs, isContinued }: QuestionOptions,
+  ): Promise<EngineReply> {
     signal.throwIfAborted();
     if (this.#waitRefusal !== null) throw this.#waitRefusal;
     if (this.isFull && !isContinued)
-      throw new SpeechError("busy", "Too many recordings wait for the speech engine already");
-    const { promise, resolve, reject } = Promise.withResolvers<Heard>();
+      throw new SpeechError("busy", "Too many recordings are already waiting for the speech engine");
+    const { promise, resolve, reject } = Promise.withResolvers<EngineReply>();
     const job: Job = { question, signal, timeoutMs, resolve, reject, attempts: 0 };
     this.#queue.add(job, caller, urgency);
     const leave = (): void => {
@@ -98,19 +101,19 @@ export class EngineQueue {
       while (this.#engine !== null) {
         const job = this.#queue.take();
         if (job === undefined) return;
-        await this.#put(job, this.#engine);
+        await this.#run(job, this.#engine);
       }
     } finally {
       this.#isWorking = false;
     }
   }
 
-  async #put(job: Job, engine: Answerer): Promise<void> {
+  async #run(job: Job, engine: Answerer): Promise<void> {
     const limit = AbortSignal.timeout(job.timeoutMs);
     try {
       job.resolve(await engine.ask(job.question, AbortSignal.any([job.signal, limit])));
     } catch (error) {
-      if (job.signal.aborted) return this.#letFinish(engine, job.timeoutMs);
+      if (job.signal.aborted) return this.#waitUntilIdle(engine, job.timeoutMs);
       if (error instanceof EngineRefusal) {
         this.#log.warn({ error }, "the speech engine refused a recording");
         return job.reject(new SpeechError("crashed", "The speech engine cannot transcribe this recording", error));
@@ -127,11 +130,8 @@ export class EngineQueue {
     }
   }
 
-  /**
-   * A question that was taken back keeps the engine busy until its next look at the connection; a new one would only
-   * wait inside it.
-   */
-  async #letFinish(engine: Answerer, timeoutMs: number): Promise<void> {
+  /** Waits until the engine is idle. It works on an aborted question until it next checks the connection. */
+  async #waitUntilIdle(engine: Answerer, timeoutMs: number): Promise<void> {
     try {
       await engine.untilIdle(AbortSignal.timeout(timeoutMs));
     } catch {

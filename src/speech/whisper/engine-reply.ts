@@ -1,23 +1,23 @@
 import { isRecord } from "../../base/json/records.ts";
 
-export interface HeardSegment {
-  /** As the engine wrote it: languages that put spaces between words begin it with one. */
+export interface ReplySegment {
+  /** As the engine wrote it. In languages with spaces between words it begins with a space. */
   readonly text: string;
   readonly startMs: number;
   readonly endMs: number;
-  /** Mean logarithm of the tokens' probabilities: how sure the engine is. */
+  /** Mean logarithm of the tokens' probabilities, as a measure of confidence. */
   readonly logProbability: number;
 }
 
-/** What the engine made of one piece of sound. */
-export interface Heard {
-  readonly segments: readonly HeardSegment[];
-  /** In English, as the engine says it, such as `german`; null where it does not. */
+/** The engine's answer for one piece of sound. */
+export interface EngineReply {
+  readonly segments: readonly ReplySegment[];
+  /** The engine's English name of the language, such as `german`; null if it reports none. */
   readonly languageName: string | null;
 }
 
-/** Reads a reply of the form `verbose_json`. Null where it is none. */
-export function readReply(body: unknown): Heard | null {
+/** Reads a reply in the format `verbose_json`; null if it has another format. */
+export function readReply(body: unknown): EngineReply | null {
   if (!isRecord(body) || !Array.isArray(body["segments"])) return null;
   const language = body["language"];
   return {
@@ -26,7 +26,7 @@ export function readReply(body: unknown): Heard | null {
   };
 }
 
-function readSegment(segment: Record<string, unknown>): HeardSegment[] {
+function readSegment(segment: Record<string, unknown>): ReplySegment[] {
   const { text } = segment;
   if (typeof text !== "string" || text.trim() === "") return [];
   const startMs = milliseconds(segment["start"]);
@@ -44,37 +44,37 @@ function milliseconds(seconds: unknown): number {
   return typeof seconds === "number" && seconds > 0 ? Math.round(seconds * 1000) : 0;
 }
 
-/** What was asked, as far as it tells whether the answer can be right. */
-export interface HeardSound {
+/** The properties of a sound that show whether an answer can be right. */
+export interface AskedSound {
   readonly seconds: number;
   readonly isLoud: boolean;
 }
 
-/** Nobody speaks faster. */
+/** Faster than anybody speaks. */
 const CHARACTERS_PER_SECOND_MAX = 25;
-/** Below this the words are as good as guessed. */
+/** Below this the text is little more than a guess. */
 const GUESSED_LOG_PROBABILITY = -1;
-/** Below this a second answer is worth its time. */
+/** Below this a second question is worth its time. */
 const SURE_LOG_PROBABILITY = -0.3;
-/** Above this the words of one segment are right, even where it ends after the sound. */
+/** Above this the text of a single segment is right, even if the segment ends after the sound. */
 const CERTAIN_LOG_PROBABILITY = -0.1;
 const WORDS_OF_A_LOOP = 4;
 const REPETITIONS_MAX = 3;
-/** What is told again and again has at least so many words: people do say one or two twice. */
+/** Shorter repeated phrases are kept, because people do repeat one or two words. */
 const WORDS_OF_A_REPEATED_PHRASE = 3;
 /**
- * The engine rounds the ends of segments; an end further beyond the sound is one that it did not hear. With people's
- * voices 700 ms and 1500 ms found no more errors, and asked for a whole window more often.
+ * The engine rounds the ends of segments; an end further beyond the sound is wrong. In tests with human voices 700 ms
+ * and 1500 ms found no more errors, but caused more second questions.
  */
 const BEYOND_SOUND_MS_MAX = 1900;
-/** Where a model tells no end, the engine puts that of its longest window, which tells nothing. */
+/** The engine's value for a segment without a known end, so it says nothing about the answer. */
 const END_OF_WINDOW_MS = 30_000;
 
 /**
- * The answer as it was said: where the engine tells one phrase again and again, faster than anybody speaks, that phrase
- * once. Shortened windows bring this about, and a whole window was found to give the same phrase.
+ * Reduces a phrase that the engine repeats faster than anybody speaks to one occurrence. Shortened windows cause such
+ * repetitions; a whole window gives the same phrase once.
  */
-export function toldOnce(heard: Heard, { seconds }: Pick<HeardSound, "seconds">): Heard {
+export function withoutRepetition(heard: EngineReply, { seconds }: Pick<AskedSound, "seconds">): EngineReply {
   const [first] = heard.segments;
   const text = textOf(heard.segments);
   if (first === undefined || !isTooFast(text, seconds)) return heard;
@@ -84,11 +84,10 @@ export function toldOnce(heard: Heard, { seconds }: Pick<HeardSound, "seconds">)
 }
 
 /**
- * Whether a shortened window is likely to have misled the engine: text faster than speech, text that goes round in
- * circles, a segment that is told twice, one that ends after the sound, much doubt, or no text at all of a sound that
- * is loud.
+ * Whether a shortened window has probably misled the engine. The signs are text faster than speech, text that loops, a
+ * repeated segment, a segment that ends after the sound, low confidence, or no text for a loud sound.
  */
-export function looksWrong({ segments }: Heard, { seconds, isLoud }: HeardSound): boolean {
+export function looksWrong({ segments }: EngineReply, { seconds, isLoud }: AskedSound): boolean {
   const last = segments.at(-1);
   if (last === undefined) return isLoud;
   const text = textOf(segments);
@@ -98,33 +97,35 @@ export function looksWrong({ segments }: Heard, { seconds, isLoud }: HeardSound)
     logProbability(segments) < GUESSED_LOG_PROBABILITY ||
     (endsBeyond(last, seconds) && !isCertain) ||
     segments.some((segment, index) => isSameText(segment.text, segments[index + 1]?.text)) ||
-    goesRound(text)
+    hasLoop(text)
   );
 }
 
-/** Whether the answer may be right, and the engine doubts it. */
-export function isUnsure({ segments }: Heard): boolean {
+/** Whether the answer has low confidence. */
+export function isUnsure({ segments }: EngineReply): boolean {
   return segments.length > 0 && logProbability(segments) < SURE_LOG_PROBABILITY;
 }
 
-/** The answer that the engine doubts less; the first of equals. One without words is never taken for one with words. */
-export function surerOf(first: Heard, second: Heard): Heard {
+/**
+ * The answer with the higher confidence, or the first if they are equal. A second answer without words is never chosen.
+ */
+export function moreConfident(first: EngineReply, second: EngineReply): EngineReply {
   if (second.segments.length === 0) return first;
   return logProbability(second.segments) > logProbability(first.segments) ? second : first;
 }
 
-/** The mean of the segments'. */
-function logProbability(segments: readonly HeardSegment[]): number {
+/** The mean over the segments. */
+function logProbability(segments: readonly ReplySegment[]): number {
   return segments.reduce((sum, segment) => sum + segment.logProbability, 0) / segments.length;
 }
 
-/** Whether the engine only told the end of what it was given as said before. */
-export function repeatsPrompt({ segments }: Heard, prompt: string): boolean {
+/** Whether the answer only repeats the end of the prompt. */
+export function repeatsPrompt({ segments }: EngineReply, prompt: string): boolean {
   const text = plainText(textOf(segments));
   return text !== "" && plainText(prompt).endsWith(text);
 }
 
-function textOf(segments: readonly HeardSegment[]): string {
+function textOf(segments: readonly ReplySegment[]): string {
   return segments.map((segment) => segment.text).join("");
 }
 
@@ -132,11 +133,11 @@ function isTooFast(text: string, seconds: number): boolean {
   return text.trim().length > CHARACTERS_PER_SECOND_MAX * Math.max(1, seconds);
 }
 
-function endsBeyond({ endMs }: HeardSegment, seconds: number): boolean {
+function endsBeyond({ endMs }: ReplySegment, seconds: number): boolean {
   return endMs > seconds * 1000 + BEYOND_SOUND_MS_MAX && endMs < END_OF_WINDOW_MS;
 }
 
-/** Whether two neighbours say the same, however they are written. */
+/** Whether two neighbouring segments have the same letters and digits. */
 function isSameText(text: string, next: string | undefined): boolean {
   return next !== undefined && plainText(text) !== "" && plainText(text) === plainText(next);
 }
@@ -145,7 +146,7 @@ function plainText(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
 }
 
-/** The shortest phrase of which a text is made, whose last repetition may be broken off; null where there is none. */
+/** The shortest phrase whose repetition makes up the text, or null. The last occurrence may be cut off. */
 function repeatedPhrase(text: string): string | null {
   const words = wordsOf(text);
   const plain = words.map(plainText);
@@ -163,7 +164,7 @@ function wordsOf(text: string): string[] {
   return text.split(/\s+/).filter((word) => word !== "");
 }
 
-function goesRound(text: string): boolean {
+function hasLoop(text: string): boolean {
   const words = wordsOf(text.toLowerCase());
   const counts = new Map<string, number>();
   for (let place = 0; place + WORDS_OF_A_LOOP <= words.length; place += 1) {

@@ -1,4 +1,4 @@
-/** The languages that Whisper models know, by their codes. The engine would break off on any other. */
+/** The codes of the languages that Whisper models know. The engine aborts on any other code. */
 const LANGUAGES: ReadonlySet<string> = new Set(
   (
     "af am ar as az ba be bg bn bo br bs ca cs cy da de el en es et eu fa fi fo fr gl gu ha haw he hi hr ht hu hy id is it ja jw ka kk km kn ko la lb ln " +
@@ -6,18 +6,18 @@ const LANGUAGES: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Codes of today that the models know by another. */
+/** Current codes whose language the models know by another code. */
 const OTHER_CODES: Readonly<Record<string, string>> = { cmn: "zh", fil: "tl", iw: "he", jv: "jw", nb: "no", yue: "zh" };
 
-/** For a language that the engine shall find out itself. */
+/** The engine's code for detecting the language. */
 export const ANY_LANGUAGE = "auto";
 
-/** What to ask the engine for. Tags of languages that it does not know are left to its own ears. */
+/** The engine's code for a BCP 47 tag; `auto` for null and for languages that the engine does not know. */
 export function engineLanguage(tag: string | null): string {
   return (tag === null ? null : codeOf(tag)) ?? ANY_LANGUAGE;
 }
 
-/** Whether there are models that know a language; all of them know English. */
+/** Whether a multilingual model, or an English-only model, knows the language of a BCP 47 tag. */
 export function isKnownLanguage(tag: string, isMultilingual: boolean): boolean {
   const code = codeOf(tag);
   return isMultilingual ? code !== null : code === "en";
@@ -29,7 +29,7 @@ function codeOf(tag: string): string | null {
   return LANGUAGES.has(code) ? code : null;
 }
 
-/** What the engine calls languages that `Intl` calls otherwise. */
+/** The engine's names of languages that `Intl` names differently. */
 const ENGINE_NAMES = { bengali: "bn", maori: "mi", myanmar: "my", nynorsk: "nn", tagalog: "tl" } as const;
 
 const ENGLISH_NAMES = new Intl.DisplayNames("en", { type: "language" });
@@ -39,7 +39,7 @@ const CODES_BY_NAME: ReadonlyMap<string, string> = new Map([
   ...Object.entries(ENGINE_NAMES),
 ]);
 
-/** The code of a language that the engine names in English, in small letters; null where it is not known. */
+/** The code of a language from the engine's lowercase English name; null if the name is unknown. */
 export function languageCode(name: string | null): string | null {
   return name === null ? null : (CODES_BY_NAME.get(name) ?? null);
 }

@@ -2,19 +2,19 @@ import { expect, test } from "vitest";
 import { silentLogger } from "../../base/logger.ts";
 import type { TranscriptionRequest } from "../speech-engine.ts";
 import { EngineQueue } from "./engine-queue.ts";
-import type { Heard } from "./engine-reply.ts";
+import type { EngineReply } from "./engine-reply.ts";
 import type { Question } from "./process/engine-process.ts";
 import { Transcriber } from "./transcriber.ts";
 
 const SECONDS = 4;
 
-function heard(text: string, logProbability: number, endMs = SECONDS * 1000): Heard {
+function heard(text: string, logProbability: number, endMs = SECONDS * 1000): EngineReply {
   return { segments: [{ text, startMs: 0, endMs, logProbability }], languageName: null };
 }
 
-/** What comes of four seconds of sound where the engine answers shortened windows, and whole ones, like this. */
+/** Transcribes four seconds of sound with an engine that gives these answers to shortened and to whole windows. */
 async function ask(
-  answers: { readonly fitted: Heard; readonly full: Heard },
+  answers: { readonly fitted: EngineReply; readonly full: EngineReply },
   asked: Partial<TranscriptionRequest> = {},
 ): Promise<{ text: string; questions: string[] }> {
   const questions: string[] = [];
@@ -35,38 +35,38 @@ async function ask(
   return { text, questions };
 }
 
-test("an answer that the engine is sure of is taken", async () => {
+test("an answer with high confidence is used", async () => {
   const answers = { fitted: heard("It is here.", -0.1), full: heard("It is not.", -0.01) };
   expect(await ask(answers)).toEqual({ text: "It is here.", questions: ["320"] });
 });
 
 test.each([
-  { full: heard("Press star.", -0.2), text: "Press star.", what: "taken where the engine doubts it less" },
-  { full: heard("Press tar.", -0.5), text: "Press start.", what: "left where the engine doubts it more" },
-  { full: heard("Press star.", -0.2, 9000), text: "Press start.", what: "left where it looks wrong" },
-])("an answer that the engine doubts is asked for with a whole window too, which is $what", async ({ full, text }) => {
+  { full: heard("Press star.", -0.2), text: "Press star.", what: "used if its confidence is higher" },
+  { full: heard("Press tar.", -0.5), text: "Press start.", what: "ignored if its confidence is lower" },
+  { full: heard("Press star.", -0.2, 9000), text: "Press start.", what: "ignored if it looks wrong" },
+])("after an answer with low confidence a whole window is tried too, whose answer is $what", async ({ full, text }) => {
   const fitted = heard("Press start.", -0.4);
   expect(await ask({ fitted, full })).toEqual({ text, questions: ["320", "all"] });
 });
 
-test("an answer that looks wrong is replaced by that of a whole window, whatever the engine's doubt", async () => {
+test("an answer that looks wrong is replaced by that of a whole window, at any confidence", async () => {
   const answers = { fitted: heard("Hello. Hello.", -0.1, 9000), full: heard("Hello.", -0.6) };
   expect(await ask(answers, { prompt: "Hi." })).toEqual({ text: "Hello.", questions: ["320 after words", "all"] });
 });
 
-test("a phrase that is told again and again is told once, without a second question", async () => {
+test("a repeated phrase is reduced to one, without a second question", async () => {
   const phrase = " Your temporary greeting is currently active.";
   const answers = { fitted: heard(phrase.repeat(20), -0.2, 30_000), full: heard("Yours.", -0.01) };
   expect(await ask(answers)).toEqual({ text: phrase.trim(), questions: ["320"] });
 });
 
-test("a phrase that was said before, and is told again and again, is asked for without what was said before", async () => {
+test("a repeated phrase from the prompt is asked about again without the prompt", async () => {
   const answers = { fitted: heard(" Press one to go on.".repeat(20), -0.1, 30_000), full: heard("Goodbye.", -0.1) };
   const { text, questions } = await ask(answers, { prompt: "Please press one to go on" });
   expect({ text, questions }).toEqual({ text: "Goodbye.", questions: ["320 after words", "all"] });
 });
 
-test("a guess is asked for again only where it looks wrong", async () => {
+test("a guess is asked for again only if it looks wrong", async () => {
   const full = heard("Press star.", -0.2);
   const guess = { isGuess: true };
   expect((await ask({ fitted: heard("Press start.", -0.4), full }, guess)).text).toBe("Press start.");

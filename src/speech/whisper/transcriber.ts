@@ -5,10 +5,17 @@ import {
   type TranscriptionRequest,
   type TranscriptSegment,
 } from "../speech-engine.ts";
-import { filledUp, fittedPositions, isLoud, samplesOfWindow } from "./audio-window.ts";
+import { fittedPositions, isLoud, padded, samplesOfWindow } from "./audio-window.ts";
 import { cutSound } from "./cut-sound.ts";
 import type { Answerer, EngineQueue } from "./engine-queue.ts";
-import { type Heard, isUnsure, looksWrong, repeatsPrompt, surerOf, toldOnce } from "./engine-reply.ts";
+import {
+  type EngineReply,
+  isUnsure,
+  looksWrong,
+  moreConfident,
+  repeatsPrompt,
+  withoutRepetition,
+} from "./engine-reply.ts";
 import { engineLanguage, languageCode } from "./languages.ts";
 import type { ModelShape } from "./model/model-file.ts";
 
@@ -16,25 +23,25 @@ export interface TranscriberOptions {
   readonly queue: EngineQueue;
   readonly shape: ModelShape;
   readonly window: "fitted" | "full";
-  /** What is spoken where a request does not say; null: the engine finds out. */
+  /** The default language as a BCP 47 tag; if null, the engine detects it. */
   readonly language: string | null;
 }
 
-/** For longer sounds a fitted window gains little. */
+/** Longer sounds gain little from a fitted window. */
 const FITTED_SAMPLES_MAX = 15 * SPEECH_RATE_HZ;
 
-const PATIENCE_MS = 10_000;
+const TIMEOUT_BASE_MS = 10_000;
 const TRIAL_MS_MAX = 5 * 60_000;
 /**
- * How many times the work of the trial the longest piece may take: a window six times as large, and as much text as
- * fits, tried anew several times.
+ * How many times as long as the trial the longest piece may take: its window is six times as large, is full of text,
+ * and may be decoded several times.
  */
-const PATIENCE_OF_TRIALS = 60;
+const TIMEOUT_TRIALS = 60;
 
-/** Makes sound of any length into questions that the engine can answer, and its answers into a transcript. */
+/** Splits sound of any length into questions for the engine, and joins the answers into a transcript. */
 export class Transcriber {
   readonly #options: TranscriberOptions;
-  /** How long the engine took for next to nothing; null before it was tried. */
+  /** How long the engine took for the trial's second of silence; null before the trial. */
   #trialMs: number | null = null;
 
   constructor(options: TranscriberOptions) {
@@ -42,7 +49,7 @@ export class Transcriber {
   }
 
   /**
-   * Lets a new engine hear a second of silence: its first answer is slower than the next, and some models load that
+   * Sends a second of silence to a new engine. Its first answer is slower than later ones, and some models load but
    * cannot be used.
    */
   async tryOut(engine: Answerer, signal: AbortSignal): Promise<void> {
@@ -55,10 +62,7 @@ export class Transcriber {
     this.#trialMs = performance.now() - startedMs;
   }
 
-  /**
-   * Samples are heard as they are, silence included. Rejects with `SpeechError`, or with the signal's reason when that
-   * aborts.
-   */
+  /** Does not remove silence. Rejects with `SpeechError`, or with the signal's reason if that aborts. */
   async transcribe(samples: Int16Array, request: TranscriptionRequest): Promise<Transcript> {
     if (samples.length === 0) return { text: "", segments: [], language: null };
     const pieces = this.#pieces(samples);
@@ -81,7 +85,7 @@ export class Transcriber {
     return { text: text.trim(), segments, language };
   }
 
-  /** No longer than the model hears at once. */
+  /** Pieces that fit into the model's window. */
   #pieces(samples: Int16Array): SpeechSegment[] {
     let pieceStartMs = 0;
     return cutSound(samples, samplesOfWindow(this.#options.shape.positionsMax)).map((piece) => {
@@ -91,19 +95,19 @@ export class Transcriber {
     });
   }
 
-  async #hear(piece: Int16Array, request: TranscriptionRequest, isContinued: boolean): Promise<Heard> {
+  async #hear(piece: Int16Array, request: TranscriptionRequest, isContinued: boolean): Promise<EngineReply> {
     const positions = this.#options.window === "fitted" ? this.#fitted(piece) : null;
-    const asking = { ...request, isContinued, timeoutMs: this.#patienceFor(piece) };
-    const question = { samples: filledUp(piece), language: this.#language(request), prompt: request.prompt, positions };
+    const options = { ...request, isContinued, timeoutMs: this.#timeoutMs(piece) };
+    const question = { samples: padded(piece), language: this.#language(request), prompt: request.prompt, positions };
     const { queue } = this.#options;
-    const answer = await queue.ask(question, asking);
-    const heard = toldOnce(answer, { seconds: millisecondsOf(piece) / 1000 });
-    if (positions === null && request.prompt === null) return heard; // Nothing else can be tried.
+    const answer = await queue.ask(question, options);
+    const heard = withoutRepetition(answer, { seconds: millisecondsOf(piece) / 1000 });
+    if (positions === null && request.prompt === null) return heard; // There is no other way to ask.
     const isWrong = isMisled(heard, question.prompt, piece);
     if (!isWrong && (request.isGuess === true || !isUnsure(heard))) return heard;
-    const second = await queue.ask({ ...question, positions: null, prompt: null }, { ...asking, isContinued: true });
+    const second = await queue.ask({ ...question, positions: null, prompt: null }, { ...options, isContinued: true });
     if (isWrong) return second;
-    return isMisled(second, null, piece) ? heard : surerOf(heard, second);
+    return isMisled(second, null, piece) ? heard : moreConfident(heard, second);
   }
 
   #language(request: TranscriptionRequest): string {
@@ -111,8 +115,8 @@ export class Transcriber {
     return shape.isMultilingual ? engineLanguage(request.language ?? language) : "en";
   }
 
-  #patienceFor(piece: Int16Array): number {
-    return Math.ceil(PATIENCE_MS + millisecondsOf(piece) + PATIENCE_OF_TRIALS * (this.#trialMs ?? 0));
+  #timeoutMs(piece: Int16Array): number {
+    return Math.ceil(TIMEOUT_BASE_MS + millisecondsOf(piece) + TIMEOUT_TRIALS * (this.#trialMs ?? 0));
   }
 
   #fitted(samples: Int16Array): number | null {
@@ -123,8 +127,8 @@ export class Transcriber {
   }
 }
 
-/** Whether the answer looks as if a shortened window, or what was said before, had misled the engine. */
-function isMisled(heard: Heard, prompt: string | null, piece: Int16Array): boolean {
+/** Whether a shortened window or the prompt seems to have misled the engine. */
+function isMisled(heard: EngineReply, prompt: string | null, piece: Int16Array): boolean {
   if (prompt !== null && repeatsPrompt(heard, prompt)) return true;
   return looksWrong(heard, { seconds: millisecondsOf(piece) / 1000, isLoud: isLoud(piece) });
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { TurnQueue, type Urgency } from "./turn-queue.ts";
 
-/** Jobs are named after their callers; a capital is awaited. */
+/** Each letter is a job and names its caller; capitals are awaited. */
 function orderOf(jobs: string): string {
   const queue = new TurnQueue<string>(100);
   for (const job of jobs) queue.add(job, job.toLowerCase(), urgencyOf(job));
@@ -18,18 +18,18 @@ test.each([
   ["aabb", "abab"],
   ["aaAAAAAA", "AAAaAAAa"],
   ["abBA", "BAab"],
-])("%s are taken as %s", (jobs, order) => {
+])("jobs %s are taken in the order %s", (jobs, order) => {
   expect(orderOf(jobs)).toBe(order);
 });
 
-test("jobs without a caller stand each for itself", () => {
+test("jobs without a caller count as different callers", () => {
   const queue = new TurnQueue<number>(10);
   for (const [job, caller] of [[1, "a"] as const, [2, "a"] as const, [3, null] as const, [4, null] as const])
     queue.add(job, caller, "awaited");
   expect([queue.take(), queue.take(), queue.take(), queue.take(), queue.take()]).toEqual([1, 3, 4, 2, undefined]);
 });
 
-test("what was taken and put back goes first, in a full queue too", () => {
+test("a job that is put back goes first, even in a full queue", () => {
   const queue = new TurnQueue<string>(2);
   queue.add("a", null, "awaited");
   expect(queue.isFull).toBe(false);
@@ -41,7 +41,7 @@ test("what was taken and put back goes first, in a full queue too", () => {
   expect([queue.take(), queue.take(), queue.take(), queue.take()]).toEqual(["a", "d", "b", undefined]);
 });
 
-test("what is removed is never taken, and makes room", () => {
+test("a removed job is never taken and makes room", () => {
   const queue = new TurnQueue<string>(2);
   queue.add("a", "x", "awaited");
   queue.add("b", "x", "awaited");

@@ -5,12 +5,12 @@ interface Lane<T> {
   readonly waiting: T[];
 }
 
-/** After so many awaited jobs in a row, one that nobody waits for yet gets its turn. */
+/** After this many consecutive awaited jobs, one of the others gets its turn. */
 const AWAITED_IN_A_ROW_MAX = 3;
 
 /**
- * Jobs of many callers. Callers take turns, whatever the number of their jobs; what somebody waits for goes first, but
- * not for ever.
+ * A queue of jobs in which callers take turns, however many jobs each has. Awaited jobs go first, but cannot starve the
+ * others.
  */
 export class TurnQueue<T> {
   readonly #lanes: Readonly<Record<Urgency, Lane<T>[]>> = { awaited: [], ahead: [] };
@@ -30,7 +30,7 @@ export class TurnQueue<T> {
     return this.#size;
   }
 
-  /** `caller` null: one that is like no other. May exceed the limit, which is for whoever calls to keep. */
+  /** Adds a job even if the queue is full: check `isFull` first. Jobs with a null caller count as different callers. */
   add(job: T, caller: string | null, urgency: Urgency): void {
     const lanes = this.#lanes[urgency];
     const lane = caller === null ? undefined : lanes.find((known) => known.caller === caller);
@@ -39,13 +39,13 @@ export class TurnQueue<T> {
     this.#size += 1;
   }
 
-  /** Puts a job that was taken before back, in front of all others. */
+  /** Returns a taken job to the front of the queue. */
   putBack(job: T): void {
     this.#lanes.awaited.unshift({ caller: {}, waiting: [job] });
     this.#size += 1;
   }
 
-  /** The job whose turn it is; undefined where none waits. */
+  /** Removes and returns the job whose turn it is; undefined if the queue is empty. */
   take(): T | undefined {
     const { awaited, ahead } = this.#lanes;
     const isTurnOfAhead = awaited.length === 0 || (this.#awaitedInARow >= AWAITED_IN_A_ROW_MAX && ahead.length > 0);
@@ -59,7 +59,7 @@ export class TurnQueue<T> {
     return job;
   }
 
-  /** False where the job does not wait here. */
+  /** Removes a job; false if it is not in the queue. */
   remove(job: T): boolean {
     for (const lanes of Object.values(this.#lanes)) {
       for (const [index, lane] of lanes.entries()) {

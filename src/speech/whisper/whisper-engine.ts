@@ -12,7 +12,7 @@ import { EngineQueue } from "./engine-queue.ts";
 import { isKnownLanguage } from "./languages.ts";
 import { DownloadError } from "./model/download.ts";
 import { ModelFileError } from "./model/model-file.ts";
-import { type ModelInUse, ModelSearch, type StandIn } from "./model/model-search.ts";
+import { type DemoModel, type ModelInUse, ModelSearch } from "./model/model-search.ts";
 import { type ModelChoice, ModelMissing, modelName, sha256OfFile } from "./model/model-store.ts";
 import { PackedModelError } from "./model/packed-model.ts";
 import { BuildError, type BuiltServer, builtServer, checkServer } from "./process/build-server.ts";
@@ -21,22 +21,19 @@ import { superviseEngine } from "./process/supervisor.ts";
 import { Transcriber } from "./transcriber.ts";
 
 export interface WhisperOptions {
-  /** A `whisper-server` that is there; null: the one that `nodejs-whisper` brings is built. */
+  /** Path of a `whisper-server`; null to build the one from `nodejs-whisper`. */
   readonly program: string | null;
   /** Where builds are kept. */
   readonly buildFolder: string;
   readonly model: ModelChoice;
-  /** What answers while that model is not there; left out: nothing does. */
-  readonly standIn?: StandIn;
+  /** The demo model that answers while the configured model is not available. Left out for none. */
+  readonly demoModel?: DemoModel;
   readonly threads: number;
-  /**
-   * Whether the engine looks at no more than there is of a short sound, which is faster, or always at a whole window of
-   * 30 s.
-   */
+  /** `fitted`: the window fits short sounds, which is faster. `full`: the window is always 30 s. */
   readonly window: "fitted" | "full";
-  /** What is spoken where a request does not say, as a BCP 47 tag; null: the engine finds out. */
+  /** The default language as a BCP 47 tag; if null, the engine detects it. */
   readonly language: string | null;
-  /** Questions that may wait. */
+  /** How many questions may wait. */
   readonly jobsMax: number;
   readonly log: Logger;
 }
@@ -44,8 +41,8 @@ export interface WhisperOptions {
 const STOPPED = "The speech engine is being stopped";
 
 /**
- * Transcribes with whisper.cpp, in a child process that keeps the model in memory. It is built and its model downloaded
- * if need be.
+ * Transcribes with whisper.cpp in a child process that keeps the model in memory. Builds the program and downloads the
+ * model if needed.
  */
 export class WhisperEngine implements SpeechEngine {
   readonly #options: WhisperOptions;
@@ -64,7 +61,7 @@ export class WhisperEngine implements SpeechEngine {
   constructor(options: WhisperOptions) {
     this.#options = options;
     this.#queue = new EngineQueue(options.jobsMax, options.log);
-    this.#search = new ModelSearch({ choice: options.model, standIn: options.standIn ?? null, log: options.log });
+    this.#search = new ModelSearch({ choice: options.model, demoModel: options.demoModel ?? null, log: options.log });
   }
 
   get name(): string {
@@ -99,7 +96,8 @@ export class WhisperEngine implements SpeechEngine {
     if (this.#stopping.signal.aborted) return new SpeechError("unavailable", STOPPED);
     if (this.#status.state === "failed") return new SpeechError("failed", this.#status.reason);
     if (this.#transcriber === null) return new SpeechError("loading", notReady(this.#status));
-    if (this.#queue.isFull) return new SpeechError("busy", "Too many recordings wait for the speech engine already");
+    if (this.#queue.isFull)
+      return new SpeechError("busy", "Too many recordings are already waiting for the speech engine");
     return null;
   }
 
@@ -112,16 +110,16 @@ export class WhisperEngine implements SpeechEngine {
     const refusal = this.refusal();
     if (refusal !== null) throw refusal;
     const transcriber = this.#transcriber;
-    assert(transcriber !== null, "an engine that was never ready refuses everyone");
+    assert(transcriber !== null, "a null transcriber makes refusal() non-null");
     return transcriber.transcribe(samples, request);
   }
 
-  /** Begins to build, download and load, and keeps the engine running from then on. */
+  /** Starts to build, download and load in the background, and keeps the engine running from then on. */
   start(): void {
     this.#running ??= this.#run();
   }
 
-  /** Sends everyone who waits away, and resolves once the child is gone. */
+  /** Rejects all waiting requests, and resolves once the child process has ended. */
   async close(): Promise<void> {
     this.#stopping.abort(new SpeechError("unavailable", STOPPED));
     this.#queue.setEngine(null);
@@ -133,7 +131,7 @@ export class WhisperEngine implements SpeechEngine {
     const { signal } = this.#stopping;
     try {
       const [server, model] = await this.#prepare(signal);
-      if (model.standsInFor !== null) await this.#makeDo(server, model);
+      if (model.demo !== null) await this.#runDemoModel(server, model);
       else await this.#keepRunning(server, model, signal);
     } catch (error) {
       if (signal.aborted) return;
@@ -143,14 +141,14 @@ export class WhisperEngine implements SpeechEngine {
     }
   }
 
-  /** Builds and downloads at the same time; of the two it shows the building first. */
+  /** Builds and downloads at the same time. The status shows the build while both are in progress. */
   async #prepare(signal: AbortSignal): Promise<[BuiltServer, ModelInUse]> {
     const doing: { build: EngineStatus | null; model: EngineStatus | null } = { build: null, model: null };
     const show = (news: Partial<typeof doing>): void => {
       Object.assign(doing, news);
       this.#show(doing.build ?? doing.model ?? { state: "loading" });
     };
-    const failing = new AbortController(); // Nothing is downloaded for an engine that cannot be built.
+    const failing = new AbortController(); // A failed build stops the download.
     const either = AbortSignal.any([signal, failing.signal]);
     const both = [
       this.#findServer((build) => show({ build }), either),
@@ -175,8 +173,8 @@ export class WhisperEngine implements SpeechEngine {
     return built;
   }
 
-  /** Runs one model until the chosen one is there, and that from then on. Who asks meanwhile waits for the change. */
-  async #makeDo(server: BuiltServer, standIn: ModelInUse): Promise<void> {
+  /** Runs the demo model until the configured model is available, then that. Requests wait during the change. */
+  async #runDemoModel(server: BuiltServer, demoModel: ModelInUse): Promise<void> {
     const { signal } = this.#stopping;
     const replaced = new AbortController();
     const chosen = this.#search.later(signal).then((model) => {
@@ -185,14 +183,14 @@ export class WhisperEngine implements SpeechEngine {
       replaced.abort();
       return model;
     });
-    chosen.catch(() => {}); // Unless the engine is stopped, the stand-in stays.
+    chosen.catch(() => {}); // If the search fails, the demo model stays.
     try {
-      await this.#keepRunning(server, standIn, AbortSignal.any([signal, replaced.signal]));
+      await this.#keepRunning(server, demoModel, AbortSignal.any([signal, replaced.signal]));
     } catch (error) {
       if (signal.aborted || !replaced.signal.aborted) throw error;
     }
     const model = await chosen;
-    this.#options.log.info({ model: model.name }, "the speech model is there and takes over");
+    this.#options.log.info({ model: model.name }, "the speech model is available and replaces the demo model");
     this.#model = model;
     this.#starts = 0;
     await this.#keepRunning(server, model, signal);
@@ -202,7 +200,7 @@ export class WhisperEngine implements SpeechEngine {
     const { threads, window, language, log } = this.#options;
     void this.#checkModel(model, signal);
     if (language !== null && !isKnownLanguage(language, model.shape.isMultilingual))
-      log.warn({ model: model.name, language }, "the speech model knows English only: SPEECH_LANGUAGE is not used");
+      log.warn({ model: model.name, language }, "the speech model knows only English: SPEECH_LANGUAGE is ignored");
     const transcriber = new Transcriber({ queue: this.#queue, shape: model.shape, window, language });
     this.#show({ state: "loading" });
     await superviseEngine(
@@ -225,25 +223,25 @@ export class WhisperEngine implements SpeechEngine {
     );
   }
 
-  #ready(engine: EngineProcess, transcriber: Transcriber, { standsInFor }: ModelInUse): void {
+  #ready(engine: EngineProcess, transcriber: Transcriber, { demo }: ModelInUse): void {
     this.#starts += 1;
     this.#transcriber = transcriber;
-    this.#show(standsInFor === null ? { state: "ready" } : { state: "demo", ...standsInFor });
+    this.#show(demo === null ? { state: "ready" } : { state: "demo", ...demo });
     this.#queue.setEngine(engine);
   }
 
-  /** Reading a large file takes seconds, and nobody needs to wait for that. */
+  /** Runs in the background, because hashing a large file takes seconds. */
   async #checkModel({ path, sha256: expected }: ModelInUse, signal: AbortSignal): Promise<void> {
     this.#modelSha256 = null;
     try {
       this.#modelSha256 = await sha256OfFile(path, signal);
     } catch {
-      return; // Whether the file can be read shows when the engine loads it.
+      return; // The engine reports an unreadable file when it loads it.
     }
     if (expected !== null && expected !== this.#modelSha256)
       this.#options.log.warn(
         { path, sha256: this.#modelSha256, expected },
-        "the speech model is not the published file of its name",
+        "the speech model differs from the published file of this name",
       );
   }
 
@@ -278,5 +276,5 @@ function reasonOf(error: unknown): string {
     error instanceof ModelFileError ||
     error instanceof ModelMissing ||
     error instanceof PackedModelError;
-  return isKnown ? error.message : "The speech engine cannot be started, and the log says why";
+  return isKnown ? error.message : "The speech engine cannot be started; the log says why";
 }

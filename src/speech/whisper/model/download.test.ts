@@ -10,10 +10,10 @@ import { type Download, download } from "./download.ts";
 
 const FILE = Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * 7 + (index >> 8)) % 256));
 const SHA256 = createHash("sha256").update(FILE).digest("hex");
-const PATIENCE = { stallMs: 60_000, firstPauseMs: 5 };
+const RETRY_TIMING = { stallMs: 60_000, firstPauseMs: 5 };
 const never = new AbortController().signal;
 
-/** `progress`: what the client has stored so far. */
+/** Answers one request. `progress` counts the bytes that the client has stored so far. */
 type Answer = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -23,13 +23,13 @@ type Answer = (
 interface Mirror {
   readonly folder: string;
   readonly path: string;
-  /** The range that each request asked for; empty where it asked for all. */
+  /** The `range` header of each request; empty if the request had none. */
   readonly ranges: string[];
   readonly call: (more?: Partial<Download>) => Download;
   readonly progress: number[];
 }
 
-/** A server on loopback that has the file, and an empty folder to download it to. */
+/** A loopback server that has the file, and an empty folder to download to. */
 async function mirror(answer: Answer): Promise<Mirror> {
   const folder = await mkdtemp(join(tmpdir(), "antiphon-download-"));
   const ranges: string[] = [];
@@ -54,13 +54,13 @@ async function mirror(answer: Answer): Promise<Mirror> {
     bytes: FILE.length,
     sha256: SHA256,
     onProgress: (received) => progress.push(received),
-    patience: PATIENCE,
+    retryTiming: RETRY_TIMING,
     ...more,
   });
   return { folder, path, ranges, call, progress };
 }
 
-/** Serves the file as servers of files do. */
+/** Serves the file or the requested range of it. */
 const serve: Answer = (request, response) => {
   const start = startOf(request);
   if (start >= FILE.length) return void response.writeHead(416).end();
@@ -70,7 +70,7 @@ const serve: Answer = (request, response) => {
   response.end(FILE.subarray(start));
 };
 
-/** Serves this much from where it was asked to begin, and breaks off once the client has stored it. */
+/** Sends `bytes` bytes of the requested range and closes the connection once the client has stored them. */
 function serveOnly(bytes: number): Answer {
   return (request, response, { progress }) => {
     const start = startOf(request);
@@ -96,7 +96,7 @@ async function left({ folder }: Mirror): Promise<string[]> {
   return (await readdir(join(folder, "models"))).toSorted();
 }
 
-test("a file is fetched, checked and put in its place, and nothing else is left", async () => {
+test("a file is downloaded, verified and moved into place, and nothing else is left", async () => {
   const from = await mirror(serve);
   await download(from.call(), never);
   expect((await readFile(from.path)).equals(FILE)).toBe(true);
@@ -105,7 +105,7 @@ test("a file is fetched, checked and put in its place, and nothing else is left"
   expect([from.progress[0], from.progress.at(-1)]).toEqual([0, FILE.length]);
 });
 
-test("a download that breaks off again and again goes on where it was", async () => {
+test("a download that is interrupted repeatedly continues where it stopped", async () => {
   verifies("stt.model.download-resumes");
   const from = await mirror(serveOnly(70_000));
   await download(from.call(), never);
@@ -113,7 +113,7 @@ test("a download that breaks off again and again goes on where it was", async ()
   expect(from.ranges).toEqual(["", "bytes=70000-", "bytes=140000-", "bytes=210000-", "bytes=280000-"]);
 });
 
-test("what an earlier process left is continued", async () => {
+test("a partial download of an earlier process is continued", async () => {
   verifies("stt.model.download-resumes");
   const from = await mirror(serve);
   const leaving = new AbortController();
@@ -125,7 +125,7 @@ test("what an earlier process left is continued", async () => {
   expect((await readFile(from.path)).equals(FILE)).toBe(true);
 });
 
-test("what was left of another file is thrown away", async () => {
+test("a partial download of another file is discarded", async () => {
   const from = await mirror(serve);
   await download(from.call(), never);
   await rm(from.path);
@@ -135,7 +135,7 @@ test("what was left of another file is thrown away", async () => {
   expect((await readFile(from.path)).equals(FILE)).toBe(true);
 });
 
-test("what was left and is longer than the file is thrown away", async () => {
+test("a partial download that is longer than the file is discarded", async () => {
   const from = await mirror(serve);
   await download(from.call(), never);
   await rm(from.path);
@@ -144,7 +144,7 @@ test("what was left and is longer than the file is thrown away", async () => {
   expect((await readFile(from.path)).equals(FILE)).toBe(true);
 });
 
-test("a server that cannot continue is asked for all of it", async () => {
+test("the whole file is requested from a server that cannot continue a download", async () => {
   const from = await mirror((request, response, at) => {
     if (at.count === 1) return serveOnly(50_000)(request, response, at);
     response.writeHead(200, { "content-length": FILE.length }).end(FILE);
@@ -153,7 +153,7 @@ test("a server that cannot continue is asked for all of it", async () => {
   expect((await readFile(from.path)).equals(FILE)).toBe(true);
 });
 
-test("a server that fails for a while is asked again", async () => {
+test("a server that fails for a while is retried", async () => {
   const from = await mirror((request, response, at) =>
     at.count < 4 ? response.writeHead(at.count === 1 ? 503 : 429).end() : serve(request, response, at),
   );
@@ -161,7 +161,7 @@ test("a server that fails for a while is asked again", async () => {
   expect(from.ranges).toHaveLength(4);
 });
 
-test("a redirect is followed, with the range", async () => {
+test("a redirect is followed with the same range", async () => {
   const from = await mirror((request, response, at) => {
     if (request.url?.startsWith("/elsewhere") === true) return serveOnly(200_000)(request, response, at);
     response.writeHead(302, { location: "/elsewhere" }).end();
@@ -172,19 +172,19 @@ test("a redirect is followed, with the range", async () => {
 
 test.each<{ what: string; answer: Answer; more?: Partial<Download>; message: RegExp }>([
   {
-    what: "that is another file than the one asked for",
+    what: "with a wrong checksum",
     answer: (_request, response) => response.writeHead(200).end(Buffer.alloc(FILE.length)),
-    message: /^What 127\.0\.0\.1:\d+ sent is not the file that was asked for: its checksum is another$/,
+    message: /^The file from 127\.0\.0\.1:\d+ has the wrong checksum$/,
   },
   {
-    what: "that is not there",
+    what: "that the server does not have",
     answer: (_request, response) => response.writeHead(404).end(),
-    message: /^127\.0\.0\.1:\d+ does not give the file: it answered with status 404$/,
+    message: /^127\.0\.0\.1:\d+ refused the download with status 404$/,
   },
   {
-    what: "that is longer than it may be",
+    what: "that is longer than expected",
     answer: (_request, response) => response.writeHead(200).end(Buffer.alloc(FILE.length + 1)),
-    message: /sends more than the 300000 bytes that the file has$/,
+    message: /sent more than the expected 300000 bytes$/,
   },
   {
     what: "of a server that keeps failing",
@@ -192,12 +192,12 @@ test.each<{ what: string; answer: Answer; more?: Partial<Download>; message: Reg
     message: /answered with status 503$/,
   },
   {
-    what: "of a server that falls silent",
+    what: "of a server that stops sending",
     answer: (_request, response) => response.writeHead(200).write("x"),
-    more: { patience: { stallMs: 100, firstPauseMs: 5 } },
+    more: { retryTiming: { stallMs: 100, firstPauseMs: 5 } },
     message: /^127\.0\.0\.1:\d+ stopped sending$/,
   },
-])("a file $what is not taken, and the message says so without the URL", async ({ answer, more, message }) => {
+])("a file $what is rejected, and the message says why without the URL", async ({ answer, more, message }) => {
   verifies("stt.model.download-is-checked");
   const from = await mirror(answer);
   const outcome = download(from.call(more), never);
@@ -206,13 +206,13 @@ test.each<{ what: string; answer: Answer; more?: Partial<Download>; message: Reg
   expect(await left(from)).not.toContain("model.bin");
 });
 
-test("a server that is not there is named", async () => {
+test("the error names a server that cannot be reached", async () => {
   const from = await mirror(serve);
   const outcome = download(from.call({ url: "http://127.0.0.1:9/model.bin" }), never);
   await expect(outcome).rejects.toMatchObject({ message: "127.0.0.1:9 cannot be reached" });
 });
 
-test("two who want the same file at once fetch it once", async () => {
+test("two simultaneous downloads of the same file fetch it once", async () => {
   const from = await mirror(serve);
   await Promise.all([download(from.call(), never), download(from.call(), never)]);
   expect(from.ranges).toEqual([""]);

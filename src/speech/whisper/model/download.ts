@@ -9,49 +9,50 @@ import { withFileLock } from "./file-lock.ts";
 
 export interface Download {
   readonly url: string;
-  /** Where the file will be; while it is not whole it lies beside it, with `.part` at its end. */
+  /** Where the file is stored. Until it is complete, it has the suffix `.part`. */
   readonly path: string;
-  /** Null: whatever comes. */
+  /** The exact size in bytes; null if not known. */
   readonly bytes: number | null;
   readonly sha256: string;
   readonly onProgress: (receivedBytes: number, totalBytes: number | null) => void;
-  /** Null where the usual patience is right. */
-  readonly patience?: Patience;
+  /** Left out for the usual timing. */
+  readonly retryTiming?: RetryTiming;
 }
 
-export interface Patience {
-  /** After so long without a byte the connection is given up. */
+export interface RetryTiming {
+  /** The connection is closed after this long without a byte. */
   readonly stallMs: number;
-  /** Before the second try; it doubles with each further one that brings nothing. */
+  /** Pause before the second try; it doubles with each further try that brings no byte. */
   readonly firstPauseMs: number;
 }
 
 /**
- * The file could not be had. The message is a sentence without a full stop; it names the host, and no other part of the
- * URL.
+ * The file could not be downloaded. The message is a sentence without a full stop, and names no part of the URL but the
+ * host.
  */
 export class DownloadError extends Error {
   override readonly name = "DownloadError";
 }
 
-const PATIENCE: Patience = { stallMs: 30_000, firstPauseMs: 1000 };
-/** Tries in a row that bring no byte. */
+const RETRY_TIMING: RetryTiming = { stallMs: 30_000, firstPauseMs: 1000 };
+/** Consecutive tries that bring no byte. */
 const TRIES_IN_VAIN_MAX = 5;
-/** Where the size is not known, a file is not larger than this. */
+/** Limit for a file of unknown size. */
 const BYTES_MAX = 16 * 1024 ** 3;
 const PART_MODE = 0o644;
 
-/** The stall watch ends what takes too long. */
-const WAITING = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+/** Has no timeouts of its own: `StallWatch` ends stalled requests. */
+const UNTIMED_AGENT = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
 
-/** Something that a later try may overcome. */
-class Interruption extends Error {
-  override readonly name = "Interruption";
+/** A failure that a later try may overcome. */
+class RetryableFailure extends Error {
+  override readonly name = "RetryableFailure";
 }
 
 /**
- * Has a file there, whole and checked. What an earlier try left is continued, and two processes do not do it at once.
- * Rejects with `DownloadError` or the signal's reason; then what has come so far is kept for the next try.
+ * Downloads a file and verifies its checksum. Continues a partial download; a lock keeps other processes from
+ * downloading the same file. Rejects with `DownloadError` or the signal's reason, and keeps the received bytes for the
+ * next try.
  */
 export async function download(call: Download, signal: AbortSignal): Promise<void> {
   await mkdir(dirname(call.path), { recursive: true });
@@ -59,10 +60,10 @@ export async function download(call: Download, signal: AbortSignal): Promise<voi
     if ((await sizeOf(call.path)) !== null) return; // Another process was faster.
     try {
       if (await fetchAll(call, signal)) return;
-      // What an earlier try left belonged to something else.
+      // The partial download was part of another file.
       await rm(partOf(call), { force: true });
       if (await fetchAll(call, signal)) return;
-      throw new DownloadError(`What ${hostOf(call)} sent is not the file that was asked for: its checksum is another`);
+      throw new DownloadError(`The file from ${hostOf(call)} has the wrong checksum`);
     } catch (error) {
       signal.throwIfAborted();
       throw asDownloadError(error, call);
@@ -70,15 +71,15 @@ export async function download(call: Download, signal: AbortSignal): Promise<voi
   });
 }
 
-/** False where all bytes came, and they are not the right ones; they are removed then. */
+/** False if all bytes arrived with a wrong checksum; the bytes are then removed. */
 async function fetchAll(call: Download, signal: AbortSignal): Promise<boolean> {
-  const { firstPauseMs } = call.patience ?? PATIENCE;
+  const { firstPauseMs } = call.retryTiming ?? RETRY_TIMING;
   for (let inVain = 0; ; ) {
     const before = (await sizeOf(partOf(call))) ?? 0;
     try {
       return await tryOnce(call, signal);
     } catch (error) {
-      if (!(error instanceof Interruption)) throw error;
+      if (!(error instanceof RetryableFailure)) throw error;
       const after = (await sizeOf(partOf(call))) ?? 0;
       inVain = after > before ? 0 : inVain + 1;
       if (inVain >= TRIES_IN_VAIN_MAX) throw new DownloadError(error.message, { cause: error });
@@ -95,7 +96,7 @@ async function tryOnce(call: Download, signal: AbortSignal): Promise<boolean> {
   if (call.bytes === null || received !== call.bytes) {
     const { reply, stall } = await ask(call, received, signal);
     if (received > 0 && reply.status !== 206) {
-      await part.truncate(0); // The server begins at the beginning.
+      await part.truncate(0); // The server ignored the range and sends the whole file.
       received = 0;
       hash = createHash("sha256");
     }
@@ -128,37 +129,37 @@ async function receive(call: Download, { reply, stall, part, received: before, h
       if (!(chunk instanceof Uint8Array)) continue;
       received += chunk.length;
       if (received > (total ?? BYTES_MAX))
-        throw new DownloadError(`${hostOf(call)} sends more than the ${total ?? BYTES_MAX} bytes that the file has`);
+        throw new DownloadError(`${hostOf(call)} sent more than the expected ${total ?? BYTES_MAX} bytes`);
       await part.appendFile(chunk);
       hash.update(chunk);
       call.onProgress(received, total);
     }
   } catch (error) {
-    throw interruption(error, call);
+    throw asFailure(error, call);
   } finally {
     stall.end();
   }
-  if (total !== null && received < total) throw new Interruption(`${hostOf(call)} broke off the download`);
+  if (total !== null && received < total) throw new RetryableFailure(`${hostOf(call)} broke off the download`);
 }
 
-/** Asks for what is missing; the reply is one of success. */
+/** Requests the missing bytes and returns a successful reply. */
 async function ask(
   call: Download,
   received: number,
   signal: AbortSignal,
 ): Promise<{ readonly reply: Response; readonly stall: StallWatch }> {
-  const stall = new StallWatch((call.patience ?? PATIENCE).stallMs);
+  const stall = new StallWatch((call.retryTiming ?? RETRY_TIMING).stallMs);
   const headers = { "accept-encoding": "identity", ...(received > 0 ? { range: `bytes=${received}-` } : {}) };
   try {
     const either = AbortSignal.any([signal, stall.signal]);
-    const reply = await fetch(call.url, { headers, signal: either, dispatcher: WAITING });
+    const reply = await fetch(call.url, { headers, signal: either, dispatcher: UNTIMED_AGENT });
     stall.touch();
     if (reply.status === 200 || (reply.status === 206 && isContinuation(reply, received))) return { reply, stall };
     await reply.body?.cancel();
     throw await refusal(call, reply.status);
   } catch (error) {
     stall.end();
-    throw interruption(error, call);
+    throw asFailure(error, call);
   }
 }
 
@@ -168,22 +169,22 @@ function isContinuation(reply: Response, received: number): boolean {
 
 async function refusal(call: Download, status: number): Promise<Error> {
   if (status === 206 || status === 416) {
-    await rm(partOf(call), { force: true }); // What is here is no beginning of what is there.
-    return new Interruption(`${hostOf(call)} cannot continue the download`);
+    await rm(partOf(call), { force: true }); // The partial download does not fit the server's file.
+    return new RetryableFailure(`${hostOf(call)} cannot continue the download`);
   }
   if (status === 408 || status === 429 || status >= 500)
-    return new Interruption(`${hostOf(call)} answered with status ${status}`);
-  return new DownloadError(`${hostOf(call)} does not give the file: it answered with status ${status}`);
+    return new RetryableFailure(`${hostOf(call)} answered with status ${status}`);
+  return new DownloadError(`${hostOf(call)} refused the download with status ${status}`);
 }
 
-function interruption(error: unknown, call: Download): Error {
-  if (error instanceof DownloadError || error instanceof Interruption) return error;
+function asFailure(error: unknown, call: Download): Error {
+  if (error instanceof DownloadError || error instanceof RetryableFailure) return error;
   const code = isRecord(error) ? error["code"] : null;
   if (code === "ENOSPC" || code === "EDQUOT")
-    return new DownloadError("There is no room left for the model file", { cause: error });
+    return new DownloadError("No disk space is left for the model file", { cause: error });
   if (error instanceof Error && error.name === "TimeoutError")
-    return new Interruption(`${hostOf(call)} stopped sending`, { cause: error });
-  return new Interruption(`${hostOf(call)} cannot be reached`, { cause: error });
+    return new RetryableFailure(`${hostOf(call)} stopped sending`, { cause: error });
+  return new RetryableFailure(`${hostOf(call)} cannot be reached`, { cause: error });
 }
 
 function asDownloadError(error: unknown, call: Download): DownloadError {
@@ -216,7 +217,7 @@ async function hashOf(path: string, bytes: number, signal: AbortSignal): Promise
   return hash;
 }
 
-/** Aborts its signal once nothing has been touched for a while. */
+/** Aborts its signal if `touch` is not called for `stallMs`. */
 class StallWatch {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;

@@ -13,7 +13,7 @@ async function lockPath(): Promise<string> {
   return join(folder, "work.lock");
 }
 
-test("one works at a time, and each gets what its work gives", async () => {
+test("the work of one caller runs at a time, and each caller gets its own result", async () => {
   const path = await lockPath();
   let working = 0;
   const most: number[] = [];
@@ -29,14 +29,14 @@ test("one works at a time, and each gets what its work gives", async () => {
   expect(most).toEqual([1, 1, 1]);
 });
 
-test("work that fails lets go", async () => {
+test("the lock is released when the work fails", async () => {
   const path = await lockPath();
   await expect(withFileLock(path, never, () => Promise.reject(new Error("failed")))).rejects.toThrow("failed");
   expect(await withFileLock(path, never, () => Promise.resolve("done"))).toBe("done");
   expect(await readdir(join(path, ".."))).toEqual([]);
 });
 
-test("a lock that was left by somebody who is gone is taken over, by one of those who wait", async () => {
+test("one of the waiting callers takes over the lock of a dead process", async () => {
   const path = await lockPath();
   await writeFile(path, "somebody else");
   const longAgo = new Date(Date.now() - 60_000);
@@ -51,7 +51,7 @@ test("a lock that was left by somebody who is gone is taken over, by one of thos
   expect(await Promise.all([1, 2, 3].map(() => withFileLock(path, never, work)))).toEqual([1, 1, 1]);
 });
 
-test("a lock that is held is kept fresh", async () => {
+test("the holder keeps touching its lock", async () => {
   const path = await lockPath();
   await withFileLock(path, never, async () => {
     const { mtimeMs } = await stat(path);
@@ -60,7 +60,7 @@ test("a lock that is held is kept fresh", async () => {
   });
 });
 
-test("waiting ends when nobody wants it any more", async () => {
+test("waiting ends when the signal aborts", async () => {
   const path = await lockPath();
   await writeFile(path, "somebody else");
   const leaving = new AbortController();

@@ -4,14 +4,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isRecord } from "../../../base/json/records.ts";
 
 const HEARTBEAT_MS = 2000;
-/** A lock that nobody has touched for so long was left by a process that is gone. */
+/** A lock that was not touched for this long belongs to a dead process. */
 const STALE_MS = 30_000;
 const POLL_MS = 200;
 
 /**
- * Does work that one process at a time may do, by a file that is there meanwhile; waits for whoever does it now. The
- * holder touches the file, so that nobody has to wait for a dead one. Rejects with the signal's reason if that aborts
- * while it waits.
+ * Runs `work` while holding a lock file that one process can hold at a time, and waits for the lock first. The holder
+ * touches the file regularly, so that a dead holder's lock can be removed. Rejects with the signal's reason if that
+ * aborts during the wait.
  */
 export async function withFileLock<T>(path: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const token = randomUUID();
@@ -39,7 +39,7 @@ async function take(path: string, token: string): Promise<boolean> {
   }
 }
 
-/** Whoever removes it holds another lock meanwhile, and looks again: the first one may have been taken anew since. */
+/** Removes the lock under a second lock, after another check: meanwhile a live process may have taken the first one. */
 async function removeStale(path: string): Promise<void> {
   if (!(await isStale(path))) return;
   const breaker = `${path}.break`;

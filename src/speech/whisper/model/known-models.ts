@@ -3,9 +3,7 @@ export interface KnownModel {
   readonly sha256: string;
 }
 
-/**
- * The models that can be had by name, as they lie at the download address: sizes and checksums of the published files.
- */
+/** The models that can be downloaded by name, with the sizes and checksums of the published files. */
 export const KNOWN_MODELS: ReadonlyMap<string, KnownModel> = new Map(
   Object.entries({
     tiny: { bytes: 77_691_713, sha256: "be07e048e1e599ad46341c8d2a135645097a538221678b7acdd1b1919c6e1b21" },
@@ -28,7 +26,7 @@ export const KNOWN_MODELS: ReadonlyMap<string, KnownModel> = new Map(
   }),
 );
 
-/** How the package `nodejs-whisper` and whisper.cpp call the file of a model. */
+/** The file name that `nodejs-whisper` and whisper.cpp give to a model. */
 export function modelFileName(name: string): string {
   return `ggml-${name}.bin`;
 }

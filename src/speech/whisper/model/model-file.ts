@@ -1,29 +1,29 @@
 import { open } from "node:fs/promises";
 
-/** What whisper.cpp's model files begin with. */
+/** The first number of every whisper.cpp model file. */
 const MAGIC = 0x67676d6c;
 const HEADER_NUMBERS = 12;
-/** Vocabularies below this size are English. */
+/** Models with a smaller vocabulary know English only. */
 const MULTILINGUAL_VOCABULARY_MIN = 51_865;
 const WORDS_MAX = 1_000_000;
 
-/** The file is no model that whisper.cpp reads. The message is a sentence without a full stop. */
+/** The file is not a model that whisper.cpp can read. The message is a sentence without a full stop. */
 export class ModelFileError extends Error {
   override readonly name = "ModelFileError";
 }
 
 export interface ModelShape {
-  /** Encoder positions of a whole window: 50 a second. */
+  /** Encoder positions of a whole window, at 50 per second. */
   readonly positionsMax: number;
   readonly isMultilingual: boolean;
 }
 
-/** Reads the beginning of a model file. Rejects with `ModelFileError`. */
+/** Reads the header of a model file. Rejects with `ModelFileError`. */
 export async function readModelShape(path: string): Promise<ModelShape> {
   const header = Buffer.alloc(HEADER_NUMBERS * 4);
   const bytesRead = await readStart(path, header);
   if (bytesRead < header.length || header.readInt32LE(0) !== MAGIC)
-    throw new ModelFileError(`${path} is no model file of whisper.cpp`);
+    throw new ModelFileError(`${path} is not a whisper.cpp model file`);
   const vocabulary = header.readInt32LE(4);
   const positionsMax = header.readInt32LE(8);
   if (vocabulary < 1 || vocabulary > WORDS_MAX || positionsMax < 1)

@@ -13,32 +13,35 @@ import {
 } from "./model-store.ts";
 import { type PackedModel, unpackModel } from "./packed-model.ts";
 
-/** A model that comes with the program and answers while the chosen one is not there, and where it is unpacked. */
-export interface StandIn {
+/** A small model that comes with the program and replaces the configured model until that is available. */
+export interface DemoModel {
   readonly model: PackedModel;
   readonly folder: string;
 }
 
-/** The model to use for now. */
+/** The model that the engine loads. */
 export interface ModelInUse extends FoundModel {
   readonly name: string;
-  /** What its checksum should be; null where nobody said. */
+  /** The expected checksum in hex; null if none is known. */
   readonly sha256: string | null;
-  /** Why it is not the chosen one, as a sentence without a full stop, and how many words it knows; null where it is. */
-  readonly standsInFor: { readonly reason: string; readonly words: number } | null;
+  /**
+   * For the demo model: why it is used, as a sentence without a full stop, and how many words it knows. Null for the
+   * configured model.
+   */
+  readonly demo: { readonly reason: string; readonly words: number } | null;
 }
 
 export interface ModelSearchOptions {
   readonly choice: ModelChoice;
-  /** Null: there is no speech without the chosen model. */
-  readonly standIn: StandIn | null;
+  /** Null if there is no speech without the configured model. */
+  readonly demoModel: DemoModel | null;
   readonly log: Logger;
 }
 
-/** Whoever starts offline should not have to start again. */
+/** Downloads are retried, so that a server that starts offline needs no restart. */
 const AGAIN_MS = 60_000;
 
-/** Finds the chosen model, and something to do without it. */
+/** Finds the configured model, or the demo model until that is available. */
 export class ModelSearch {
   readonly #options: ModelSearchOptions;
 
@@ -47,11 +50,11 @@ export class ModelSearch {
   }
 
   /**
-   * Shows the download, and null once there is a model. Rejects as `findModel` does, but for what a later download may
-   * mend.
+   * Finds the model to start with. Calls `show` with the progress of the download, and with null once a model is found.
+   * Failed downloads are retried; other errors are those of `findModel`.
    */
   async first(show: (status: EngineStatus | null) => void, signal: AbortSignal): Promise<ModelInUse> {
-    const { choice, standIn, log } = this.#options;
+    const { choice, demoModel, log } = this.#options;
     const onProgress = (receivedBytes: number, totalBytes: number | null): void =>
       show({ state: "downloading", receivedBytes, totalBytes });
     for (;;) {
@@ -62,11 +65,10 @@ export class ModelSearch {
       } catch (error) {
         const mayComeLater = error instanceof DownloadError;
         const isNotAllowed = error instanceof ModelMissing && error.isNotAllowed;
-        if (!mayComeLater && !(isNotAllowed && standIn !== null)) throw error;
-        if (mayComeLater)
-          log.warn({ error }, "the speech model could not be downloaded; it is tried again in a minute");
-        if (standIn !== null) {
-          const found = await this.#useStandIn(standIn, error.message);
+        if (!mayComeLater && !(isNotAllowed && demoModel !== null)) throw error;
+        if (mayComeLater) log.warn({ error }, "the speech model could not be downloaded; the next try is in a minute");
+        if (demoModel !== null) {
+          const found = await this.#useDemoModel(demoModel, error.message);
           show(null);
           return found;
         }
@@ -77,8 +79,8 @@ export class ModelSearch {
   }
 
   /**
-   * The chosen model, once it is there: downloaded, or put where it is looked for. Rejects with the signal's reason,
-   * and as `findModel` does.
+   * Waits until the configured model is available, by download or because somebody put the file there. Rejects with the
+   * signal's reason, or as `findModel` does.
    */
   async later(signal: AbortSignal): Promise<ModelInUse> {
     const { choice } = this.#options;
@@ -96,25 +98,25 @@ export class ModelSearch {
     onProgress: (receivedBytes: number, totalBytes: number | null) => void,
     signal: AbortSignal,
   ): Promise<ModelInUse> {
-    const { choice, standIn } = this.#options;
-    if (choice.path === null && choice.name === standIn?.model.name)
-      return { ...(await unpacked(standIn)), standsInFor: null };
+    const { choice, demoModel } = this.#options;
+    if (choice.path === null && choice.name === demoModel?.model.name)
+      return { ...(await unpacked(demoModel)), demo: null };
     const found = await findModel(choice, onProgress, signal);
-    return { ...found, name: modelName(choice), sha256: expectedSha256(choice), standsInFor: null };
+    return { ...found, name: modelName(choice), sha256: expectedSha256(choice), demo: null };
   }
 
-  async #useStandIn(standIn: StandIn, reason: string): Promise<ModelInUse> {
-    const { name, words } = standIn.model;
-    const found = await unpacked(standIn);
+  async #useDemoModel(demoModel: DemoModel, reason: string): Promise<ModelInUse> {
+    const { name, words } = demoModel.model;
+    const found = await unpacked(demoModel);
     this.#options.log.warn(
       { model: name, words, reason },
-      "a demo model answers in place of the speech model: it knows digits and commands of a synthetic voice",
+      "a demo model answers in place of the speech model: it only knows digits and commands in a synthetic voice",
     );
-    return { ...found, standsInFor: { reason, words } };
+    return { ...found, demo: { reason, words } };
   }
 }
 
-async function unpacked({ model, folder }: StandIn): Promise<Omit<ModelInUse, "standsInFor">> {
+async function unpacked({ model, folder }: DemoModel): Promise<Omit<ModelInUse, "demo">> {
   const path = await unpackModel(model, folder);
   return { path, shape: await readModelShape(path), name: model.name, sha256: model.sha256 };
 }

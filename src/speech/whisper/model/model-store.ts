@@ -2,26 +2,26 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { download, type Patience } from "./download.ts";
+import { download, type RetryTiming } from "./download.ts";
 import { KNOWN_MODELS, modelFileName } from "./known-models.ts";
 import { type ModelShape, readModelShape } from "./model-file.ts";
 
 export interface ModelChoice {
-  /** A file; null: the model of this name. */
+  /** Path of a model file; null to use `name`. */
   readonly path: string | null;
   /** Such as `base.en`. */
   readonly name: string;
-  /** Where models lie, and where they are downloaded to. */
+  /** Where models are looked for first and downloaded to. */
   readonly folder: string;
-  /** Other folders in which a model may lie already. Nothing is written there. */
+  /** Other folders that may hold the model. They are only read. */
   readonly otherFolders: readonly string[];
   readonly mayDownload: boolean;
   /** A folder of files on some server, such as `https://huggingface.co/ggerganov/whisper.cpp/resolve/main`. */
   readonly downloadUrl: string;
-  /** The checksum of the file in hex; null: that of the published file of this name. */
+  /** SHA-256 of the file in hex; null for that of the published file of this name. */
   readonly sha256: string | null;
-  readonly patience?: Patience;
-  /** How long after a download in vain it is tried again. */
+  readonly retryTiming?: RetryTiming;
+  /** How long after a failed download the next one starts, in milliseconds. */
   readonly againMs?: number;
 }
 
@@ -30,10 +30,10 @@ export interface FoundModel {
   readonly shape: ModelShape;
 }
 
-/** There is no such model. The message is a sentence without a full stop. */
+/** The model does not exist here. The message is a sentence without a full stop. */
 export class ModelMissing extends Error {
   override readonly name = "ModelMissing";
-  /** Whether it could be downloaded, if that were allowed. */
+  /** Whether the model is missing only because downloads are not allowed. */
   readonly isNotAllowed: boolean;
 
   constructor(message: string, { isNotAllowed = false }: { readonly isNotAllowed?: boolean } = {}) {
@@ -47,19 +47,19 @@ type OnProgress = (receivedBytes: number, totalBytes: number | null) => void;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
 /**
- * The model that was chosen, downloaded if need be. Rejects with `ModelMissing`, `ModelFileError`, `DownloadError` or
- * the signal's reason.
+ * Finds the configured model, and downloads it if needed. Rejects with `ModelMissing`, `ModelFileError`,
+ * `DownloadError` or the signal's reason.
  */
 export async function findModel(choice: ModelChoice, onProgress: OnProgress, signal: AbortSignal): Promise<FoundModel> {
   if (choice.path !== null) {
     return { path: choice.path, shape: await readModelShape(choice.path) };
   }
   if (!NAME.test(choice.name)) throw new ModelMissing(`There is no speech model called "${choice.name}"`);
-  const path = (await lyingThere(choice)) ?? (await downloaded(choice, onProgress, signal));
+  const path = (await findOnDisk(choice)) ?? (await downloaded(choice, onProgress, signal));
   return { path, shape: await readModelShape(path) };
 }
 
-/** What a model is called where it is shown: such as `base.en`. */
+/** The name under which a model is shown, such as `base.en`. */
 export function modelName({ path, name }: ModelChoice): string {
   if (path === null) return name;
   return basename(path)
@@ -67,20 +67,20 @@ export function modelName({ path, name }: ModelChoice): string {
     .replace(/\.bin$/, "");
 }
 
-/** Hex digest of a whole file. */
+/** SHA-256 of a whole file, in hex. */
 export async function sha256OfFile(path: string, signal: AbortSignal): Promise<string> {
   const hash = createHash("sha256");
   for await (const chunk of createReadStream(path, { signal })) if (chunk instanceof Uint8Array) hash.update(chunk);
   return hash.digest("hex");
 }
 
-/** What the checksum of a model's file should be; null where nobody said. */
+/** The expected SHA-256 of the model file in hex, or null if none is known. */
 export function expectedSha256({ path, name, sha256 }: ModelChoice): string | null {
   return sha256 ?? (path === null ? (KNOWN_MODELS.get(name)?.sha256 ?? null) : null);
 }
 
-/** Null where the file is nowhere, or has another size than the published one. */
-async function lyingThere({ folder, otherFolders, name, sha256 }: ModelChoice): Promise<string | null> {
+/** The path of the model file, or null if no folder holds it with the published size. */
+async function findOnDisk({ folder, otherFolders, name, sha256 }: ModelChoice): Promise<string | null> {
   const bytes = sha256 === null ? (KNOWN_MODELS.get(name)?.bytes ?? null) : null;
   for (const place of [folder, ...otherFolders]) {
     const path = join(place, modelFileName(name));
@@ -96,13 +96,13 @@ async function downloaded(choice: ModelChoice, onProgress: OnProgress, signal: A
   const sha256 = expectedSha256(choice);
   if (sha256 === null)
     throw new ModelMissing(
-      `There is no speech model ${path}, and "${name}" is not one that can be downloaded: those are ${[...KNOWN_MODELS.keys()].join(", ")}`,
+      `There is no speech model ${path}, and "${name}" cannot be downloaded; the models that can are ${[...KNOWN_MODELS.keys()].join(", ")}`,
     );
   if (!choice.mayDownload)
-    throw new ModelMissing(`There is no speech model ${path}, and WHISPER_DOWNLOAD does not allow to download it`, {
+    throw new ModelMissing(`There is no speech model ${path}, and WHISPER_DOWNLOAD forbids the download`, {
       isNotAllowed: true,
     });
-  await rm(path, { force: true }); // Whatever it is, it is not that model.
+  await rm(path, { force: true }); // A file of this name is there, but has the wrong size.
   await download(
     {
       url: `${downloadUrl.replace(/\/+$/, "")}/${modelFileName(name)}`,
@@ -110,7 +110,7 @@ async function downloaded(choice: ModelChoice, onProgress: OnProgress, signal: A
       bytes: choice.sha256 === null ? (KNOWN_MODELS.get(name)?.bytes ?? null) : null,
       sha256,
       onProgress,
-      ...(choice.patience === undefined ? {} : { patience: choice.patience }),
+      ...(choice.retryTiming === undefined ? {} : { retryTiming: choice.retryTiming }),
     },
     signal,
   );

@@ -17,7 +17,7 @@ async function packed(file: Buffer): Promise<{ readonly model: PackedModel; read
   return { model: { name: "small", path, bytes: BYTES.length, sha256, words: 3 }, folder: join(folder, "models") };
 }
 
-test("a model is unpacked under its name, and nothing else is left", async () => {
+test("a model is unpacked under its name, and no other file is left", async () => {
   const { model, folder } = await packed(gzipSync(BYTES));
   const path = await unpackModel(model, folder);
   expect(path).toBe(join(folder, "ggml-small.bin"));
@@ -25,7 +25,7 @@ test("a model is unpacked under its name, and nothing else is left", async () =>
   expect(await readdir(folder)).toEqual(["ggml-small.bin"]);
 });
 
-test("one that lies there damaged is unpacked anew, and one that is whole is left as it is", async () => {
+test("a damaged file is unpacked again, and an intact file is left unchanged", async () => {
   const { model, folder } = await packed(gzipSync(BYTES));
   const path = await unpackModel(model, folder);
   await writeFile(path, BYTES.subarray(1));
@@ -40,7 +40,7 @@ test.each([
   { what: "is cut off", file: gzipSync(BYTES).subarray(0, 30), message: /cannot be unpacked$/ },
   { what: "holds something else", file: gzipSync(Buffer.from("others")), message: /is damaged$/ },
   { what: "holds more", file: gzipSync(Buffer.concat([BYTES, BYTES])), message: /cannot be unpacked$/ },
-])("one that $what is not used", async ({ file, message }) => {
+])("a packed model that $what is rejected", async ({ file, message }) => {
   const { model, folder } = await packed(file);
   await expect(unpackModel(model, folder)).rejects.toThrow(message);
   expect(await readdir(folder).catch(() => [])).toEqual([]);

@@ -8,23 +8,26 @@ import { modelFileName } from "./known-models.ts";
 /** A small model that comes with the program. */
 export interface PackedModel {
   readonly name: string;
-  /** Its file, packed by gzip. */
+  /** The gzipped model file. */
   readonly path: string;
-  /** Of the file once it is unpacked. */
+  /** Size of the unpacked file; `sha256` is also that of the unpacked file. */
   readonly bytes: number;
   readonly sha256: string;
   /** How many words it knows. */
   readonly words: number;
 }
 
-/** It cannot be unpacked. The message is a sentence without a full stop. */
+/** The model cannot be unpacked. The message is a sentence without a full stop. */
 export class PackedModelError extends Error {
   override readonly name = "PackedModelError";
 }
 
 const unzip = promisify(gunzip);
 
-/** The path of the unpacked file in a folder, where it is left for the next time. Rejects with `PackedModelError`. */
+/**
+ * Unpacks a model into a folder, unless it is there already, and returns the file's path. Rejects with
+ * `PackedModelError`.
+ */
 export async function unpackModel(model: PackedModel, folder: string): Promise<string> {
   const path = join(folder, modelFileName(model.name));
   const there = await readFile(path).catch(() => null);
@@ -35,7 +38,7 @@ export async function unpackModel(model: PackedModel, folder: string): Promise<s
   try {
     await mkdir(folder, { recursive: true });
     await writeFile(part, bytes);
-    await rename(part, path); // Other processes may read it.
+    await rename(part, path); // Atomic, because other processes may read the file.
   } catch (error) {
     await rm(part, { force: true }).catch(() => {});
     throw new PackedModelError(`The speech model ${model.name} cannot be unpacked into ${folder}`, { cause: error });

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { PackedModel } from "./packed-model.ts";
 
-/** What scripts/fixture-model/spoken-words has trained. */
+/** The demo model, trained by scripts/fixture-model/spoken-words. */
 export const SPOKEN_WORDS: PackedModel = {
   name: "spoken-words-fixture",
   path: join(import.meta.dirname, "../../../../assets/ggml-spoken-words-fixture.bin.gz"),

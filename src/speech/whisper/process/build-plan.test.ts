@@ -17,7 +17,7 @@ test.each([
   expect(buildFlags(on)).toContain(`-DGGML_NATIVE=${native}`);
 });
 
-test("another source, machine, set of flags or addition is another build", () => {
+test("a different source, machine, set of flags or addition gets its own build folder", () => {
   const names = [
     buildFolderName("0.3.1", machine({}), "a"),
     buildFolderName("0.3.2", machine({}), "a"),
@@ -35,7 +35,7 @@ test.each([
   ["[100%] Built target whisper-server\n", 100],
   ["-- Configuring done\n", null],
   ["warning: [ 42%] in the middle", null],
-])("%j is at %j percent", (text, percent) => {
+])("the output %j means %j percent", (text, percent) => {
   expect(progressOf(text)).toBe(percent);
 });
 

@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 
-/** What the programs of the build are made for. */
+/** The machine that the engine is built for. */
 export interface Machine {
-  /** As Node names them: `linux`, `x64`. */
+  /** Node's names, such as `linux` and `x64`. */
   readonly platform: string;
   readonly architecture: string;
-  /** What the processor can, as Linux names it; null where that is not known. */
+  /** Linux's names of the processor's features; null if they are not known. */
   readonly processorFlags: ReadonlySet<string> | null;
 }
 
-/** What x86-64 programs of the portable build ask of a processor. */
+/** The processor features that the portable x86-64 build needs. */
 const PORTABLE_NEEDS = ["avx2", "bmi2", "f16c", "fma"] as const;
 
 const COMMON_FLAGS = [
@@ -20,9 +20,8 @@ const COMMON_FLAGS = [
 ] as const;
 
 /**
- * How whisper.cpp is configured. The portable instructions of x86-64 run on any processor of the last ten years, and
- * were measured to be faster than what the compiler makes of the newest ones; where a processor lacks them, and on
- * other architectures, the build is for this very machine.
+ * CMake flags for whisper.cpp. The portable x86-64 build runs on any processor of the last ten years, and measured
+ * faster than a native build. Processors without these features, and other architectures, get a native build.
  */
 export function buildFlags({ architecture, processorFlags }: Machine): readonly string[] {
   const isPortable =
@@ -31,8 +30,8 @@ export function buildFlags({ architecture, processorFlags }: Machine): readonly 
 }
 
 /**
- * The folder of one build among others: another source, other flags or another machine are another build.
- * `additions`: the text of what is compiled in besides the source.
+ * The folder of one build. Its name changes with the source, the flags, the machine and `additions`, the text of the
+ * files that are compiled in besides the source.
  */
 export function buildFolderName(packageVersion: string, machine: Machine, additions: string): string {
   const { platform, architecture } = machine;
@@ -43,7 +42,7 @@ export function buildFolderName(packageVersion: string, machine: Machine, additi
   return `whisper-server-${packageVersion}-${platform}-${architecture}-${key}`;
 }
 
-/** How far the compiler is, as make and Ninja say it; null where the text does not say. */
+/** The last progress in percent that make or Ninja printed in this text, or null. */
 export function progressOf(text: string): number | null {
   const percents = [...text.matchAll(/^\[ *(\d{1,3})%\]/gm)].map(([, percent]) => Number(percent));
   const steps = [...text.matchAll(/^\[(\d+)\/(\d+)\]/gm)].map(([, done, all]) => (Number(done) / Number(all)) * 100);

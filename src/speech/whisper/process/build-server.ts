@@ -22,23 +22,23 @@ import { buildFlags, buildFolderName, type Machine, progressOf } from "./build-p
 
 export interface BuiltServer {
   readonly program: string;
-  /** Of whisper.cpp; null where it is not known. */
+  /** Version of whisper.cpp; null if not known. */
   readonly version: string | null;
-  /** Whether it can listen on a Unix socket; otherwise it listens on a port of the loopback address. */
+  /** Whether it can listen on a Unix socket. Otherwise it listens on a loopback port. */
   readonly opensSocket: boolean;
 }
 
 export interface BuildOptions {
-  /** Builds are kept here, each in a folder of its own. */
+  /** Each build has its own folder in here. */
   readonly folder: string;
-  /** How far the compiler is; null while it is not known. */
+  /** Called with the progress of the compiler, in percent; null while it is not known. */
   readonly onProgress: (percent: number | null) => void;
 }
 
 /** The engine cannot be built. The message is a sentence without a full stop. */
 export class BuildError extends Error {
   override readonly name = "BuildError";
-  /** Whether this machine lacks programs that building needs. */
+  /** Whether the machine lacks programs that the build needs. */
   readonly isMachineLacking: boolean;
 
   constructor(message: string, options: ErrorOptions & { readonly isMachineLacking?: boolean } = {}) {
@@ -54,8 +54,8 @@ interface Source {
 }
 
 const PROGRAM = "whisper-server";
-/** How the folders are called in which compilers work. */
-const TREE = "building-";
+/** Prefix of the temporary folders in which compilers work. */
+const TREE_PREFIX = "building-";
 const JOBS_MAX = 8;
 const COMPLAINT_CHARACTERS_MAX = 600;
 
@@ -63,22 +63,21 @@ const COMPLAINT_CHARACTERS_MAX = 600;
 const SOURCE = "cpp/whisper.cpp";
 const MODELS = "cpp/whisper.cpp/models";
 
-/** What lets the server listen on a Unix socket, and what tells CMake to compile it in. */
+/** The code that lets the server listen on a Unix socket, and the CMake file that adds it to the build. */
 const SOCKET_HEADER = join(import.meta.dirname, "engine-socket.h");
 const SOCKET_CMAKE = join(import.meta.dirname, "engine-socket.cmake");
-/** A server built with that header says so when this is in its environment. */
+/** A server built with that header prints `ANNOUNCEMENT` if this is in its environment. */
 const ANNOUNCE = { ANTIPHON_ENGINE_ANNOUNCE: "1" };
 const ANNOUNCEMENT = "listens on unix sockets";
 
-/** Where `nodejs-whisper` keeps the models that its own program downloads. */
+/** The folder in which `nodejs-whisper` stores the models that it downloads. */
 export function packageModelsFolder(): string {
   return join(packageFolder(), MODELS);
 }
 
 /**
- * The server program of the whisper.cpp that `nodejs-whisper` brings, built at the first call and found at all later
- * ones. The package itself stays as it is. Of several processes that ask at once, one builds. Rejects with `BuildError`
- * or the signal's reason.
+ * The server program of whisper.cpp, built on the first call from the source in `nodejs-whisper`. The package itself is
+ * not changed. If several processes call at once, one of them builds. Rejects with `BuildError` or the signal's reason.
  */
 export async function builtServer({ folder, onProgress }: BuildOptions, signal: AbortSignal): Promise<BuiltServer> {
   const source = await findSource();
@@ -96,13 +95,13 @@ export async function builtServer({ folder, onProgress }: BuildOptions, signal: 
   return built;
 }
 
-/** The folder of whisper.cpp's source, and how it is configured on this machine. Rejects with `BuildError`. */
+/** The folder of whisper.cpp's source and the CMake flags for this machine. Rejects with `BuildError`. */
 export async function engineSource(): Promise<{ readonly source: string; readonly flags: readonly string[] }> {
   const [{ folder }, machine] = await Promise.all([findSource(), thisMachine()]);
   return { source: folder, flags: buildFlags(machine) };
 }
 
-/** Checks that a program is one of whisper.cpp's servers. Rejects with `BuildError`. */
+/** Checks that a program is a whisper.cpp server. Rejects with `BuildError`. */
 export async function checkServer(program: string, signal: AbortSignal): Promise<BuiltServer> {
   let said = "";
   const onOutput = (text: string): void => {
@@ -114,8 +113,7 @@ export async function checkServer(program: string, signal: AbortSignal): Promise
     signal.throwIfAborted();
     throw new BuildError(`The speech engine ${program} does not run: ${messageOf(error)}`, { cause: error });
   }
-  if (!said.includes("--request-path"))
-    throw new BuildError(`${program} is no server of whisper.cpp, or one that is too old`);
+  if (!said.includes("--request-path")) throw new BuildError(`${program} is not a whisper.cpp server, or is too old`);
   return { program, version: null, opensSocket: said.includes(ANNOUNCEMENT) };
 }
 
@@ -129,7 +127,7 @@ async function build(source: Source, flags: readonly string[], task: BuildTask):
   const { program, onProgress, signal } = task;
   await needPrograms(signal);
   await removeLeftovers(dirname(program));
-  const tree = await mkdtemp(join(dirname(program), TREE));
+  const tree = await mkdtemp(join(dirname(program), TREE_PREFIX));
   try {
     const withSocket = `-DCMAKE_PROJECT_whisper.cpp_INCLUDE=${SOCKET_CMAKE}`;
     await cmake(["-S", source.folder, "-B", tree, withSocket, ...flags], tree, { signal });
@@ -145,9 +143,9 @@ async function build(source: Source, flags: readonly string[], task: BuildTask):
   }
 }
 
-/** Of builds whose process was killed; whoever builds is the only one. */
+/** Removes the temporary folders of killed builds. Must hold the build lock, so that no other build is running. */
 async function removeLeftovers(folder: string): Promise<void> {
-  const leftovers = (await readdir(folder)).filter((name) => name.startsWith(TREE));
+  const leftovers = (await readdir(folder)).filter((name) => name.startsWith(TREE_PREFIX));
   for (const name of leftovers) await rm(join(folder, name), { recursive: true, force: true });
 }
 
@@ -156,7 +154,7 @@ interface CmakeOptions {
   readonly onProgress?: BuildOptions["onProgress"];
 }
 
-/** Gives way to whatever else the machine has to do. */
+/** Runs CMake at low priority, so that the build does not slow down other programs. */
 async function cmake(args: readonly string[], folder: string, { signal, onProgress }: CmakeOptions): Promise<void> {
   const onOutput = (text: string): void => {
     const percent = progressOf(text);
@@ -170,7 +168,7 @@ async function cmake(args: readonly string[], folder: string, { signal, onProgre
   }
 }
 
-/** Says what is missing before a configuration says it in fifty lines. */
+/** Checks for the needed programs first, because CMake reports a missing one in fifty lines. */
 async function needPrograms(signal: AbortSignal): Promise<void> {
   const compilers = 'command -v c++ || command -v g++ || command -v clang++ || test -n "$CXX"';
   const needs = [
@@ -187,7 +185,7 @@ async function needPrograms(signal: AbortSignal): Promise<void> {
     );
 }
 
-/** Commands that install all that building needs, each with the program that it runs. */
+/** Commands that install everything the build needs, each with the program that must exist to run it. */
 const INSTALLERS = [
   { program: "apt-get", command: "apt-get install cmake make g++" },
   { program: "dnf", command: "dnf install cmake make gcc-c++" },
@@ -250,5 +248,5 @@ function isExecutable(path: string): Promise<boolean> {
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message.slice(-COMPLAINT_CHARACTERS_MAX) : "it ended";
+  return error instanceof Error ? error.message.slice(-COMPLAINT_CHARACTERS_MAX) : "it exited";
 }

@@ -10,7 +10,7 @@ import { wavHeader } from "../../../audio/wav.ts";
 import { readJson } from "../../../base/json/read-json.ts";
 import { type ProgramEnd, startGuarded, statusText } from "../../../programs/guarded-child.ts";
 import { SPEECH_RATE_HZ } from "../../speech-engine.ts";
-import { type Heard, readReply } from "../engine-reply.ts";
+import { type EngineReply, readReply } from "../engine-reply.ts";
 import type { BuiltServer } from "./build-server.ts";
 
 export interface EngineCommand {
@@ -21,14 +21,14 @@ export interface EngineCommand {
 
 export interface Question {
   readonly samples: Int16Array;
-  /** How many positions of the encoder to look at; null: all. */
+  /** How many encoder positions to compute; null for all. */
   readonly positions: number | null;
-  /** A code that the engine knows, or `auto`. */
+  /** A language code that the engine knows, or `auto`. */
   readonly language: string;
   readonly prompt: string | null;
 }
 
-/** The engine lives, and does not answer this question. */
+/** The engine is running but rejected this question. */
 export class EngineRefusal extends Error {
   override readonly name = "EngineRefusal";
 }
@@ -43,17 +43,14 @@ const SECRET_BYTES = 16;
 const POLL_MS = 25;
 const START_MS_MAX = 10 * 60_000;
 const REPLY_BYTES_MAX = 16 * 1024 * 1024;
-/** The engine itself uses no more than half of its text window. */
+/** The engine uses no more than half of its text window for the prompt. */
 const PROMPT_CHARACTERS_MAX = 2000;
 
-/** Signals by which a program ends that its processor, or its own checks, stop. */
+/** Exit statuses of the engine: SIGILL, and its own status for a model that cannot be loaded. */
 const ILLEGAL_INSTRUCTION = 128 + 4;
 const MODEL_NOT_LOADED = 3;
 
-/**
- * The engine takes one question after the other, and closes its connections when it likes: each question gets one of
- * its own.
- */
+/** The engine answers one question at a time and may close idle connections, so each question gets a new connection. */
 const CONNECTIONS = { pipelining: 0, headersTimeout: 0, bodyTimeout: 0 } as const;
 
 /** Where an engine listens. */
@@ -61,19 +58,19 @@ type Address =
   | { readonly type: "socket"; readonly folder: string; readonly path: string }
   | { readonly type: "port"; readonly port: number; readonly secretPath: string };
 
-/** The operating system's limit of the path of a socket is 104 or 108 bytes. */
+/** Operating systems limit the path of a socket to 104 or 108 bytes. */
 const SOCKET_PATH_BYTES_MAX = 100;
 
 /**
- * whisper.cpp's server as a child that keeps its model in memory. It answers whoever reaches it and loads any file, so
- * nobody else may reach it: it listens on a Unix socket in a folder of mode 700. A server without that listens on
- * loopback, under a path that nobody can guess, but that other users of this machine can read in the list of processes.
+ * A whisper.cpp server as a child process that keeps its model in memory. It has no access control and loads any file,
+ * so only this process may reach it: it listens on a Unix socket in a folder of mode 700. A server without socket
+ * support listens on loopback under a secret path, which other users of the machine can read in the process list.
  */
 export class EngineProcess {
   readonly #url: string;
   readonly #connections: Agent;
   readonly #kill: () => void;
-  /** Resolves when the engine is gone, for whatever reason. */
+  /** Resolves when the process has ended, for any reason. */
   readonly ended: Promise<ProgramEnd>;
 
   private constructor(address: Address, ended: Promise<ProgramEnd>, kill: () => void) {
@@ -85,12 +82,11 @@ export class EngineProcess {
   }
 
   /**
-   * Resolves once the model is loaded. Rejects with `EngineStartError` or the signal's reason, and leaves nothing
-   * running then.
+   * Starts the engine and resolves once its model is loaded. Rejects with `EngineStartError` or the signal's reason;
+   * then no process is left.
    */
   static async start(command: EngineCommand, signal: AbortSignal): Promise<EngineProcess> {
-    // The engine shows what lies in its folder to whoever asks, so that is a folder in which nothing can ever lie: one
-    // that is gone.
+    // The engine serves the files of its working folder, so it runs in a folder that is deleted after the start.
     const folder = await temporaryFolder();
     try {
       return await EngineProcess.#startIn(folder, command, signal);
@@ -106,7 +102,7 @@ export class EngineProcess {
       program: command.server.program,
       args: commandLine(command, address),
       folder,
-      environment: { GGML_NO_BACKTRACE: "1" }, // A debugger that looks for the cause of a crash takes 300 ms.
+      environment: { GGML_NO_BACKTRACE: "1" }, // Attaching a debugger after a crash takes 300 ms.
       ...ownFolder,
     });
     const ended = removingSocket(child.ended, address);
@@ -120,15 +116,15 @@ export class EngineProcess {
       signal.throwIfAborted();
       throw error instanceof EngineStartError
         ? error
-        : new EngineStartError(whyNotStarted(end, command), { cause: error });
+        : new EngineStartError(describeFailedStart(end, command), { cause: error });
     }
   }
 
   /**
-   * Rejects with `EngineRefusal`, the signal's reason, or whatever a broken connection gives. One that is aborted may
-   * still keep the engine busy.
+   * Rejects with `EngineRefusal`, the signal's reason, or the error of a broken connection. An aborted question may
+   * keep the engine busy for a while.
    */
-  async ask(question: Question, signal: AbortSignal): Promise<Heard> {
+  async ask(question: Question, signal: AbortSignal): Promise<EngineReply> {
     const body = formOf(question);
     const reply = await this.#fetch("/inference", { method: "POST", body, signal });
     const text = await readText(reply);
@@ -138,9 +134,9 @@ export class EngineProcess {
     return heard;
   }
 
-  /** Resolves when the engine has ended whatever it was doing. */
+  /** Resolves when the engine has finished its current work. */
   async untilIdle(signal: AbortSignal): Promise<void> {
-    const body = new FormData(); // A question without sound has to wait for its turn, and is refused then.
+    const body = new FormData(); // The engine queues this request and rejects it in its turn, because it has no sound.
     body.set("response_format", "json");
     await readText(await this.#fetch("/inference", { method: "POST", body, signal }));
   }
@@ -172,20 +168,20 @@ export class EngineProcess {
   }
 }
 
-/** Why an engine that has run is gone: half a sentence. */
-export function whyEnded({ status }: ProgramEnd): string {
+/** Why an engine ended, as a clause for an error message. */
+export function describeEnd({ status }: ProgramEnd): string {
   if (status === ILLEGAL_INSTRUCTION) return "this processor lacks instructions that the engine was built for";
-  return `it ended with ${statusText(status)}`;
+  return `it exited with ${statusText(status)}`;
 }
 
-function whyNotStarted(end: ProgramEnd, { modelPath }: EngineCommand): string {
+function describeFailedStart(end: ProgramEnd, { modelPath }: EngineCommand): string {
   if (end.status === MODEL_NOT_LOADED) return `The speech engine cannot load the model ${modelPath}`;
-  return `The speech engine does not start: ${whyEnded(end)}`;
+  return `The speech engine does not start: ${describeEnd(end)}`;
 }
 
 /**
- * With flash attention the engine rounds windows up to multiples of 256 positions, and fills the difference with what
- * it kept of an earlier sound: whose words are heard again then.
+ * With flash attention the engine rounds windows up to multiples of 256 positions and fills the rest with data of an
+ * earlier sound, whose words then appear again.
  */
 const WITHOUT_FLASH_ATTENTION = ["--no-flash-attn"] as const;
 
@@ -200,10 +196,10 @@ function commandLine({ modelPath, threads }: EngineCommand, address: Address): s
 }
 
 /**
- * What a question says beside its sound. The probabilities of languages would cost a second pass; lines are not broken,
- * which the engine would do inside words; no text is carried from one window into the next, as that makes loops; the
- * two thresholds keep it from inventing text at quiet ends. The most likely token is taken always: where the engine is
- * in doubt it would otherwise draw at random, and hear the same recording differently each time.
+ * Form fields of every question. Language probabilities would cost a second pass. A large `max_len` avoids line breaks
+ * inside words. No text carries over to the next window (`max_context`), because that causes loops. The two thresholds
+ * avoid invented text at quiet ends. `temperature_inc` 0 disables random sampling, so that a recording always gives the
+ * same text.
  */
 const FIELDS: Readonly<Record<string, string>> = {
   response_format: "verbose_json",
@@ -242,7 +238,7 @@ async function readText(reply: Response): Promise<string> {
   return Buffer.concat(pieces).toString("utf8");
 }
 
-/** Only this user can open it: the mode is 700. */
+/** Has mode 700, so that only this user can open it. */
 function temporaryFolder(): Promise<string> {
   const bytes = Buffer.byteLength(join(tmpdir(), "antiphon-whisper-XXXXXX/socket"));
   return mkdtemp(join(bytes > SOCKET_PATH_BYTES_MAX ? "/tmp" : tmpdir(), "antiphon-whisper-"));

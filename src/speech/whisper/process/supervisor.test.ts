@@ -14,8 +14,8 @@ test.each([
   { what: "the tenth", endsMs: endsWithin(10, 30_000), inVain: 0, next: { type: "soon", pauseMs: 5000 } },
   { what: "the eleventh", endsMs: endsWithin(11, 30_000), inVain: 0, next: { type: "rest", pauseMs: 10_000 } },
   { what: "eleven within an hour", endsMs: endsWithin(11, 3_600_000), inVain: 0, next: { type: "soon", pauseMs: 0 } },
-  { what: "a start in vain", endsMs: [NOW], inVain: 1, next: { type: "soon", pauseMs: 100 } },
-  { what: "three starts in vain", endsMs: [NOW], inVain: 3, next: { type: "rest", pauseMs: 10_000 } },
+  { what: "a failed start", endsMs: [NOW], inVain: 1, next: { type: "soon", pauseMs: 100 } },
+  { what: "three failed starts", endsMs: [NOW], inVain: 3, next: { type: "rest", pauseMs: 10_000 } },
 ])("after $what: $next", ({ endsMs, inVain, next }) => {
   expect(nextStart(endsMs, inVain, NOW)).toEqual(next);
 });

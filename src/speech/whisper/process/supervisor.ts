@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../../../base/logger.ts";
-import { type EngineCommand, EngineProcess, EngineStartError, whyEnded } from "./engine-process.ts";
+import { describeEnd, type EngineCommand, EngineProcess, EngineStartError } from "./engine-process.ts";
 
 export interface SupervisorOptions {
   readonly command: EngineCommand;
-  /** Asks a new engine something before it is shown to anyone; what it rejects with is a start in vain. */
+  /** Tests a new engine before use; if it rejects, the start has failed. */
   readonly tryOut: (engine: EngineProcess, signal: AbortSignal) => Promise<void>;
   readonly onReady: (engine: EngineProcess) => void;
-  /** The engine is away, and will be started again soon. */
+  /** The engine ended and restarts soon. */
   readonly onRestart: () => void;
-  /** The engine is away, and will be for a while. `reason`: a sentence without a full stop. */
+  /** The engine keeps failing and restarts only after a long pause. `reason` is a sentence without a full stop. */
   readonly onFailure: (reason: string) => void;
   readonly log: Logger;
 }
 
-/** Keeps one engine running until the signal aborts; then nothing of it is left. Rejects with the signal's reason. */
+/** Keeps one engine running until the signal aborts, then stops it. Rejects with the signal's reason. */
 export async function superviseEngine(options: SupervisorOptions, signal: AbortSignal): Promise<never> {
   const endsMs: number[] = [];
   let startsInVain = 0;
@@ -26,7 +26,7 @@ export async function superviseEngine(options: SupervisorOptions, signal: AbortS
     const next = nextStart(endsMs, startsInVain, Date.now());
     if (next.type === "rest") options.onFailure(reason);
     else options.onRestart();
-    options.log.warn({ reason, pauseMs: next.pauseMs }, "the speech engine is started anew");
+    options.log.warn({ reason, pauseMs: next.pauseMs }, "restarting the speech engine");
     await sleep(next.pauseMs, undefined, { signal });
     endsMs.splice(0, Math.max(0, endsMs.length - ENDS_KEPT));
   }
@@ -47,9 +47,12 @@ async function runOnce(
     signal.addEventListener("abort", stop, { once: true });
     try {
       if (!(await survives(engine, tryOut(engine, signal)))) {
-        await Promise.race([engine.ended, sleep(END_MS_MAX)]); // A connection breaks before its process is seen to end.
+        await Promise.race([engine.ended, sleep(END_MS_MAX)]); // A crash breaks the connection before the exit is seen.
         engine.kill();
-        return { wasReady: false, reason: `The speech engine fails with this model: ${whyEnded(await engine.ended)}` };
+        return {
+          wasReady: false,
+          reason: `The speech engine fails with this model: ${describeEnd(await engine.ended)}`,
+        };
       }
       log.info(
         { startMs: Math.round(performance.now() - startedMs), threads: command.threads },
@@ -58,7 +61,7 @@ async function runOnce(
       onReady(engine);
       const end = await engine.ended;
       if (!signal.aborted) log.warn({ status: end.status, lastWords: end.lastWords }, "the speech engine ended");
-      return { wasReady: true, reason: `The speech engine keeps ending: ${whyEnded(end)}` };
+      return { wasReady: true, reason: `The speech engine keeps exiting: ${describeEnd(end)}` };
     } finally {
       signal.removeEventListener("abort", stop);
       engine.kill();
@@ -84,9 +87,9 @@ const FIRST_PAUSE_MS = 100;
 const PAUSE_MS_MAX = 5000;
 const REST_MS = 10_000;
 
-/** Beyond so many ends within a minute the engine rests, and says that it failed. */
+/** An engine that ends more often within a minute counts as failed and restarts after `REST_MS`. */
 const ENDS_IN_A_MINUTE_MAX = 10;
-/** So many starts in a row that come to nothing mean that the next will not do better. */
+/** After this many consecutive failed starts the engine counts as failed. */
 const STARTS_IN_VAIN_MAX = 3;
 
 type Restart =
@@ -94,8 +97,8 @@ type Restart =
   | { readonly type: "rest"; readonly pauseMs: number };
 
 /**
- * What to do about an engine that has ended. `endsMs`: when it did, the last time included, in order.
- * `startsInVain`: how many of its last starts did not make it ready.
+ * When to restart an engine that has ended. `endsMs` holds the times at which it ended, in order and with the latest.
+ * `startsInVain` counts its latest consecutive failed starts.
  */
 export function nextStart(endsMs: readonly number[], startsInVain: number, nowMs: number): Restart {
   const recent = endsMs.filter((endMs) => nowMs - endMs < WINDOW_MS).length;

@@ -1,7 +1,7 @@
 import { type SpeechEngine, SpeechError } from "./speech-engine.ts";
 
-/** Stands where nobody transcribes. `reason`: a sentence without a full stop. */
-export function createNoSpeech(reason: string): SpeechEngine {
+/** An engine that refuses every request. `reason` is a sentence without a full stop, which is shown to callers. */
+export function createDisabledEngine(reason: string): SpeechEngine {
   return {
     name: "nobody",
     status: () => ({ state: "failed", reason }),
