@@ -2,14 +2,14 @@ import { hashApiKey } from "../base/api-key.ts";
 import { missingKey, wrongKey } from "./errors.ts";
 import type { KeyFinder } from "./ports.ts";
 
-/** Whose stream it is. */
+/** The caller of a stream. */
 export interface CloudCaller {
   readonly keyId: string;
 }
 
 type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Reads `x-api-key`. Rejects with the 401 of a key that is missing, wrong, revoked or expired. */
+/** Checks `x-api-key`. Rejects with a 401 if the key is missing, unknown, revoked or expired. */
 export function createKeyCheck(keys: KeyFinder): (headers: RequestHeaders) => Promise<CloudCaller> {
   return async (headers) => {
     const given = headers["x-api-key"];

@@ -12,9 +12,7 @@ import { brokenMessage } from "../local-stt/errors.ts";
 import type { StreamProtocol } from "../local-stt/stream-protocol.ts";
 import { streamEnd } from "./errors.ts";
 
-/**
- * The cloud stream: finals come at pauses, and nothing but words is answered. The engine does not say how sure it is.
- */
+/** The cloud stream: finals come at pauses, and only transcripts are sent. The engine reports no confidence. */
 export const CLOUD_PROTOCOL: StreamProtocol<CloudInterimMessage | CloudFinalMessage> = {
   interim: true,
   finals: "at_pauses",
@@ -24,7 +22,7 @@ export const CLOUD_PROTOCOL: StreamProtocol<CloudInterimMessage | CloudFinalMess
   endOf: streamEnd,
 };
 
-/** A heartbeat is null. Throws the `ApiError` that says how a message breaks the schema. */
+/** Null for a heartbeat. Throws an `ApiError` that says how a message breaks the schema. */
 function readCloudMessage(value: unknown): SttClientMessage | null {
   if (!validateCloudClientMessage(value)) throw brokenMessage(reasonOf(value));
   if (value.type === "heartbeat") return null;

@@ -11,13 +11,13 @@ export interface CloudParts {
   readonly rates: StreamRates;
 }
 
-/** Counts a stream that somebody wants to open. Rejects with the 429 of who has to wait. */
+/** Counts the opening of a stream. Rejects with a 429 if the key has to wait. */
 export async function countStream(rates: StreamRates, { keyId }: CloudCaller): Promise<void> {
   const waitMs = await rates.takeStream(keyId);
   if (waitMs !== null) throw rateLimited(waitMs);
 }
 
-/** Throws the `ApiError` with which an upgrade would be refused now, and counts nothing. */
+/** Rejects with the `ApiError` that an upgrade would get now. Counts nothing. */
 export async function refuseAsUpgrade({ sessions, rates }: CloudParts, { keyId }: CloudCaller): Promise<void> {
   const waitMs = await rates.waitMs(keyId);
   if (waitMs !== null) throw rateLimited(waitMs);
@@ -25,8 +25,8 @@ export async function refuseAsUpgrade({ sessions, rates }: CloudParts, { keyId }
 }
 
 /**
- * Begins a stream of `/stt/v1/stream`; what is to be sent comes out of the iteration, which throws the `ApiError` that
- * ends it.
+ * Starts a stream of `/stt/v1/stream` and returns the messages to send. Their iteration throws the `ApiError` that ends
+ * the stream.
  */
 export function openCloudStream(
   { sessions, rates }: CloudParts,

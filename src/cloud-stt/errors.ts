@@ -2,7 +2,7 @@ import type { CloudErrorMessage } from "../../generated/local-stt/types.ts";
 import { ApiError } from "../base/api-error.ts";
 import { brokenMessage } from "../local-stt/errors.ts";
 
-/** What the cloud stream says besides the errors of the local one. */
+/** Makes an error that only the cloud server has. */
 function fault(status: number, code: string, message: string, headers: Record<string, string> = {}): ApiError {
   return new ApiError({ status, type: code, code, message, headers });
 }
@@ -12,14 +12,14 @@ export function missingKey(): ApiError {
 }
 
 export function wrongKey(): ApiError {
-  return unauthorized("The key in x-api-key is not known, or its time is over.");
+  return unauthorized("The key in x-api-key is unknown, revoked or expired.");
 }
 
 function unauthorized(message: string): ApiError {
   return fault(401, "invalid_api_key", message, { "WWW-Authenticate": 'ApiKey realm="speech to text"' });
 }
 
-/** At an upgrade, and on a stream whose key sends more than it may. */
+/** For an upgrade, and for a stream whose key sends more than it may. */
 export function rateLimited(waitMs: number): ApiError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   return fault(429, "rate_limited", `The key has reached its limit. Please try again in ${seconds} s.`, {
@@ -28,8 +28,8 @@ export function rateLimited(waitMs: number): ApiError {
 }
 
 /**
- * The error that ends a stream, with the status that its close code goes by. What only the local stream tells apart is
- * a broken message here.
+ * The error that ends a stream; its status selects the close code. The cloud contract has no `chunk_too_large`, so that
+ * becomes `invalid_message`.
  */
 export function streamEnd(error: ApiError): ApiError {
   return error.code === "chunk_too_large" ? brokenMessage(error.message) : error;
@@ -44,7 +44,7 @@ const CODES: Readonly<Record<string, CloudErrorMessage["code"]>> = {
   unsupported_language: "unsupported_language",
 };
 
-/** The last message of a stream that such an error ends. */
+/** The last message of a stream that ends with this error. */
 export function errorMessage(error: ApiError): CloudErrorMessage {
   return { type: "error", code: CODES[error.code ?? ""] ?? "internal_error", message: error.message };
 }

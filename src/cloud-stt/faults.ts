@@ -5,8 +5,7 @@ import { localSttFaults } from "../local-stt/faults.ts";
 import { errorMessage } from "./errors.ts";
 
 /**
- * How the cloud server says what went wrong before or around its streams: as the local one, but that a binary frame is
- * a broken message like others.
+ * The errors of the cloud server that arise outside its streams: those of the local server, except for binary frames.
  */
 export function cloudSttFaults(log: Logger) {
   return {

@@ -2,15 +2,15 @@ import { BYTES_PER_SAMPLE } from "../audio/pcm.ts";
 import { isRecord } from "../base/json/records.ts";
 import { rateLimited } from "./errors.ts";
 
-/** The rate of a stream whose audio names none. */
+/** Sample rate of a stream whose messages name none. */
 const DEFAULT_RATE_HZ = 16_000;
-/** Less is no rate that the contract knows, and would make a little sound last for hours. */
+/** Lower rates are invalid, and would turn few bytes into hours of sound, so they are not used for counting. */
 const RATE_HZ_MIN = 8000;
 
-/** Resolves to the milliseconds to wait where that much sound is too much, else to null. */
+/** Counts sound. Resolves to the milliseconds to wait if it exceeds the limit, otherwise to null. */
 type TakeSound = (ms: number) => Promise<number | null>;
 
-/** Passes messages on, and counts the sound in them; `next` rejects with the `ApiError` of sound that is too much. */
+/** Passes messages on and counts their sound. `next` rejects with an `ApiError` if the sound exceeds the limit. */
 export class MeteredMessages implements AsyncIterableIterator<unknown, unknown> {
   readonly #messages: AsyncIterator<unknown, unknown>;
   readonly #take: TakeSound;
@@ -38,7 +38,7 @@ export class MeteredMessages implements AsyncIterableIterator<unknown, unknown> 
     return (await this.#messages.return?.()) ?? { done: true, value: undefined };
   }
 
-  /** Goes by what is sent, before it is known whether it can be read. */
+  /** Length of the sound in a message that is not validated yet. */
   #soundMs(message: unknown): number {
     if (!isRecord(message) || typeof message["audio_base64"] !== "string") return 0;
     const { sample_rate: rateHz, audio_base64: base64 } = message;

@@ -1,6 +1,6 @@
-/** Finds the keys that may call. */
+/** Finds valid API keys. */
 export interface KeyFinder {
-  /** By `hashApiKey`. Null: no key has this hash, or it has come to its end. */
+  /** Finds a key by the hash that `hashApiKey` makes; null if it is unknown, revoked or expired. */
   findByHash(hash: string): Promise<CallingKey | null>;
 }
 
@@ -8,17 +8,17 @@ export interface CallingKey {
   readonly id: string;
 }
 
-/**
- * Counts the streams that keys open and the sound that they send. Who takes too much is refused until a wait is over.
- */
+/** Limits how many streams a key opens and how much sound it sends in a period. */
 export interface StreamRates {
-  /** Counts a stream. Resolves to the milliseconds to wait where the key may open none now, else to null. */
+  /** Counts a stream. Resolves to the milliseconds to wait if the key may open none now, otherwise to null. */
   takeStream(keyId: string): Promise<number | null>;
   /**
-   * Counts sound of an open stream. Resolves to the milliseconds to wait where the key may send no more now, else to
+   * Counts sound of an open stream. Resolves to the milliseconds to wait if the key may send no more now, otherwise to
    * null.
    */
   takeSound(keyId: string, ms: number): Promise<number | null>;
-  /** What `takeStream` would wait for, where it is not the stream itself that is one too many; nothing is counted. */
+  /**
+   * Resolves to the milliseconds to wait if the key has already exceeded a limit, otherwise to null. Counts nothing.
+   */
   waitMs(keyId: string): Promise<number | null>;
 }

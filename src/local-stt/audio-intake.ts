@@ -3,11 +3,11 @@ import { Resampler } from "../audio/resampler.ts";
 import { LIVE_SEGMENTS, Segmenter, type SpeechSegment } from "../speech/segmenter.ts";
 import { SPEECH_RATE_HZ } from "../speech/speech-engine.ts";
 
-/** The rate of a stream whose chunks name none. */
+/** Sample rate of a stream whose chunks name none. */
 const DEFAULT_RATE_HZ = 16_000;
 
 /**
- * Turns the bytes of a stream into segments of speech. A sample may be split between two pieces, and the rate may
+ * Turns the bytes of a stream into segments of speech. A sample may be split between two chunks, and the rate may
  * change.
  */
 export class AudioIntake {
@@ -22,17 +22,17 @@ export class AudioIntake {
     return this.#receivedBytes;
   }
 
-  /** How long the audio lasts that came so far, in milliseconds. */
+  /** Length of the received audio, in milliseconds. */
   get receivedMs(): number {
     return this.#receivedMs;
   }
 
-  /** Whether a byte came whose sample is not whole. */
+  /** Whether the received bytes end within a sample. */
   get isWithinSample(): boolean {
     return this.#receivedBytes % BYTES_PER_SAMPLE !== 0;
   }
 
-  /** The segments that end with these bytes. `rateHz` null: that of the bytes before. */
+  /** Adds bytes and returns the segments that they complete. If `rateHz` is null, the rate stays the same. */
   push(bytes: Uint8Array, rateHz: number | null): SpeechSegment[] {
     const before = rateHz === null || rateHz === this.#rateHz ? [] : this.#changeRate(rateHz);
     const samples = samplesOf(this.#frames.push(bytes));
@@ -41,7 +41,7 @@ export class AudioIntake {
     return [...before, ...this.#segmenter.push(this.#resampler.push(samples))];
   }
 
-  /** What was spoken since the last segment, and is not to be waited for any longer. */
+  /** Ends the open segment and returns what is not returned yet. */
   cut(): SpeechSegment[] {
     const ended = this.#segmenter.push(this.#resampler.end());
     this.#resampler = new Resampler(this.#rateHz, SPEECH_RATE_HZ);
@@ -49,12 +49,12 @@ export class AudioIntake {
     return last === null ? ended : [...ended, last];
   }
 
-  /** What is being spoken; null where nobody speaks. */
+  /** The open segment so far; null if nobody is speaking. */
   get open(): Int16Array | null {
     return this.#segmenter.open;
   }
 
-  /** What was heard at the old rate ends where the new one begins. */
+  /** Ends the open segment: no segment spans two rates. */
   #changeRate(rateHz: number): SpeechSegment[] {
     const segments = this.cut();
     this.#rateHz = rateHz;

@@ -3,9 +3,7 @@ import type { SchemaRefusal } from "../base/json/schema-refusal.ts";
 
 const NAME_CHARACTERS_MAX = 64;
 
-/**
- * What is wrong with a body, as a sentence that names the member. It repeats names of members and never their values.
- */
+/** A sentence that says why a body is invalid. It quotes names of members, never their values. */
 export function bodyRefusal(refusals: readonly SchemaRefusal[]): string {
   const [refusal] = refusals;
   if (refusal === undefined) return "The body breaks its schema.";
@@ -42,7 +40,7 @@ function knownMembers(schema: unknown): string {
   return properties.length === 0 ? "" : ` Known are: ${properties.join(", ")}.`;
 }
 
-/** `/messages/0/role` is `messages[0].role`. */
+/** Turns `/messages/0/role` into `messages[0].role`. */
 function placeOf(instancePath: string): string {
   const steps = instancePath.split("/").slice(1);
   return steps.reduce((place, step) => (/^\d+$/.test(step) ? `${place}[${step}]` : memberOf(place, step)), "");

@@ -42,7 +42,7 @@ function isLanguage(value: unknown): boolean {
   return typeof value === "string" && value.length <= LANGUAGE_CHARACTERS_MAX && LANGUAGE.test(value);
 }
 
-/** A text of that name is no file. */
+/** A text part is not accepted as a file. */
 function isAudio(value: unknown): value is Audio {
   return isRecord(value) && typeof value["read"] === "function";
 }

@@ -4,19 +4,16 @@ import { brokenMessage, chunkTooLarge } from "./errors.ts";
 
 export const CHUNK_BYTES_MAX = 1024 * 1024;
 
-/** What 16 bit little-endian PCM is called, in lower case. */
+/** Lowercase names of 16-bit little-endian PCM. */
 const PCM16_NAMES: ReadonlySet<string> = new Set(["pcm", "pcm16", "pcm16le", "pcm_s16le", "s16le", "linear16"]);
 const ALPHABET = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** Null: the chunk does not say, and means it. */
+/** Null if the chunk names no encoding, which means PCM. */
 export function isPcm16(encoding: string | null): boolean {
   return encoding === null || PCM16_NAMES.has(encoding.toLowerCase());
 }
 
-/**
- * The format of a file that was sent in place of samples, by the first bytes of a stream; null where they can be
- * samples.
- */
+/** Detects a file that was sent in place of samples by the first bytes of a stream; null if they can be samples. */
 export function fileFormatOf(start: Uint8Array): AudioFormat | null {
   const format = sniffFormat(start);
   return (format === "mp3" || format === "aac") && !hasRepeatedFrames(start) && !isTagged(start) ? null : format;
@@ -26,7 +23,8 @@ const FRAME_BYTES_MIN = 96;
 const FRAME_BYTES_MAX = 1441;
 
 /**
- * The head of one frame can be a loud sample. Two more at the same distance, give or take a byte of padding, cannot.
+ * Looks for three frame heads at equal distances, give or take a byte of padding. A single one may just be a loud
+ * sample.
  */
 function hasRepeatedFrames(bytes: Uint8Array): boolean {
   const isFrame = (place: number): boolean => bytes[place] === bytes[0] && bytes[place + 1] === bytes[1];
@@ -39,7 +37,7 @@ function isTagged(start: Uint8Array): boolean {
   return Buffer.from(start.subarray(0, 3)).toString("latin1") === "ID3";
 }
 
-/** The audio of a chunk, or what is wrong with it. */
+/** Decodes the audio of a chunk, or returns the error if it is not base64 or too large. */
 export function readAudio(base64: string): Uint8Array | ApiError {
   if (base64.length % 4 !== 0 || !ALPHABET.test(base64)) return brokenMessage("audio_base64 is not base64");
   const bytes = Buffer.from(base64, "base64");

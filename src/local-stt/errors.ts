@@ -1,12 +1,12 @@
 import type { SttErrorBody } from "../../generated/local-stt/types.ts";
 import { ApiError } from "../base/api-error.ts";
 
-/** Official clients and ours do not try again when they read it. */
-const NOT_AGAIN = { "x-should-retry": "false" };
+/** Tells the official clients and ours not to retry. */
+const NO_RETRY = { "x-should-retry": "false" };
 
 type Code = SttErrorBody["error"]["code"];
 
-/** The error catalogue of Interface B. */
+/** Makes an error of Interface B. This file lists all of them. */
 function fault(status: number, code: Code, message: string, headers: Record<string, string> = {}): ApiError {
   return new ApiError({ status, type: code, code, message, headers });
 }
@@ -37,7 +37,7 @@ export function bodyPackedTooTightly(ratioMax: number): ApiError {
   return fault(413, "upload_too_large", message);
 }
 
-/** No setting enlarges it. */
+/** For JSON bodies, whose limit no setting changes. */
 export function bodyTooLarge(bytesMax: number): ApiError {
   return fault(413, "upload_too_large", `The body is larger than ${bytesMax} bytes.`);
 }
@@ -62,7 +62,7 @@ export function upgradeRequired(path: string): ApiError {
   return fault(426, "upgrade_required", `${path} speaks WebSocket only.`, { Upgrade: "websocket" });
 }
 
-/** For messages of a stream; `reason` is part of a sentence. */
+/** For messages of a stream. */
 export function brokenMessage(reason: string): ApiError {
   return fault(400, "invalid_message", reason);
 }
@@ -79,7 +79,7 @@ export function messageTooLarge(bytesMax: number): ApiError {
   return fault(413, "chunk_too_large", `A message holds at most ${bytesMax} bytes.`);
 }
 
-/** On a stream. A file of another format is refused with `unsupportedFormat`. */
+/** For streams. Files of unknown formats get `unsupportedFormat`. */
 export function unsupportedEncoding(encoding: string): ApiError {
   return fault(
     400,
@@ -97,14 +97,14 @@ export function unsupportedLanguage(language: string, model: string | null): Api
   );
 }
 
-/** On a stream whose first chunk is the beginning of a file. */
+/** For a stream whose first chunk is the start of a file. */
 export function fileInsteadOfSamples(format: string): ApiError {
   const message = `Unsupported format: the chunk begins a ${format} file. Send 16-bit PCM samples alone, or upload the file.`;
   return fault(400, "unsupported_format", message);
 }
 
 export function endsWithinSample(): ApiError {
-  const message = "Unsupported format: the audio ends within a sample, so it is no 16-bit PCM, or a byte is missing.";
+  const message = "Unsupported format: the audio ends within a sample, so it is not 16-bit PCM, or a byte is missing.";
   return fault(400, "unsupported_format", message);
 }
 
@@ -159,11 +159,11 @@ export function transcriptionFailed(message: string): ApiError {
 
 export function providerNotConfigured(): ApiError {
   const message = "No provider is set up. Set FORMATTER_BASE_URL and FORMATTER_API_KEY, or start Ollama.";
-  return fault(500, "provider_not_configured", message, NOT_AGAIN);
+  return fault(500, "provider_not_configured", message, NO_RETRY);
 }
 
 export function providerUnauthorized(message: string): ApiError {
-  return fault(500, "provider_unauthorized", message, NOT_AGAIN);
+  return fault(500, "provider_unauthorized", message, NO_RETRY);
 }
 
 export function providerUnreachable(message: string): ApiError {
@@ -188,7 +188,7 @@ export function originNotAllowed(): ApiError {
 
 export function notImplemented(operationId: string): ApiError {
   const message = `The operation '${operationId}' is not implemented yet.`;
-  return fault(501, "not_implemented", message, NOT_AGAIN);
+  return fault(501, "not_implemented", message, NO_RETRY);
 }
 
 export function shuttingDown(): ApiError {
@@ -197,7 +197,7 @@ export function shuttingDown(): ApiError {
 
 export function storageFull(): ApiError {
   const message = "The server has no room left to store this.";
-  return fault(507, "storage_full", message, NOT_AGAIN);
+  return fault(507, "storage_full", message, NO_RETRY);
 }
 
 export function internalError(requestId: string): ApiError {

@@ -27,8 +27,8 @@ import {
 const STREAM: OperationId = "streamTranscription";
 
 /**
- * How Interface B says what went wrong before or around its operations. The log hears of bodies that are no stream in
- * the words of the specification.
+ * The errors of Interface B that arise outside its operations. A stream request with a wrong content type is logged
+ * with the text that the specification demands.
  */
 export function localSttFaults(log: Logger) {
   return {

@@ -2,10 +2,7 @@ import { AudioError } from "../audio-formats/audio-error.ts";
 import { SpeechError } from "../speech/speech-engine.ts";
 import type { SttContext } from "./context.ts";
 
-/**
- * Tells the log why there is no transcript. These messages may be shown: they hold no text and no sound. Other errors
- * are not told here.
- */
+/** Logs why a transcription failed. The logged messages hold no text and no sound. Other errors are not logged here. */
 export function logSpeechFailure({ log, requestId }: Pick<SttContext, "log" | "requestId">, error: unknown): void {
   if (error instanceof AudioError) return log.warn(fieldsOf(error, requestId), "a recording cannot be read");
   if (!(error instanceof SpeechError)) return;

@@ -1,6 +1,6 @@
 import { rememberJson } from "../base/json/json-text.ts";
 
-/** Characters of JSON that wait for a client to read them. */
+/** Limit of the JSON characters that wait to be read by the client. */
 const WAITING_CHARACTERS_MAX = 1024 * 1024;
 
 interface Waiting<T> {
@@ -8,7 +8,7 @@ interface Waiting<T> {
   readonly characters: number;
 }
 
-/** What is to be sent, as something to iterate over: messages are added at any time, and wait until they are taken. */
+/** A queue of messages to send, which its single reader iterates over. */
 export class Outbox<T extends object> implements AsyncIterableIterator<T, undefined> {
   readonly #leave: () => void;
   #waiting: Waiting<T>[] = [];
@@ -16,12 +16,12 @@ export class Outbox<T extends object> implements AsyncIterableIterator<T, undefi
   #ended: { readonly error: unknown } | null = null;
   #wake: () => void = () => {};
 
-  /** `leave` is called when whoever takes the messages stops to. */
+  /** `leave` is called when the reader stops iterating. */
   constructor(leave: () => void) {
     this.#leave = leave;
   }
 
-  /** Whether more waits than a client may leave unread. */
+  /** Whether more is waiting than a client may leave unread. */
   get isFull(): boolean {
     return this.#characters > WAITING_CHARACTERS_MAX;
   }
@@ -34,13 +34,13 @@ export class Outbox<T extends object> implements AsyncIterableIterator<T, undefi
     this.#wake();
   }
 
-  /** Nothing follows but `error`, which is thrown to whoever iterates; null: none. */
+  /** Ends the queue after the waiting messages. `error` is then thrown to the reader, unless it is null. */
   end(error: unknown): void {
     this.#ended ??= { error };
     this.#wake();
   }
 
-  /** Takes back what waits. */
+  /** Drops the waiting messages. */
   clear(): void {
     this.#waiting = [];
     this.#characters = 0;

@@ -18,32 +18,32 @@ export interface SessionParts {
   readonly speech: SpeechEngine;
   readonly places: StreamPlaces;
   readonly observer: SpeechObserver;
-  /** How long a client may say nothing. */
+  /** How long a client may send nothing, in milliseconds. */
   readonly idleMs: number;
 }
 
-/** One stream as its server knows it. */
+/** The request of one stream. */
 export interface StreamCall {
   readonly requestId: string;
   readonly log: Logger;
-  /** Aborts when the client leaves. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** The same of a stt-jsonl-v1 stream. */
+/** The request of a stt-jsonl-v1 stream. */
 export interface StreamRequest extends StreamCall {
   readonly transport: "ndjson" | "websocket";
   readonly interim: boolean;
 }
 
-/** After how long an engine that had no room is asked again. */
+/** Pause before a busy engine is asked again. */
 const BUSY_RETRY_MS = 250;
-/** Nobody ever waits for a guess. */
+/** Never aborts, because no client waits for a guess. */
 const NEVER = new AbortController().signal;
 
 /**
- * Begins a stt-jsonl-v1 stream, as `runStream` does. The log is told why it ended, of a broken line in the words of the
- * specification.
+ * Starts a stt-jsonl-v1 stream like `runStream`, and logs the error that ends it. An invalid line is logged with the
+ * text that the specification demands.
  */
 export function runSession(
   parts: SessionParts,
@@ -62,13 +62,13 @@ export function runSession(
 
 export interface ProtocolParts<Message> extends SessionParts {
   readonly protocol: StreamProtocol<Message>;
-  /** Told when the session is over, which it is not where a client leaves. */
+  /** Called when the session ends, but not when the client disconnects before. */
   readonly onEnd?: (error: ApiError | null) => void;
 }
 
 /**
- * Begins a stream; what is to be sent comes out of the iteration, which throws the `ApiError` that ends it. Throws
- * where no stream can be opened.
+ * Starts a stream and returns the messages to send. Their iteration throws the `ApiError` that ends the stream. Throws
+ * an `ApiError` if no stream can be opened.
  */
 export function runStream<Message extends object>(
   parts: ProtocolParts<Message>,
@@ -81,7 +81,7 @@ export function runStream<Message extends object>(
 type Command<Type extends SessionCommand["type"]> = Extract<SessionCommand, { readonly type: Type }>;
 type Question = Pick<Command<"guess">, "samples" | "context"> & { readonly isGuess: boolean };
 
-/** Gives a session what the world says, and does what it asks for. */
+/** Drives a session: passes it messages and transcripts, and carries out its commands. */
 class SessionDriver<Message extends object> {
   readonly #parts: ProtocolParts<Message>;
   readonly #messages: AsyncIterator<unknown>;
@@ -91,13 +91,13 @@ class SessionDriver<Message extends object> {
   readonly #stopping = new AbortController();
   readonly #giveBackPlace: () => void;
   readonly #closed: () => void;
-  /** Ends the guess that is being made. */
+  /** Aborts the running guess. */
   #guess = new AbortController();
-  /** Aborts once somebody waits for what is being transcribed. */
+  /** Aborts when the client begins to wait for the part that is being transcribed. */
   #hurry = new AbortController();
-  /** When each final that is still to come was asked for. */
+  /** Request times of the finals that are not made yet. */
   #askedAt: number[] = [];
-  /** Resolves whoever waits for the session to catch up. */
+  /** Resumes reading when the session has caught up. */
   #caughtUp: () => void = () => {};
 
   constructor(parts: ProtocolParts<Message>, messages: AsyncIterator<unknown>, request: StreamCall) {
@@ -142,7 +142,7 @@ class SessionDriver<Message extends object> {
     this.#parts.observer.audioReceived(this.#session.receivedMs - before);
   }
 
-  /** Does what may ask for finals, and remembers since when they are waited for. */
+  /** Takes a step of the session, and notes the time for each final that it requests. */
   #ask(step: () => readonly SessionCommand[]): void {
     const before = this.#session.finalsAsked;
     const commands = step();
@@ -150,18 +150,18 @@ class SessionDriver<Message extends object> {
     this.#perform(commands);
   }
 
-  /** What reading threw: a broken message, silence, or the end of the connection. */
+  /** Handles an error of reading: an invalid message, an idle client or a broken connection. */
   #breakOff(error: unknown): void {
     if (this.#stopping.signal.aborted) return;
     const fault = this.#parts.protocol.faultOf(error);
     if (fault === null) {
-      this.#request.log.debug({ err: error, requestId: this.#request.requestId }, "a stream broke off");
+      this.#request.log.debug({ err: error, requestId: this.#request.requestId }, "the connection of a stream broke");
       return this.#perform(this.#session.hangUp());
     }
     this.#ask(() => this.#session.fail(fault));
   }
 
-  /** Null where no more come. Throws where it is none, and where none comes for too long. */
+  /** The next message; null at the end. Throws if it is invalid or does not arrive in time. */
   async #nextMessage(): Promise<SttClientMessage | null> {
     for (;;) {
       const next = await this.#nextValue();
@@ -203,7 +203,7 @@ class SessionDriver<Message extends object> {
       case "guess":
         return void this.#makeGuess(command);
       case "drop_guess":
-        return this.#guess.abort(new Error("nobody needs the guess any more"));
+        return this.#guess.abort(new Error("the guess is outdated"));
       case "close":
         this.#parts.onEnd?.(command.error);
         return this.#end(command.error === null ? null : this.#parts.protocol.endOf(command.error));
@@ -241,7 +241,7 @@ class SessionDriver<Message extends object> {
     }
   }
 
-  /** A guess that fails is no loss. */
+  /** A failed guess is ignored. */
   async #makeGuess(speech: Command<"guess">): Promise<void> {
     this.#guess = new AbortController();
     const { signal } = this.#guess;
@@ -250,7 +250,7 @@ class SessionDriver<Message extends object> {
     if (!either.aborted) this.#perform(this.#session.guessed(heard?.text ?? ""));
   }
 
-  /** Where the engine has no room now, it is asked until it has: the audio waits here meanwhile. */
+  /** Retries while the engine is busy; meanwhile the audio waits here. */
   async #askEngine(
     { samples, context, isGuess }: Question,
     hurried: AbortSignal,
@@ -278,7 +278,10 @@ class SessionDriver<Message extends object> {
     this.#stopping.abort(new Error("the stream is over"));
     this.#caughtUp();
     this.#messages.return?.().catch((error: unknown) => {
-      this.#request.log.debug({ err: error, requestId: this.#request.requestId }, "a source failed when it was let go");
+      this.#request.log.debug(
+        { err: error, requestId: this.#request.requestId },
+        "closing the messages of a stream failed",
+      );
     });
     this.#giveBackPlace();
     this.#closed();

@@ -13,7 +13,7 @@ import {
   unsupportedFormat,
 } from "./errors.ts";
 
-/** What the client is told where an engine gave no transcript. */
+/** The error for the client when a transcription fails. */
 export function speechFault({ reason, message }: SpeechError): ApiError {
   const sentence = `${message}.`;
   switch (reason) {
@@ -33,8 +33,8 @@ export function speechFault({ reason, message }: SpeechError): ApiError {
 }
 
 /**
- * What was thrown while a recording was read or transcribed, as the client is told; what is neither's fault stays what
- * it is.
+ * Translates an error of reading or transcribing a recording to one for the client. Other errors are returned
+ * unchanged.
  */
 export function recordingFault(error: unknown): unknown {
   if (error instanceof SpeechError) return speechFault(error);

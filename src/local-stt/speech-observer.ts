@@ -1,8 +1,8 @@
-/** Told what is done with sound, for metrics. Nothing here may throw. */
+/** Counts streams and audio for metrics. Its functions must not throw. */
 export interface SpeechObserver {
-  /** The function is told when the stream is over. */
+  /** The returned function must be called when the stream is over. */
   streamOpened(): () => void;
   audioReceived(ms: number): void;
-  /** From when a final was asked for to when it was made. */
+  /** `waitMs` is the time from the request for a final to the final. */
   finalMade(waitMs: number): void;
 }

@@ -2,8 +2,8 @@ import type { SpeechEngine } from "../speech/speech-engine.ts";
 import { unsupportedLanguage } from "./errors.ts";
 
 /**
- * The language that a client names; null where it names none, or leaves it to the engine. Throws the `ApiError` of one
- * that the engine does not know.
+ * The language that a client names; null if it names none or `auto`. Throws an `ApiError` if the engine does not know
+ * it.
  */
 export function spokenLanguage(
   named: string | null,

@@ -2,14 +2,14 @@ import type { SpeechEngine } from "../speech/speech-engine.ts";
 import { tooManyStreams } from "./errors.ts";
 import { speechFault } from "./speech-faults.ts";
 
-/** How many streams there are, on both transports together. */
+/** Limits how many streams are open, on both transports together. */
 export class StreamPlaces {
   readonly #streamsMax: number;
   readonly #speech: Pick<SpeechEngine, "refusal">;
   readonly #setting: string;
   #taken = 0;
 
-  /** `setting` is the name of the one that sets `streamsMax`. */
+  /** `setting` is the name of the setting that holds `streamsMax`. */
   constructor(streamsMax: number, speech: Pick<SpeechEngine, "refusal">, setting = "STT_STREAMS_MAX") {
     this.#streamsMax = streamsMax;
     this.#speech = speech;
@@ -20,14 +20,14 @@ export class StreamPlaces {
     return this.#taken;
   }
 
-  /** Throws the `ApiError` of a stream that cannot be opened now. */
+  /** Throws an `ApiError` if no stream can be opened now. */
   check(): void {
     const refusal = this.#speech.refusal();
     if (refusal !== null) throw speechFault(refusal);
     if (this.#taken >= this.#streamsMax) throw tooManyStreams(this.#streamsMax, this.#setting);
   }
 
-  /** A place, to be given back by calling what is returned, as often as one likes. Throws like `check`. */
+  /** Takes a place. The returned function gives it back and may be called more than once. Throws like `check`. */
   take(): () => void {
     this.check();
     this.#taken += 1;

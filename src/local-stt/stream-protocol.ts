@@ -6,22 +6,19 @@ import { CHUNK_BYTES_MAX } from "./chunk-audio.ts";
 import { brokenMessage, chunkTooLarge } from "./errors.ts";
 import type { SessionOptions } from "./stt-session.ts";
 
-/** How one kind of stream says what a session hears and answers. */
+/** Translates between the messages of one kind of stream and those of a session. */
 export interface StreamProtocol<Message> extends SessionOptions {
-  /**
-   * What a client's message means; null: no more than that the client is there. Throws the `ApiError` of a broken
-   * message.
-   */
+  /** Reads a client's message; null for a heartbeat. Throws an `ApiError` for an invalid message. */
   read(value: unknown): SttClientMessage | null;
-  /** How an answer is said; null: it is left out. */
+  /** Translates a message of the session; null if this kind of stream does not send it. */
   write(answer: SttServerMessage): Message | null;
-  /** What is told of an error that reading the stream threw; null: the connection itself broke, and nobody listens. */
+  /** Translates an error of reading the stream to one for the client; null if the connection itself broke. */
   faultOf(error: unknown): ApiError | null;
-  /** How the error that ends the stream is told. */
+  /** Translates the error that ends the stream. */
   endOf(error: ApiError): ApiError;
 }
 
-/** stt-jsonl-v1, whose messages are the session's own. */
+/** stt-jsonl-v1, whose messages are those of the session. */
 export function jsonLines(interim: boolean): StreamProtocol<SttServerMessage> {
   return {
     interim,
@@ -35,7 +32,7 @@ export function jsonLines(interim: boolean): StreamProtocol<SttServerMessage> {
 
 const NAME_CHARACTERS_MAX = 64;
 
-/** The message that a client sent. Throws the `ApiError` that says how it breaks the schema. */
+/** Validates a client's message. Throws an `ApiError` that says how it breaks the schema. */
 function readMessage(value: unknown): SttClientMessage {
   if (validateSttClientMessage(value)) return value;
   if (!isRecord(value)) throw brokenMessage("audio_base64 is required");
@@ -54,7 +51,7 @@ function readMessage(value: unknown): SttClientMessage {
   throw brokenMessage(place === "" ? `a chunk has no member '${unknown}'` : `${place} is not valid`);
 }
 
-/** What a stream says of an error that reading it threw; null where the connection itself broke, and nobody listens. */
+/** Null if the connection itself broke, so that no client can read an error. */
 function streamFault(error: unknown): ApiError | null {
   if (!(error instanceof ApiError)) return null;
   if (error.code === "invalid_json") return brokenMessage("audio_base64 is required: the message is not JSON");

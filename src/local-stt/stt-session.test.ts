@@ -10,7 +10,7 @@ const RATE = 16_000;
 const FLUSH: SttClientMessage = { type: "flush" };
 const END: SttClientMessage = { type: "end" };
 
-/** Tones of a second for `o` and pauses of a second for `_`. */
+/** One second of tone for each `o`, one second of silence for each `_`. */
 function speech(pattern: string): Extract<SttClientMessage, { type: "chunk" }> {
   const samples = [...pattern].flatMap((one) =>
     Array.from({ length: RATE }, (_, n) =>
@@ -21,7 +21,7 @@ function speech(pattern: string): Extract<SttClientMessage, { type: "chunk" }> {
   return { type: "chunk", audio_base64: Buffer.from(bytes).toString("base64") };
 }
 
-/** A session and what it asked for, in short words. */
+/** Drives a session and describes its commands in short words. */
 class Talk {
   readonly session: SttSession;
 
@@ -77,7 +77,7 @@ function said(commands: readonly SessionCommand[]): string[] {
 }
 
 describe("a session", () => {
-  test("transcribes what was said before a pause while audio comes, and only the tail at the end", () => {
+  test("transcribes speech before a pause while audio arrives, and only the tail at the end", () => {
     const talk = new Talk();
     expect(talk.open()).toEqual(["hello"]);
     expect(talk.say(speech("o_"))).toEqual(["ack", "transcribe 0"]);
@@ -89,27 +89,27 @@ describe("a session", () => {
     expect(talk.session.isReceiving).toBe(false);
   });
 
-  test("answers an end at once where everything is transcribed", () => {
+  test("answers an end at once if everything is transcribed", () => {
     const talk = new Talk();
     talk.say(speech("o_"));
     talk.hear(0, "one");
     expect(talk.say(END)).toEqual(["final 'one' of 'one'", "stream.closed", "close"]);
   });
 
-  test("hurries what is being transcribed once somebody waits for it", () => {
+  test("hurries the running part when a client begins to wait for it", () => {
     const talk = new Talk();
     expect(talk.say(speech("o_"), FLUSH, FLUSH)).toEqual(["ack", "transcribe 0", "hurry"]);
     expect(talk.hear(0, "one")).toEqual(["final 'one' of 'one'", "final '' of 'one'"]);
   });
 
-  test("keeps the order of answers: what comes after a flush waits behind its final", () => {
+  test("keeps the order of replies: those after a flush wait for its final", () => {
     const talk = new Talk();
     expect(talk.say(speech("o"), FLUSH, speech("o_"), FLUSH, speech("_"))).toEqual(["ack", "transcribe 0 now"]);
     expect(talk.hear(0, "one")).toEqual(["final 'one' of 'one'", "ack", "transcribe 1 now"]);
     expect(talk.hear(1, "two")).toEqual(["final 'two' of 'one two'", "ack"]);
   });
 
-  test("that is hung up on gives what was asked for, and transcribes nothing else", () => {
+  test("whose client hangs up sends the requested finals, and transcribes nothing else", () => {
     const talk = new Talk();
     talk.say(speech("o"), FLUSH, speech("o_o_"));
     expect(said(talk.session.hangUp())).toEqual([]);
@@ -117,7 +117,7 @@ describe("a session", () => {
     expect(said(new Talk().session.hangUp())).toEqual(["close"]);
   });
 
-  test("that breaks gives the words it owes before the error, and none where it owes none", () => {
+  test("that fails sends the outstanding final before the error, if there is one", () => {
     const talk = new Talk();
     talk.say(speech("o"));
     expect(talk.say({ type: "chunk", audio_base64: "AAAA", encoding: "opus" })).toEqual(["transcribe 0 now"]);
@@ -127,14 +127,14 @@ describe("a session", () => {
     expect(other.say({ type: "chunk", audio_base64: "AAA" })).toEqual(["close invalid_message"]);
   });
 
-  test("whose engine gives up ends without a final, whatever was still to be said", () => {
+  test("whose engine fails ends without a final, even if replies are waiting", () => {
     const talk = new Talk();
     talk.say(speech("o"), FLUSH, speech("o"));
     expect(said(talk.session.breakOff(transcriptionFailed("It broke.")))).toEqual(["close transcription_failed"]);
     expect(talk.hear(0, "one")).toEqual([]);
   });
 
-  test("is behind when more audio waits than it may hold, until it has caught up", () => {
+  test("is behind while too much audio is waiting", () => {
     const talk = new Talk();
     for (let minute = 0; minute < 2; minute += 1) talk.say(...Array.from({ length: 15 }, () => speech("oo__")));
     expect(talk.session.isBehind).toBe(false);
@@ -144,7 +144,7 @@ describe("a session", () => {
     expect(talk.say(speech("_"))).toEqual(["ack"]);
   });
 
-  test("makes a final at each pause, and a last one of the rest, where finals are not asked for", () => {
+  test("makes a final at each pause, and a last one at the end, if finals come at pauses", () => {
     const talk = new Talk(true, "at_pauses");
     expect(talk.say(speech("o_"))).toEqual(["ack", "transcribe 0 now"]);
     expect(talk.say(speech("_o_"))).toEqual([]);
@@ -162,7 +162,7 @@ describe("a session", () => {
     ]);
   });
 
-  test("tells what is known before it is asked for, where that is wanted", () => {
+  test("sends partial transcripts if they are enabled", () => {
     const talk = new Talk(true);
     expect(talk.say(speech("o"))).toEqual(["ack", "guess"]);
     expect(said(talk.session.guessed("on"))).toEqual(["partial 'on'"]);
@@ -176,12 +176,12 @@ describe("a session", () => {
   });
 });
 
-describe("what the engine is told beside the sound", () => {
+describe("what the engine gets besides the sound", () => {
   function contexts(commands: readonly SessionCommand[]): object[] {
     return commands.flatMap((command) => (command.type === "transcribe" ? [command.context] : []));
   }
 
-  test("is the end of what was said before where a sentence is open, in whole words", () => {
+  test("is the end of the preceding text in whole words, if it ends within a sentence", () => {
     verifies("stt.stream.text-carries-over");
     const { session } = new Talk();
     const first = contexts(session.receive(speech("o_o_o_")));
@@ -192,14 +192,14 @@ describe("what the engine is told beside the sound", () => {
     expect(long).toEqual([{ language: null, prompt: "word ".repeat(40).trim() }]);
   });
 
-  test.each([".", "?", "!", "。", '."', ".)"])("is nothing of a sentence that is over: %s", (mark) => {
+  test.each([".", "?", "!", "。", '."', ".)"])("is no prompt after the end of a sentence: %s", (mark) => {
     const { session } = new Talk();
     session.receive(speech("o_o_"));
     const heard = { text: `She said so${mark}`, language: "en" };
     expect(contexts(session.transcribed(0, heard))).toEqual([{ language: null, prompt: null }]);
   });
 
-  test("is the language that the first chunk names, which later chunks may repeat", () => {
+  test("is the language of the first chunk, which later chunks may repeat", () => {
     const { session } = new Talk();
     expect(contexts(session.receive({ ...speech("o_"), language: "de" }))).toEqual([{ language: "de", prompt: null }]);
     session.receive({ ...speech("_"), language: "DE" });
@@ -216,7 +216,7 @@ describe("what the engine is told beside the sound", () => {
     expect(answers.at(-1)).toBe(`close ${code}`);
   });
 
-  test("finals tell the language that was heard, if anything was", () => {
+  test("finals name the detected language, if anything was said", () => {
     const { session } = new Talk();
     session.receive(speech("o_o_"));
     session.transcribed(0, { text: "", language: "en" });

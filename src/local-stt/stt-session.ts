@@ -7,10 +7,10 @@ import { fileFormatOf, isPcm16, readAudio } from "./chunk-audio.ts";
 import { brokenMessage, endsWithinSample, fileInsteadOfSamples, unsupportedEncoding } from "./errors.ts";
 import { Transcripts } from "./transcripts.ts";
 
-/** What a session asks for; whoever drives it carries these out in their order. */
+/** What a session asks its driver to do, in this order. */
 export type SessionCommand =
   | { readonly type: "send"; readonly message: SttServerMessage }
-  /** Answered by `transcribed` with the same number. At most one is asked for at a time. */
+  /** The driver answers with `transcribed` and the same part number. At most one part is transcribed at a time. */
   | {
       readonly type: "transcribe";
       readonly part: number;
@@ -18,60 +18,60 @@ export type SessionCommand =
       readonly context: SpeechContext;
       readonly isAwaited: boolean;
     }
-  /** Somebody waits for what is being transcribed. */
+  /** The client now waits for the part that is being transcribed. */
   | { readonly type: "hurry" }
-  /** Answered by `guessed`, unless it is dropped before. */
+  /** The driver answers with `guessed`, unless `drop_guess` comes first. */
   | { readonly type: "guess"; readonly samples: Int16Array; readonly context: SpeechContext }
   | { readonly type: "drop_guess" }
-  /** The stream is over; the error is the last thing that is said. */
+  /** Ends the stream. The error, if any, is its last message. */
   | { readonly type: "close"; readonly error: ApiError | null };
 
-/** What the engine is told beside the sound. */
+/** What the engine gets besides the sound. */
 export interface SpeechContext {
-  /** Null: the engine finds out, or the settings say. */
+  /** A BCP 47 tag; if null, the settings or the engine decide. */
   readonly language: string | null;
-  /** The end of what was said before. */
+  /** The end of the preceding transcript. */
   readonly prompt: string | null;
 }
 
 export interface SessionOptions {
-  /** Whether what is known is told before it is asked for. */
+  /** Whether partial transcripts are sent. */
   readonly interim: boolean;
-  /** When finals are made: where a client asks for one, or at each pause too. */
+  /** When finals are made: only when the client asks for one, or also at each pause. */
   readonly finals: "asked" | "at_pauses";
 }
 
 /**
- * The language that a client names, as the engine is asked for it. Throws the `ApiError` of one that the engine does
- * not know.
+ * Translates the language that a client names to that of engine requests. Throws an `ApiError` if the engine does not
+ * know it.
  */
 export type ReadLanguage = (named: string | null) => string | null;
 
-/** What the engine made of a part. */
-export interface HeardPart {
+/** The transcript of a part. */
+export interface PartTranscript {
   readonly text: string;
   readonly language: string | null;
 }
 
-/** What is still to be said, in the order of the messages that it answers. */
+/** A reply that is not sent yet. Replies keep the order of the messages that they answer. */
 type Answer =
   | { readonly type: "ack"; readonly receivedBytes: number }
-  /** Covers the parts before this one, and the audio up to this time. */
+  /** Covers the parts before `partsEnd` and the audio before `endMs`. */
   | { readonly type: "final"; readonly partsEnd: number; readonly endMs: number }
-  /** The last one. */
+  /** The last reply of the stream. */
   | { readonly type: "end"; readonly says: readonly SttServerMessage[]; readonly error: ApiError | null };
 
-/** Audio that waits to be transcribed, beyond which no more is read: two minutes. */
+/** Reading stops while more audio than this, two minutes, waits to be transcribed. */
 const WAITING_SAMPLES_MAX = 2 * 60 * 16_000;
-/** Answers that wait for a transcript, beyond which no more is read. */
+/** Reading stops while more replies than this wait for a transcript. */
 const WAITING_ANSWERS_MAX = 1000;
-/** New sound after which a guess is worth its work: 0.6 s. */
+/** How much new sound makes another guess worthwhile: 0.6 s. */
 const GUESS_SAMPLES = 9600;
 
 /**
- * One stt-jsonl-v1 stream, whatever carries it: messages in, commands out, without clock or I/O. Speech is cut at
- * pauses and transcribed while audio comes, one part after the other; a final waits for the parts it covers, and what
- * answers later messages waits behind it.
+ * The state machine of one speech stream, on any transport: messages in, commands out, no clock and no I/O. Speech is
+ * cut at pauses and transcribed part by part while audio arrives. A final waits for its parts, and later replies wait
+ * for the final.
  */
 export class SttSession {
   readonly #options: SessionOptions;
@@ -81,20 +81,20 @@ export class SttSession {
   #commands: SessionCommand[] = [];
   #phase: "receiving" | "ending" | "closed" = "receiving";
   #answers: Answer[] = [];
-  /** Segments whose turn to be transcribed has not come, the running one not among them. */
+  /** Segments that wait to be transcribed, without the running one. */
   #waiting: SpeechSegment[] = [];
   #running: number | null = null;
   #isHurried = false;
   #guessing = false;
   #guessedSamples = 0;
-  /** What is being spoken, as far as it could be guessed. */
+  /** The latest guess at the words that are being spoken. */
   #guess = "";
-  /** The latest that was told. */
+  /** The latest partial transcript that was sent. */
   #partial = "";
-  /** Where the audio of the latest final that was asked for ends. */
+  /** End of the audio that the latest requested final covers. */
   #coveredMs = 0;
   #finalsAsked = 0;
-  /** As the first chunk named it; undefined before that. */
+  /** The language that the first chunk named; undefined before the first chunk. */
   #named: string | null | undefined;
   #language: string | null = null;
 
@@ -103,34 +103,34 @@ export class SttSession {
     this.#readLanguage = readLanguage;
   }
 
-  /** False once nothing more is read: after end, after an error, and when the stream is over. */
+  /** False after `end`, after an error and after the stream: nothing more is read. */
   get isReceiving(): boolean {
     return this.#phase === "receiving";
   }
 
-  /** Whether reading shall wait until something of what waits is done. */
+  /** Whether reading has to pause until waiting work is done. */
   get isBehind(): boolean {
     const samples = this.#waiting.reduce((sum, segment) => sum + segment.samples.length, 0);
     return samples > WAITING_SAMPLES_MAX || this.#answers.length > WAITING_ANSWERS_MAX;
   }
 
-  /** How much audio came, in milliseconds. */
+  /** Length of the received audio, in milliseconds. */
   get receivedMs(): number {
     return this.#intake.receivedMs;
   }
 
-  /** How many finals were asked for so far, by the client, by a pause or by an end; not all of them are made yet. */
+  /** How many finals were requested so far, by the client, a pause or the end. Some may not be made yet. */
   get finalsAsked(): number {
     return this.#finalsAsked;
   }
 
   open(): readonly SessionCommand[] {
     this.#send({ type: "hello", protocol: "stt-jsonl-v1" });
-    return this.#take();
+    return this.#takeCommands();
   }
 
   receive(message: SttClientMessage): readonly SessionCommand[] {
-    assert(this.#phase === "receiving", "a session that is not receiving is given nothing");
+    assert(this.#phase === "receiving", "only a receiving session gets messages");
     switch (message.type) {
       case "chunk":
         return this.#receiveChunk(message);
@@ -144,16 +144,16 @@ export class SttSession {
     }
   }
 
-  /** The client will say nothing more. What it asked for it still gets; nothing else is transcribed. */
+  /** The client's messages ended without `end`. It still gets the finals it asked for; nothing else is transcribed. */
   hangUp(): readonly SessionCommand[] {
     if (this.#phase !== "receiving") return [];
     this.#phase = "ending";
     this.#answers.push({ type: "end", says: [], error: null });
-    this.#waiting = this.#waiting.slice(0, Math.max(0, this.#waiting.length - this.#unasked()));
+    this.#waiting = this.#waiting.slice(0, Math.max(0, this.#waiting.length - this.#uncoveredParts()));
     return this.#proceed();
   }
 
-  /** Something broke that the client is told of. Acknowledged audio gets its final first. */
+  /** Ends the stream with an error for the client. Audio that no final covers yet gets its final first. */
   fail(error: ApiError): readonly SessionCommand[] {
     if (this.#phase !== "receiving") return [];
     if (this.#intake.receivedMs > this.#coveredMs) this.#answerFinal();
@@ -162,9 +162,9 @@ export class SttSession {
     return this.#proceed();
   }
 
-  transcribed(part: number, { text, language }: HeardPart): readonly SessionCommand[] {
+  transcribed(part: number, { text, language }: PartTranscript): readonly SessionCommand[] {
     if (this.#phase === "closed") return [];
-    assert(part === this.#running, "a part that was asked for is answered once");
+    assert(part === this.#running, "only the running part is transcribed");
     this.#running = null;
     this.#isHurried = false;
     this.#guess = "";
@@ -172,7 +172,7 @@ export class SttSession {
     return this.#proceed();
   }
 
-  /** `text` is that of what was being spoken when it was asked for. */
+  /** `text` transcribes the speech that was open when the guess was requested. */
   guessed(text: string): readonly SessionCommand[] {
     if (!this.#guessing) return [];
     this.#guessing = false;
@@ -180,13 +180,13 @@ export class SttSession {
     return this.#proceed();
   }
 
-  /** The engine gave up: no final can be made any more. */
+  /** Ends the stream at once with an error: no more finals can be made. */
   breakOff(error: ApiError): readonly SessionCommand[] {
     if (this.#phase === "closed") return [];
     this.#answers = [];
     this.#waiting = [];
     this.#close([], error);
-    return this.#take();
+    return this.#takeCommands();
   }
 
   #receiveChunk(chunk: Extract<SttClientMessage, { type: "chunk" }>): readonly SessionCommand[] {
@@ -204,7 +204,7 @@ export class SttSession {
     return chunk.last === true ? this.#end() : this.#proceed();
   }
 
-  /** The first chunk says which language is spoken. */
+  /** The first chunk sets the language of the stream. */
   #takeLanguage(named: string | null): ApiError | null {
     if (this.#named !== undefined) {
       const isOther = named !== null && named.toLowerCase() !== this.#named?.toLowerCase();
@@ -236,7 +236,7 @@ export class SttSession {
     this.#askFinal(this.#intake.cut());
   }
 
-  /** These segments, and those before them that no final covers, get one. */
+  /** Requests a final for these segments and for all earlier ones that no final covers. */
   #askFinal(segments: readonly SpeechSegment[]): void {
     this.#add(segments);
     this.#finalsAsked += 1;
@@ -248,8 +248,8 @@ export class SttSession {
     return this.#waiting.length + (this.#running === null ? 0 : 1);
   }
 
-  /** Segments behind those that a final waits for. */
-  #unasked(): number {
+  /** How many segments no requested final covers. */
+  #uncoveredParts(): number {
     const asked = this.#answers.findLast((answer) => answer.type === "final");
     return this.#transcripts.count + this.#openParts - (asked?.partsEnd ?? this.#transcripts.count);
   }
@@ -261,14 +261,14 @@ export class SttSession {
     this.#guessedSamples = 0;
   }
 
-  /** Says what can be said, then asks for what is next. */
+  /** Sends the replies that are ready, then requests the next work. */
   #proceed(): readonly SessionCommand[] {
-    this.#settle();
+    this.#sendReadyAnswers();
     if (this.#phase !== "closed") this.#dispatch();
-    return this.#take();
+    return this.#takeCommands();
   }
 
-  #settle(): void {
+  #sendReadyAnswers(): void {
     for (let answer = this.#answers[0]; answer !== undefined; answer = this.#answers[0]) {
       if (answer.type === "final" && this.#transcripts.count < answer.partsEnd) return;
       this.#answers.shift();
@@ -276,7 +276,7 @@ export class SttSession {
       else if (answer.type === "final") this.#sendFinal(answer.partsEnd, answer.endMs);
       else this.#close(answer.says, answer.error);
     }
-    this.#tell();
+    this.#sendPartial();
   }
 
   #sendFinal(partsEnd: number, endMs: number): void {
@@ -321,8 +321,8 @@ export class SttSession {
     this.#commands.push({ type: "drop_guess" });
   }
 
-  /** Tells what is known since the latest final, if that is new and nothing else is still to be said. */
-  #tell(): void {
+  /** Sends a partial transcript of the text since the latest final, if it is new and no reply is waiting. */
+  #sendPartial(): void {
     if (!this.#options.interim || this.#phase !== "receiving" || this.#answers.length > 0) return;
     const text = this.#transcripts.partial(this.#guess);
     if (text === "" || text === this.#partial) return;
@@ -334,7 +334,7 @@ export class SttSession {
     this.#commands.push({ type: "send", message });
   }
 
-  #take(): readonly SessionCommand[] {
+  #takeCommands(): readonly SessionCommand[] {
     const commands = this.#commands;
     this.#commands = [];
     return commands;

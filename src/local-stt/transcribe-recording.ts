@@ -9,11 +9,11 @@ import { spokenLanguage } from "./spoken-language.ts";
 
 export interface Upload {
   readonly audio: Recording;
-  /** As the form names it. */
+  /** The language as the form names it. */
   readonly language?: string;
 }
 
-/** Transcribes an uploaded recording. Throws `ApiError`, and the signal's reason when that aborts. */
+/** Transcribes an uploaded recording. Throws `ApiError`, or the signal's reason if that aborts. */
 export type TranscribeUpload = (upload: Upload, context: SttContext) => Promise<TranscribedRecording>;
 
 export interface UploadParts {

@@ -5,24 +5,24 @@ interface Part {
   readonly language: string | null;
 }
 
-/** Enough to go on with a sentence, and little to repeat by mistake. */
+/** Enough context to continue a sentence, but little text that the engine could repeat by mistake. */
 const TAIL_CHARACTERS_MAX = 200;
-/** A sentence that is over, and what may close after it. */
+/** The end of a sentence, with closing quotes or brackets. */
 const SENTENCE_END = /[.?!。？！][\p{Pe}\p{Pf}"']*$/u;
 
-/** What was said on one stream: the texts of its parts, and the finals that are made of them. */
+/** The transcript of one stream: the texts of its parts, and the finals made of them. */
 export class Transcripts {
   /** The parts since the latest final. */
   #parts: Part[] = [];
-  /** The end of what was said so far. */
+  /** The end of the text so far. */
   #tail = "";
   #finals: string[] = [];
   #finalsMade = 0;
-  /** Parts that finals cover. */
+  /** How many parts finals cover. */
   #covered = 0;
   #endMs = 0;
 
-  /** Parts that are transcribed. */
+  /** How many parts are transcribed. */
   get count(): number {
     return this.#covered + this.#parts.length;
   }
@@ -33,14 +33,14 @@ export class Transcripts {
   }
 
   /**
-   * The last words that were said on the stream, if a sentence is open there; after one that is over, they mislead the
-   * engine more than they help.
+   * The last words of the stream as a prompt for the engine, if they end within a sentence. After a complete sentence
+   * they mislead the engine more than they help.
    */
   get tail(): string | null {
     return this.#tail === "" || SENTENCE_END.test(this.#tail) ? null : this.#tail;
   }
 
-  /** The final of the parts before `partsEnd` that no final covers yet. */
+  /** Makes the final of the parts before `partsEnd` that no final covers yet. */
   final(partsEnd: number, endMs: number): Omit<TranscriptFinalMessage, "type"> {
     const spoken = this.#parts.splice(0, partsEnd - this.#covered).filter((part) => part.text !== "");
     const text = joined(spoken.map((part) => part.text));
@@ -60,13 +60,13 @@ export class Transcripts {
     return final;
   }
 
-  /** What is known since the latest final, with a guess at what comes next. */
+  /** The text since the latest final, with a guess at the words that are being spoken. */
   partial(guess: string): string {
     return joined([...this.#parts.map((part) => part.text), guess.trim()]);
   }
 }
 
-/** Whole words only. */
+/** Starts at a whole word. */
 function tailOf(text: string): string {
   if (text.length <= TAIL_CHARACTERS_MAX) return text;
   const end = text.slice(-TAIL_CHARACTERS_MAX);

@@ -6,12 +6,12 @@ import type { FindProvider } from "../../formatting/text-formatter.ts";
 import type { SttContext } from "../context.ts";
 import { providerFailed, providerNotConfigured, providerUnauthorized, providerUnreachable } from "../errors.ts";
 
-/** `POST /demo/chat`: passes a chat to the provider. Nothing is remembered. */
+/** `POST /demo/chat`: passes a chat to the provider and stores nothing. */
 export function demoChat(findProvider: FindProvider): LocalSttHandlers<SttContext>["demoChat"] {
   return async ({ body }, { signal }) => {
     const lines = answer(findProvider, body.messages, signal);
     if (body.stream !== true) return { status: 200, body: await wholeOf(lines) };
-    const first = await lines.next(); // A provider that fails at once is answered with a status.
+    const first = await lines.next(); // An error before the first line becomes the status of the reply.
     return { status: 200, lines: beginningWith(first, lines) };
   };
 }

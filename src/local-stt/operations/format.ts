@@ -3,7 +3,7 @@ import type { FormatReply } from "../../../generated/local-stt/types.ts";
 import type { FormattedText, TextFormatter } from "../../formatting/text-formatter.ts";
 import type { SttContext } from "../context.ts";
 
-/** `POST /format`: text in readable form, or as it came. */
+/** `POST /format`: formats text; if that fails, the text is returned unchanged. */
 export function format(formatter: TextFormatter): LocalSttHandlers<SttContext>["format"] {
   return async ({ body }, { signal }) => {
     const wish = { assistive: body.assistive === true, instruction: body.instruction ?? "" };

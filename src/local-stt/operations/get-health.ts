@@ -3,7 +3,7 @@ import type { FormattingHealth, SpeechHealth } from "../../../generated/local-st
 import type { FormattingTier } from "../../formatting/formatting-tier.ts";
 import { type EngineStatus, type SpeechEngine, transcriptWarning } from "../../speech/speech-engine.ts";
 
-/** `GET /healthz`. Asks the engine what it is doing, and never for work. */
+/** `GET /healthz`. Reads the engine's status and gives it no work, so it answers at once. */
 export function getHealth(
   speech: SpeechEngine,
   formatting: () => FormattingTier,

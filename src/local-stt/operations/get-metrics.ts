@@ -3,7 +3,7 @@ import { unknownRoute } from "../errors.ts";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** `GET /metrics`. `text` null: they are switched off. */
+/** `GET /metrics`. Answers 404 if `text` is null, because metrics are switched off. */
 export function getMetrics(text: (() => Promise<string>) | null): LocalSttHandlers<unknown>["getMetrics"] {
   return async () => {
     if (text === null) throw unknownRoute("GET", "/metrics");

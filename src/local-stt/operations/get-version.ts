@@ -2,7 +2,7 @@ import type { LocalSttHandlers } from "../../../generated/local-stt/operations.t
 import type { FormattingTier } from "../../formatting/formatting-tier.ts";
 import type { SpeechEngine } from "../../speech/speech-engine.ts";
 
-/** The program: its version, and the commit where it runs from a clone. */
+/** The program's version, and its commit if it runs from a clone. */
 export interface ProgramVersion {
   readonly version: string;
   readonly commit: string | null;

@@ -2,7 +2,7 @@ import type { LocalSttHandlers } from "../../../generated/local-stt/operations.t
 import type { SttContext } from "../context.ts";
 import { runSession, type SessionParts } from "../run-session.ts";
 
-/** `POST /stream/transcribe`: one message per line, both ways at once. */
+/** `POST /stream/transcribe`: streams one JSON message per line in both directions. */
 export function streamTranscription(parts: SessionParts): LocalSttHandlers<SttContext>["streamTranscription"] {
   return async ({ body, query }, { requestId, log, signal }) => {
     const request = { transport: "ndjson", interim: query.interim === true, requestId, log, signal } as const;

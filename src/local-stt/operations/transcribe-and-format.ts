@@ -4,7 +4,9 @@ import type { SttContext } from "../context.ts";
 import type { TranscribeUpload } from "../transcribe-recording.ts";
 import { formatReply } from "./format.ts";
 
-/** `POST /stt_and_format`: the words of a recording in readable form, or as they were heard. */
+/**
+ * `POST /stt_and_format`: transcribes a recording and formats the text; if formatting fails, the raw text is returned.
+ */
 export function transcribeAndFormat(
   transcribeUpload: TranscribeUpload,
   formatter: TextFormatter,

@@ -2,7 +2,7 @@ import type { LocalSttHandlers } from "../../../generated/local-stt/operations.t
 import type { SttContext } from "../context.ts";
 import type { TranscribeUpload } from "../transcribe-recording.ts";
 
-/** `POST /transcribe`: a whole file, and all its words at once. */
+/** `POST /transcribe`: transcribes a whole file. */
 export function transcribe(transcribeUpload: TranscribeUpload): LocalSttHandlers<SttContext>["transcribe"] {
   return async ({ body }, context) => {
     const { text, durationMs, language, warning } = await transcribeUpload(body, context);
