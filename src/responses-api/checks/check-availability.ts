@@ -4,12 +4,12 @@ import { isRecord } from "../../base/json/records.ts";
 import { noSuchModel } from "../errors/model-errors.ts";
 import { backgroundWithoutStore, unsupportedParameter } from "../errors/parameter-errors.ts";
 
-/** The engines that the field ledger has a column for. */
+/** The model engines that have a column in the field ledger. */
 export type EngineKind = "chat-completions" | "built-in";
 
 /**
- * Refuses each member that the field ledger says this server, or the engine behind it, does not act on. Nothing is
- * dropped in silence.
+ * Refuses each member that, by the field ledger, this server or its engine does not support. No member is ignored
+ * silently.
  */
 export function checkAvailability(request: CreateResponseRequest, engine: EngineKind): void {
   for (const { path, param } of usedPaths(request)) {
@@ -18,7 +18,7 @@ export function checkAvailability(request: CreateResponseRequest, engine: Engine
   }
 }
 
-/** Refuses what cannot be done in the background, or only there. */
+/** Refuses members that exclude, or need, a background response. */
 export function checkBackground(request: CreateResponseRequest): void {
   const { background, background_options: options, store, stream } = request;
   if (background === true && store === false) throw backgroundWithoutStore();
@@ -30,10 +30,7 @@ export function checkBackground(request: CreateResponseRequest): void {
   );
 }
 
-/**
- * Refuses an empty name here, because some model servers answer with any model then. All other names are left to the
- * engine.
- */
+/** Refuses an empty name, for which some model servers would use any model. The engine checks all other names. */
 export function checkModelName(model: string | null | undefined): void {
   if (model?.trim() === "") throw noSuchModel(model);
 }
@@ -47,16 +44,16 @@ function reason({ note }: LedgerEntry): string {
 }
 
 interface UsedPath {
-  /** As the ledger names it. */
+  /** The path in the field ledger. */
   readonly path: string;
-  /** As an error names it. */
+  /** The path that an error names. */
   readonly param: string;
 }
 
-/** Every path of the ledger that a request makes use of. */
+/** Every field ledger path that the request uses. */
 export function* usedPaths(request: CreateResponseRequest): Generator<UsedPath> {
   for (const [name, value] of Object.entries(request)) {
-    if (value == null || (name === "background" && value === false)) continue; // These ask for nothing.
+    if (value == null || (name === "background" && value === false)) continue; // Same as leaving the member out.
     yield { path: name, param: name };
     yield* nestedPaths(name, value);
   }
@@ -65,7 +62,7 @@ export function* usedPaths(request: CreateResponseRequest): Generator<UsedPath> 
   if (Array.isArray(request.input)) yield* inputPaths(request.input, "input");
 }
 
-/** Members whose own members, and their values, have paths in the ledger. */
+/** Members with ledger paths for their own members and for the values of those. */
 const PATHS_OF_VALUES: ReadonlySet<string> = new Set([
   "background_options",
   "image",
@@ -89,7 +86,7 @@ function* nestedPaths(name: string, value: unknown): Generator<UsedPath> {
   }
 }
 
-/** What a policy asks for, of the input and of the output. */
+/** The modes that a moderation policy sets for input and output. */
 function* policyPaths(policy: unknown): Generator<UsedPath> {
   for (const [side, rule] of Object.entries(isRecord(policy) ? policy : {}))
     if (isRecord(rule)) yield { path: `moderation.policy.${rule["mode"]}`, param: `moderation.policy.${side}.mode` };
@@ -109,7 +106,7 @@ function* inputPaths(items: readonly InputItem[], list: "conversation" | "input"
   for (const [index, item] of items.entries()) {
     const param = `${list}[${index}]`;
     yield { path: `input.${item.type ?? "message"}`, param };
-    // Parts may stand in the place of items; no item has a path of its own among the parts.
+    // A top-level part may replace an item; other items have no path below `content.`.
     yield* memberPaths(item, param);
     for (const member of ["content", "output"]) yield* partPaths(item, member, `${param}.${member}`);
   }

@@ -15,21 +15,22 @@ import { bodyNotAnObject } from "../errors/request-errors.ts";
 import { sizeError } from "./limit-error.ts";
 import { gotWords, validationError } from "./validation-error.ts";
 
-/** Members of chat completions that have another name here. */
+/** Members of the Chat Completions API, and their names in this API. */
 const MOVED: ReadonlyMap<string, string> = new Map([
   ["messages", "input"],
   ["response_format", "text.format"],
 ]);
 
 /**
- * The body of a create call, checked in the reference's order, each stage finishing before the next: `model`, presence
- * of `input`, unknown members, then each member's schema, then what excludes what. State and sense are checked later.
+ * Checks the body of a create call in the reference's order: `model`, presence of `input`, unknown members, each
+ * member's schema, members that exclude each other. Each stage ends before the next begins. Stored state and the
+ * context are checked later. Throws the first error found.
  */
 export function checkCreateBody(body: unknown): CreateResponseRequest {
   return checkMembersOf(createResponseRequestFields, body);
 }
 
-/** The same for a request that has further members. */
+/** Like `checkCreateBody`, for a request with further members. */
 export function checkMembersOf(fields: RequestFields, body: unknown): CreateResponseRequest & Record<string, unknown> {
   if (!isRecord(body)) throw bodyNotAnObject(gotWords(body));
   const request = withReferences(withReferences(withoutNotes(withoutNulls(body)), "input"), "conversation");
@@ -41,7 +42,7 @@ export function checkMembersOf(fields: RequestFields, body: unknown): CreateResp
   return request;
 }
 
-/** Each member by itself, in the reference's order; unknown ones were refused before. */
+/** Checks each member alone, in the reference's order. Unknown members have already been refused. */
 function checkMembers(
   fields: RequestFields,
   request: Record<string, unknown>,
@@ -53,15 +54,12 @@ function checkMembers(
   }
 }
 
-/** An explicit null is a member that was not sent. */
+/** Treats a null member as one that was not sent. */
 function withoutNulls(body: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
 }
 
-/**
- * Codex writes a note of its own on each item that it sends to what it takes for the reference; the reference takes it
- * and shows it nowhere.
- */
+/** Codex adds this member to each input item. The reference accepts it and never shows it. */
 const NOTE = "internal_chat_message_metadata_passthrough";
 
 function withoutNotes(body: Record<string, unknown>): Record<string, unknown> {
@@ -77,7 +75,7 @@ function withoutNotes(body: Record<string, unknown>): Record<string, unknown> {
   };
 }
 
-/** An element of a list of items that has an id and no role is a reference, even without its type. */
+/** An element with an id, and without type, role and content, is an item reference. */
 function withReferences(body: Record<string, unknown>, list: string): Record<string, unknown> {
   const items = body[list];
   if (!Array.isArray(items) || !items.some(isUntypedReference)) return body;
@@ -87,14 +85,17 @@ function withReferences(body: Record<string, unknown>, list: string): Record<str
   };
 }
 
-/** The body of a call that adds items to a conversation. */
+/** Checks the body of a call that adds items to a conversation. Throws the first error found. */
 export function checkItemsBody<T>(body: unknown, validate: Validate<T>): T {
   const request = isRecord(body) ? withReferences(body, "items") : body;
   if (!validate(request)) throw validationError(validate.errors ?? [], "");
   return request;
 }
 
-/** The body of a call that takes a context as a create call does, and needs not all of its members. */
+/**
+ * Checks the body of a call that takes the context of a create call, but fewer required members. Throws the first error
+ * found.
+ */
 export function checkContextBody<T>(body: unknown, validate: Validate<T>): T {
   if (!isRecord(body)) throw bodyNotAnObject(gotWords(body));
   checkListSizes(body);
@@ -120,7 +121,7 @@ function checkPresence(body: Record<string, unknown>): void {
   if (typeof model !== "string") throw invalidType("model", "a string", model === null ? "an object" : gotWords(model));
   if (body["input"] === null) throw invalidType("input", "a string", "an object");
   const elsewhere = ["previous_response_id", "prompt", "conversation"].some((name) => body[name] != null);
-  // A body of chat completions has messages in place of input: the hint helps more than the order of checks.
+  // A Chat Completions body has `messages` and no `input`: the hint helps more than the order of checks.
   const moved = body["messages"] === undefined ? null : MOVED.get("messages");
   if (body["input"] === undefined && !elsewhere)
     throw moved == null ? missingParameter("input") : movedParameter("messages", moved);
@@ -149,12 +150,14 @@ function checkId(param: string, id: unknown, prefix: string): void {
   if (!/^[\w-]+$/.test(id)) throw illFormedItemId(param, id);
 }
 
-/** Items of a request, each counted as often as it has parts: more would hold up others, and no model reads as many. */
+/** Items of a request; an item counts once per part. More would block other requests, and no model reads that many. */
 export const ITEMS_MAX = 10_000;
-/** Tools of a request, those of its namespaces and allowed tools each. The reference takes 128. */
+/**
+ * Tools of a request, those in namespaces included; also the limit of `allowed_tools`. The reference's limit is 128.
+ */
 export const TOOLS_MAX = 2_000;
 
-/** Refuses lists that are too long, before anything goes through them. */
+/** Refuses lists that are too long, before any other code iterates over them. */
 function checkListSizes(body: Readonly<Record<string, unknown>>): void {
   for (const list of ["input", "conversation"]) checkSize(list, ITEMS_MAX, sum(body[list], partCount));
   checkSize("tools", TOOLS_MAX, sum(body["tools"], toolCount));
@@ -190,17 +193,18 @@ function lengthOf(list: unknown): number {
   return Array.isArray(list) ? list.length : 0;
 }
 
-/** How many edits a key may be away from a known one to be offered instead. */
+/** The largest edit distance at which a known key is suggested. */
 const DISTANCE_MAX = 2;
 
 /**
- * ` Did you mean 'store' or 'stream'?`, or nothing: known keys within two edits, nearest first, those already sent
- * never.
+ * A text such as ` Did you mean 'store' or 'stream'?`: the two nearest known keys that were not sent. Empty if none is
+ * near.
  */
 function spellingHint(unknown: string, known: readonly string[], sent: ReadonlySet<string>): string {
   const near = known
     .filter((key) => !sent.has(key))
-    .filter((key) => Math.abs(key.length - unknown.length) <= DISTANCE_MAX) // A name may be megabytes long.
+    // Avoids computing the distance to a name of megabytes.
+    .filter((key) => Math.abs(key.length - unknown.length) <= DISTANCE_MAX)
     .map((key) => ({ key, distance: levenshtein(unknown, key) }))
     .filter(({ distance }) => distance <= DISTANCE_MAX)
     .toSorted((a, b) => a.distance - b.distance || (a.key < b.key ? -1 : 1))

@@ -13,7 +13,7 @@ type FileUpload = CreateFileCall["body"];
 const FILENAME_CHARACTERS_MAX = 1024;
 const JSON_PART_BYTES_MAX = 4096;
 
-/** Checks the parts of an upload. Throws the reference's refusal of the first that is wrong. */
+/** Checks the parts of an upload. Throws the reference's error for the first invalid part. */
 export async function checkFileUpload(parts: unknown): Promise<FileUpload> {
   const { file, purpose, expires_after: expiresAfter, ...others } = isRecord(parts) ? parts : {};
   const [unknown] = Object.keys(others);
@@ -39,15 +39,15 @@ function checkedPurpose(purpose: unknown): FileUpload["purpose"] {
 }
 
 /**
- * Fields in brackets, which transport has put together, or one part of JSON: as a text, or, as browsers send what has a
- * type, as a small file.
+ * Reads `expires_after` from an object that transport built of bracketed fields, or from one JSON part. Browsers send a
+ * typed JSON part as a small file.
  */
 async function membersOf(part: unknown): Promise<unknown> {
   if (!isUploadedFile(part)) return typeof part === "string" ? jsonOrText(part) : part;
   return part.size > JSON_PART_BYTES_MAX ? null : jsonOrText(await text(part.read()));
 }
 
-/** A form carries texts only, so the number is read from one. */
+/** Forms carry text only, so the number of seconds is parsed from text. */
 function checkedExpiry(value: unknown): NonNullable<FileUpload["expires_after"]> {
   const seconds = isRecord(value) ? value["seconds"] : undefined;
   const isNumber = typeof seconds === "string" && /^-?\d{1,15}$/.test(seconds);
@@ -56,7 +56,7 @@ function checkedExpiry(value: unknown): NonNullable<FileUpload["expires_after"]>
   throw validationError(validateFileExpiresAfter.errors ?? [], "expires_after");
 }
 
-/** Transport makes one of every part that has a file name, and of no other. */
+/** Transport makes an `UploadedFile` of every part that has a file name. */
 function isUploadedFile(part: unknown): part is UploadedFile {
   return isRecord(part) && typeof part["read"] === "function";
 }

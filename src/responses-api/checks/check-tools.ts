@@ -10,8 +10,8 @@ import {
 import { strictnessFault } from "./strict-schema.ts";
 
 /**
- * The tools as they are echoed. Throws for those this server cannot offer, and for schemas that cannot be followed
- * strictly.
+ * The tools as the response echoes them. Throws if this server does not support a tool, or if a strict tool's schema
+ * breaks the rules of `strict`.
  */
 export function acceptedTools(request: CreateResponseRequest): readonly Tool[] {
   return (request.tools ?? []).map((tool, index) => {
@@ -28,7 +28,7 @@ function checkParameters(index: number, name: string, parameters: unknown): void
   if (fault !== null) throw invalidFunctionParameters(index, name, fault);
 }
 
-/** Refuses a schema that `strict` forbids. */
+/** Refuses a strict output schema that breaks the rules of `strict`. */
 export function checkTextFormat({ text }: CreateResponseRequest): void {
   const format = text?.format;
   if (format?.type !== "json_schema" || format.strict !== true) return;
@@ -36,7 +36,7 @@ export function checkTextFormat({ text }: CreateResponseRequest): void {
   if (fault !== null) throw invalidJsonSchema(format.name, fault);
 }
 
-/** Refuses a choice of tools that were not offered. */
+/** Refuses a choice of tools that are not in `tools`. */
 export function checkToolChoice({ tool_choice: choice }: CreateResponseRequest, tools: readonly Tool[]): void {
   if (choice == null || choice === "auto" || choice === "none") return;
   if (choice === "required") {
@@ -53,7 +53,7 @@ export function checkToolChoice({ tool_choice: choice }: CreateResponseRequest, 
   new OfferedNames(tools).check(named, choice.type);
 }
 
-/** What can be chosen, looked up by name: a choice and its tools can both be long lists. */
+/** An index of the tools that can be chosen: both the choice and `tools` may be long lists. */
 class OfferedNames {
   readonly #named = new Set<string>();
   readonly #nameless = new Set<string>();

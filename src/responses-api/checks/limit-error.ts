@@ -1,7 +1,7 @@
 import type { ApiError } from "../../base/api-error.ts";
 import { outOfBounds } from "../errors/parameter-errors.ts";
 
-/** The limits that JSON Schema sets on sizes. */
+/** JSON Schema keywords that limit a size. */
 export type SizeRule = "maxLength" | "minLength" | "maxItems" | "minItems" | "maxProperties";
 
 interface SizeWords {
@@ -51,13 +51,13 @@ export function isSizeRule(rule: string): rule is SizeRule {
   return Object.hasOwn(SIZE_WORDS, rule);
 }
 
-/** A string, an array or an object of `size` where `limit` is allowed. */
+/** The error for a string, array or object of `size` that breaks `limit`. */
 export function sizeError(rule: SizeRule, param: string, limit: number, size: number): ApiError {
   const { code, what, expected, got } = SIZE_WORDS[rule];
   return outOfBounds(code, param, `${what}. Expected ${expected(limit)}, but got ${got(size)} instead.`);
 }
 
-/** A number beyond its limit. */
+/** The error for a number outside its limit. */
 export function rangeError(
   rule: "minimum" | "maximum",
   param: string,

@@ -1,4 +1,4 @@
-/** `'a'`, `'a' and 'b'`, `'a', 'b', and 'c'`: how the reference lists values in its messages. */
+/** Lists values as the reference's messages do: `'a'`, `'a' and 'b'`, `'a', 'b', and 'c'`. */
 export function quotedList(values: readonly string[], conjunction: "and" | "or"): string {
   const quoted = values.map((value) => `'${value}'`);
   if (quoted.length < 3) return quoted.join(` ${conjunction} `);

@@ -1,14 +1,14 @@
 import { isRecord } from "../../base/json/records.ts";
 
-/** As the reference publishes them for schemas that are followed strictly. */
+/** The reference's published limits for strict schemas. */
 const PROPERTIES_MAX = 5_000;
 const ENUM_VALUES_MAX = 1_000;
-/** Of names and values of enumerations together. */
+/** Characters of property names and enum values together. */
 const CHARACTERS_MAX = 120_000;
 
 const INSTEAD = "Consider reducing them, or use 'strict: false' to opt out of structured outputs.";
 
-/** What makes a schema too large to be followed strictly, or null. */
+/** A text that says why a schema is too large for `strict`, or null if it is not. */
 export function strictSizeFault(schema: unknown): string | null {
   const size = { properties: 0, enumValues: 0, characters: 0 };
   const open: unknown[] = [schema];

@@ -1,12 +1,12 @@
 import { isRecord } from "../../base/json/records.ts";
 import { strictSizeFault } from "./strict-limits.ts";
 
-/** How deep a schema may nest before it is refused. */
+/** Levels of nesting in a strict schema. */
 const DEPTH_MAX = 64;
 
 /**
- * What keeps a JSON Schema from being followed to the letter, or null: under `strict` every object lists all its
- * properties as required and allows no others. The text names the place.
+ * A text that says where and how a JSON Schema breaks the rules of `strict`, or null if it does not: every object must
+ * list all its properties as required and allow no others.
  */
 export function strictnessFault(schema: unknown): string | null {
   return strictSizeFault(schema) ?? faultAt(schema, [], 0);

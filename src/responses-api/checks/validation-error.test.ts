@@ -5,7 +5,7 @@ import { validationError } from "./validation-error.ts";
 
 const ajv = new Ajv2020({ strict: false, verbose: true, discriminator: true });
 
-/** The code, param and message with which `schema`, at `root`, refuses `value`. */
+/** The code, param and message of the error for `value`, checked against `schema` at the path `root`. */
 function refusal(schema: object, value: unknown, root: string): string {
   const validate = ajv.compile(schema);
   expect(validate(value)).toBe(false);
@@ -18,7 +18,7 @@ const nullable = (schema: object, words?: string): object => ({
   ...(words === undefined ? {} : { "x-expected": words }),
 });
 
-test("a wrong type names what was expected and what came", () => {
+test("a wrong type names the expected type and the type that was sent", () => {
   verifies("errors.catalogue.wrong-type", "validation.words.expected-types");
   expect(refusal({ type: "boolean" }, 1, "stream")).toBe(
     "invalid_type stream: Invalid type for 'stream': expected a boolean, but got an integer instead.",
@@ -41,7 +41,7 @@ test("a value outside an enumeration lists the supported ones", () => {
   );
 });
 
-test("numbers outside their limits say which limit", () => {
+test("a number outside its limits names the limit", () => {
   verifies("errors.catalogue.integer-bounds", "errors.catalogue.decimal-bounds");
   expect(refusal({ type: ["integer", "null"], minimum: 16 }, 0, "max_output_tokens")).toBe(
     "integer_below_min_value max_output_tokens: Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got 0 instead.",
@@ -51,7 +51,7 @@ test("numbers outside their limits say which limit", () => {
   );
 });
 
-test("too many properties and too long strings are told by their sizes", () => {
+test("errors for too many properties and too long strings give the limit and the size", () => {
   verifies("errors.catalogue.metadata-pairs", "errors.catalogue.string-too-long");
   const metadata = nullable(
     { type: "object", maxProperties: 1, additionalProperties: { type: "string", maxLength: 3 } },
@@ -83,7 +83,7 @@ const tagged = {
   },
 };
 
-test("an unknown tag is named by its path, of an input item as a whole", () => {
+test("an unknown tag is named by its path; in an input item, the path of the item is named", () => {
   verifies("validation.items.unknown-type-param");
   expect(refusal(tagged, [{ type: "c" }], "tools")).toBe(
     "invalid_value tools[0].type: Invalid value: 'c'. Supported values are: 'a' and 'b'.",
@@ -96,7 +96,7 @@ test("an unknown tag is named by its path, of an input item as a whole", () => {
   );
 });
 
-test("missing and unknown members are named by their whole path", () => {
+test("missing and unknown members are named by their full path", () => {
   verifies("errors.catalogue.missing-nested-member", "errors.catalogue.no-nested-spelling-hint");
   expect(refusal(tagged, [{}], "tools")).toBe(
     "missing_required_parameter tools[0].type: Missing required parameter: 'tools[0].type'.",

@@ -12,10 +12,7 @@ import {
 import { isSizeRule, patternError, rangeError, sizeError } from "./limit-error.ts";
 import { quotedList } from "./quoted-list.ts";
 
-/**
- * Turns a validator's refusals into the reference's error: the deepest one speaks, wrappers around it do not. `root` is
- * the path of the value.
- */
+/** Turns a validator's refusals into the reference's error for the deepest of them. `root` is the path of the value. */
 export function validationError(refusals: readonly SchemaRefusal[], root: string): ApiError {
   const refusal = deepest(refusals);
   const param = joinPath(root, refusal.instancePath);
@@ -39,17 +36,17 @@ export function validationError(refusals: readonly SchemaRefusal[], root: string
   }
 }
 
-/** Among refusals the deepest speaks; at one depth the most telling. */
+/** The deepest refusal; at equal depth, the most specific. */
 function deepest(refusals: readonly SchemaRefusal[]): SchemaRefusal {
   const weight = (refusal: SchemaRefusal): number => depth(refusal.instancePath) * 4 + telling(refusal);
   const best = refusals.toSorted((a, b) => weight(b) - weight(a))[0];
-  assert(best !== undefined, "a validator that refuses says why");
+  assert(best !== undefined, "a validator that refuses a value reports at least one error");
   return best;
 }
 
 /**
- * 0: a wrapper, or a branch for null. 1: the wrong type. 2: a wrapper that knows what was expected. 3: the right type,
- * a wrong value.
+ * 0: a union, or its branch for null. 1: a wrong type. 2: a union that names what it expects (`x-expected`). 3: the
+ * right type with a wrong value.
  */
 function telling(refusal: SchemaRefusal): 0 | 1 | 2 | 3 {
   switch (refusal.keyword) {
@@ -76,7 +73,7 @@ function depth(instancePath: string): number {
   return instancePath.split("/").length - 1;
 }
 
-/** `/1/content/0` under `input` is `input[1].content[0]`. */
+/** Turns `/1/content/0` under `input` into `input[1].content[0]`. */
 function joinPath(root: string, instancePath: string): string {
   return instancePath
     .split("/")
@@ -91,7 +88,7 @@ function member(path: string, name: string): string {
 
 const INPUT_ELEMENT = /^(input|items)\[\d+\]$/;
 
-/** The reference knows efforts as numbers too, and words this one refusal differently. */
+/** The reference lists fewer values where an integer is sent as the effort. */
 const EFFORT_OF_INTEGERS = "one of 'minimal', 'low', 'medium', or 'high'";
 
 function typeError(param: string, { parentSchema, data }: SchemaRefusal): ApiError {
@@ -103,7 +100,7 @@ function typeError(param: string, { parentSchema, data }: SchemaRefusal): ApiErr
 
 const ROLES = ["assistant", "system", "developer", "user"];
 
-/** An element of `input` without type or role is taken for a message with an empty role. */
+/** The reference treats an element of `input` without type and role as a message with an empty role. */
 function missingMember(param: string, name: string, data: unknown): ApiError {
   const hasNoRole = isRecord(data) && data["type"] == null && data["role"] === undefined;
   if (INPUT_ELEMENT.test(param) && (name === "role" || hasNoRole)) return invalidValue(param, "", ROLES);
@@ -123,13 +120,16 @@ function valueError(param: string, refusal: SchemaRefusal): ApiError {
   );
 }
 
-/** The values the reference names in its messages, where they are not all it accepts. */
+/** The values that the reference's messages name, where it accepts more than those; otherwise null. */
 function listedValues(schema: unknown): readonly string[] | null {
   const listed = isRecord(schema) ? schema["x-listed-values"] : null;
   return Array.isArray(listed) ? listed.map(String) : null;
 }
 
-/** The tag of a union: elements of `input` are named as a whole, other tags by their path. */
+/**
+ * The error for an unknown tag of a union. In an element of `input` the element is named, elsewhere the path of the
+ * tag.
+ */
 function tagError(param: string, refusal: SchemaRefusal): ApiError {
   const tag = String(paramOf(refusal, "tag"));
   const value = paramOf(refusal, "tagValue");
@@ -138,7 +138,7 @@ function tagError(param: string, refusal: SchemaRefusal): ApiError {
   const text = typeof value === "string" ? value : "";
   const tags = allowedTags(refusal.parentSchema);
   const listed = listedValues(refusal.parentSchema) ?? tags;
-  if (listed.includes(text)) return invalidValue(param, text, tags); // Known, but not in this place.
+  if (listed.includes(text)) return invalidValue(param, text, tags); // A known tag, but not allowed here.
   return invalidValue(INPUT_ELEMENT.test(param) ? param : member(param, tag), text, listed);
 }
 
@@ -156,7 +156,7 @@ function boundsError(param: string, refusal: SchemaRefusal): ApiError {
     return rangeError(keyword, param, limit, { got: String(data), isInteger });
   }
   if (keyword === "pattern") return patternError(param, String(paramOf(refusal, "pattern")));
-  return outOfBounds("invalid_value", param, "the value is not one that is accepted here.");
+  return outOfBounds("invalid_value", param, "the value is not accepted here.");
 }
 
 function sizeOf(value: unknown): number {
@@ -193,7 +193,7 @@ function types(schema: Record<string, unknown>): readonly string[] {
   return (Array.isArray(type) ? type : [type]).filter((name): name is string => typeof name === "string");
 }
 
-/** What came in place of what was expected: "an array", "null". */
+/** The type of a value that was sent, for error messages: "an array", "null". */
 export function gotWords(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";

@@ -13,16 +13,16 @@ const said = (parts: readonly object[]): object => ({
 const text = { type: "output_text", text: "a" };
 const whole = { ...text, annotations: [], logprobs: [] };
 
-test("members that may be left out are listed as null or as empty lists, in each element of a list", () => {
+test("optional members are filled in as null or as empty lists, in each element of a list", () => {
   const refusal = { type: "refusal", refusal: "no" };
   expect(completedItem(said([text, refusal, whole, text]))).toEqual(said([whole, refusal, whole, whole]));
 });
 
-test("an item that lacks what has no empty form is none", () => {
+test("an item without a required member is not accepted", () => {
   expect(completedItem({ type: "message", role: "assistant", content: [text] })).toBeNull();
 });
 
-test("a list of thousands of sparse elements is completed, in time that grows with its length only", async () => {
+test("a list of thousands of sparse elements is filled in, in time linear in its length", async () => {
   verifies("limits.work.linear-in-lists");
   const msOf = async (length: number): Promise<number> => {
     const parts = Array.from({ length }, () => text);

@@ -2,12 +2,12 @@ import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { validateStoredItem } from "../../../generated/responses-api/validators.js";
 import { isRecord } from "../../base/json/records.ts";
 
-/** More kinds of members than any item can lack. */
+/** More distinct members than an item can lack. */
 const FILLED_KINDS_MAX = 200;
 
 /**
- * The item with every member that a stored item always has: what may be left out of an item that is sent is listed as
- * null, or as an empty list. Null where the item lacks something that has no such form, or is none at all.
+ * The item with its optional members filled in: a missing member becomes null or an empty list. Returns null if a
+ * required member is missing or the value is not an item.
  */
 export function completedItem(sent: unknown): StoredItem | null {
   if (validateStoredItem(sent)) return sent;
@@ -18,8 +18,8 @@ export function completedItem(sent: unknown): StoredItem | null {
 }
 
 /**
- * Fills the member that the latest check has missed, and the same member of all its siblings: a check of the item for
- * each element of a list would take time by the square of its length. False if the check found some other fault.
+ * Fills the member that the last validation reported as missing, in all elements of the same list at once: one
+ * validation per element would take quadratic time. Returns false if the validation found another fault.
  */
 function fillMember(item: unknown): boolean {
   const fault = validateStoredItem.errors?.[0];
@@ -31,7 +31,10 @@ function fillMember(item: unknown): boolean {
   return lacking.length > 0;
 }
 
-/** What lies at the path, and in the same place of all elements of the same kind where the path goes through a list. */
+/**
+ * The value at the path. Where the path goes through a list, also the values at that place in all elements of the same
+ * type.
+ */
 function siblingsAt(item: unknown, path: readonly string[]): unknown[] {
   let member = item;
   let siblings: unknown[] = [item];

@@ -2,13 +2,13 @@ import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { duplicateItem, reasoningWithoutFollower } from "../errors/state-errors.ts";
 import { isInputId, outputSeedOf } from "./item-numbers.ts";
 
-/** Refuses input that no model can make sense of. */
+/** Refuses input with duplicate ids, or with reasoning that lacks its following item. */
 export function checkInput(input: readonly StoredItem[]): void {
   checkIdsOnce(input);
   checkReasoning(input);
 }
 
-/** `list` is the member the items came in. */
+/** `list` is the request member that holds the items; errors name it. */
 export function checkIdsOnce(items: readonly StoredItem[], list = "input"): void {
   const seen = new Set<string>();
   for (const { id } of items) {
@@ -18,8 +18,8 @@ export function checkIdsOnce(items: readonly StoredItem[], list = "input"): void
 }
 
 /**
- * A call that is sent again with the id of an earlier one is refused, as by the reference; without an id it may be sent
- * again (`settle-calls.ts`).
+ * Refuses a call that repeats the id of an earlier item, as the reference does. A call sent again without an id is
+ * accepted (`settle-calls.ts`).
  */
 export function checkCallsOnce(history: readonly StoredItem[], input: readonly StoredItem[]): void {
   const sent = new Set(input.flatMap(({ id, type }) => (type.endsWith("_call") ? [id] : [])));
@@ -27,7 +27,7 @@ export function checkCallsOnce(history: readonly StoredItem[], input: readonly S
   if (repeated !== undefined) throw duplicateItem(repeated.id);
 }
 
-/** A conversation holds an item once. */
+/** Refuses input items that the conversation already holds. */
 export function checkNotRepeated(conversation: readonly StoredItem[], input: readonly StoredItem[]): void {
   const sent = new Set(input.map(({ id }) => id));
   const repeated = conversation.find(({ id }) => sent.has(id));
@@ -36,7 +36,7 @@ export function checkNotRepeated(conversation: readonly StoredItem[], input: rea
 
 type Reasoning = Extract<StoredItem, { type: "reasoning" }>;
 
-/** A reasoning item belongs to what it led to: both are sent, or neither. */
+/** A reasoning item must be followed by the item it led to. */
 function checkReasoning(input: readonly StoredItem[]): void {
   for (const [index, item] of input.entries()) {
     if (item.type === "reasoning" && !mayFollow(item, input[index + 1])) throw reasoningWithoutFollower(item.id);
@@ -44,8 +44,8 @@ function checkReasoning(input: readonly StoredItem[]): void {
 }
 
 /**
- * Ids that this server made tell which messages belong to its reasoning; other ids tell nothing. Clients that carry
- * sealed reasoning, such as the AI SDK, send the message after it without its id.
+ * Ids made by this server show whether a message and its reasoning come from the same response. Any other id is
+ * accepted. Clients that carry sealed reasoning, such as the AI SDK, send the message after it without its id.
  */
 function mayFollow({ id, encrypted_content: sealed }: Reasoning, item: StoredItem | undefined): boolean {
   if (item === undefined) return false;

@@ -12,13 +12,14 @@ type InputOf<T extends string> = Extract<InputItem, { type: T }>;
 type TopLevelPart = InputOf<"input_text" | "input_image" | "input_audio" | "input_file">;
 type Part = Exclude<MessageInput["content"], string>[number];
 
-/** An element of `input` that the reference knows. */
+/** An element of `input` that the reference API accepts too. */
 export type CanonicalItem = Exclude<InputItem, TopLevelPart | InputOf<"tool_result">>;
 
 /**
- * `input` in the reference's own terms: a string is a user message; a run of top-level parts becomes one user message;
- * a `tool_result` becomes the output of the call it answers. `callTypes` tells the type of each call known from earlier
- * items, by call id; `list` is what errors call the list.
+ * Translates our extensions of `input` into the reference's item types. A string becomes a user message; consecutive
+ * top-level parts become one user message; a `tool_result` becomes the output of its call. `callTypes` maps the call
+ * ids of earlier items to item types; `list` is the name that errors give to the list. Throws if a part lacks its data
+ * or gives it twice.
  */
 export function expandInput(
   input: string | readonly InputItem[],
@@ -46,7 +47,7 @@ export function expandInput(
   return expanded;
 }
 
-/** Whether a request uses elements of `input` that only we have. */
+/** Whether a request uses elements of `input` that are extensions of this server. */
 export function usesExtensionItems(input: string | readonly InputItem[]): boolean {
   return typeof input !== "string" && input.some((item) => isTopLevelPart(item) || item.type === "tool_result");
 }
@@ -91,7 +92,7 @@ function partOf(item: TopLevelPart, param: string): Part {
   }
 }
 
-/** What describes the sound may stand inside `input_audio` or beside it, but not in both places. */
+/** Each audio member may be inside `input_audio` or beside it, but not both. */
 function audioOf(item: InputOf<"input_audio">, param: string): Extract<Part, { type: "input_audio" }>["input_audio"] {
   const inside = item.input_audio ?? {};
   const beside = {
@@ -112,7 +113,7 @@ function dataUrl(base64: string | null | undefined, mimeType: string): string | 
   return base64 == null ? null : `data:${mimeType};base64,${base64}`;
 }
 
-/** The types of the calls in `input`, by call id; of calls that share an id the first counts. */
+/** The types of the calls in `input`, by call id. If calls share an id, the first counts. */
 function sentCallTypes(input: readonly InputItem[]): ReadonlyMap<string, string> {
   const types = new Map<string, string>();
   for (const item of input) {
@@ -132,7 +133,7 @@ function outputOf(
   return { type, call_id: result.call_id, output };
 }
 
-/** Text as it is, parts as parts, and anything else as its JSON. */
+/** Keeps text and lists of known parts; writes anything else as JSON text. */
 function resultOutput(output: InputOf<"tool_result">["output"], param: string): string | ToolOutputContentPart[] {
   if (typeof output === "string") return output;
   const parts = Array.isArray(output)
@@ -142,7 +143,7 @@ function resultOutput(output: InputOf<"tool_result">["output"], param: string): 
   return known.length > 0 && known.length === parts.length ? known : JSON.stringify(output);
 }
 
-/** A part as the reference knows it, or as it may stand directly in `input`; null for anything else. */
+/** Accepts a part in the reference's form or in the form of a top-level part of `input`; null for anything else. */
 function resultPart(element: unknown, param: string): ToolOutputContentPart | null {
   if (validateToolOutputContentPart(element)) return element;
   const isPart =

@@ -9,21 +9,21 @@ import { ContextTooLong, type ConversationItems } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
 import { placeList } from "./place-items.ts";
 
-/** Where earlier turns are found. */
+/** The services that hold earlier turns. */
 type HistoryServices = Pick<ResponseServices, "store" | "conversations">;
 
-/** Whose turns they are, and which of them the store does not have. */
+/** The owner of the turns, and the turns that only this connection remembers. */
 type HistoryCaller = Pick<Caller, "principal" | "remembered">;
 
-/** The members of a request that say what came before it. */
+/** The members of a request that select its history. */
 export type HistoryRequest = Pick<
   CreateResponseRequest,
   "previous_response_id" | "conversation" | "reasoning" | "input"
 >;
 
 /**
- * The items that come before those of the request, oldest first: those of a conversation, stored or given in full, or
- * of a chain.
+ * The items before those of the request, oldest first: from a stored conversation, from one sent in full, or from a
+ * chain. Throws if the history is unknown, still running or too long.
  */
 export async function loadHistory(
   services: HistoryServices,
@@ -47,7 +47,7 @@ async function loadItems(
   }
   if (Array.isArray(conversation)) {
     const now = Math.floor(Date.now() / 1000);
-    const makeId = (prefix: string): string => newId(prefix, now); // They are stored nowhere.
+    const makeId = (prefix: string): string => newId(prefix, now); // These items are not stored.
     return await placeList(services, owner, { items: conversation, name: "conversation", after: [] }, makeId);
   }
   return previousId == null ? [] : await loadChain(services, caller, previousId);
@@ -86,8 +86,8 @@ async function loadStoredChain(
 }
 
 /**
- * The items of a conversation without the halves of calls whose other half a client has deleted: a call without its
- * output, or an output without its call, would be refused for ever. A call whose output comes with `input` stays.
+ * The items of a conversation without calls whose output a client deleted, and without outputs whose call was deleted.
+ * Otherwise every later request in the conversation would be refused. A call whose output is in `input` stays.
  */
 function wholeCalls(
   { items, splitCalls }: ConversationItems,

@@ -7,15 +7,15 @@ import type { ResponseServices } from "../services.ts";
 import { checkIdsOnce } from "./context-rules.ts";
 import { placeList } from "./place-items.ts";
 
-/** Items as a client adds them to a conversation. */
+/** Items that a client adds to a conversation. */
 export interface AddedItems {
   readonly conversationId: string;
   readonly items: readonly InputItem[];
 }
 
 /**
- * The items as the conversation keeps and lists them, normalised as those of `input`. Calls may be answered later, so
- * nothing is asked of their order.
+ * Normalizes the items as those of `input`, to be stored and listed. Calls need no output yet, and items may be in any
+ * order. Throws if an id appears twice or a referenced item is unknown.
  */
 export async function placeConversationItems(
   services: Pick<ResponseServices, "store" | "conversations">,

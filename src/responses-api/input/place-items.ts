@@ -25,19 +25,22 @@ import type { ResponseServices } from "../services.ts";
 import { completedItem } from "./complete-item.ts";
 import { type CanonicalItem, expandInput } from "./expand-input.ts";
 
-/** Makes the `counter`-th id of a prefix for this request. */
+/** Makes an id with this prefix and number, unique within the request. */
 export type MakeId = (prefix: string, counter: number) => string;
 
-/** Items as a client sends them. */
+/** A list of items as a client sent it. */
 export interface SentList {
   readonly items: string | readonly InputItem[];
-  /** The member they came in, as errors name it. */
+  /** The request member that holds the items; errors name it. */
   readonly name: "input" | "items" | "conversation";
-  /** What stands before them, where the calls that they answer may be. */
+  /** The items before them, which may hold the calls that they answer. */
   readonly after: readonly StoredItem[];
 }
 
-/** The items as they are stored and listed, references replaced by what they refer to. */
+/**
+ * The items in the form in which they are stored and listed, with references replaced by the stored items. Throws if an
+ * item is malformed or a reference is unknown.
+ */
 export async function placeList(
   { store }: Pick<ResponseServices, "store">,
   owner: Owner,
@@ -72,7 +75,7 @@ function isReference(item: CanonicalItem): item is ItemReferenceInput {
 
 const NONE: ReadonlyMap<string, string> = new Map();
 
-/** Whether the types of earlier calls matter. */
+/** Whether a `tool_result` is among the items, which needs the type of its call. */
 function answersCalls(items: SentList["items"]): boolean {
   return typeof items !== "string" && items.some(({ type }) => type === "tool_result");
 }
@@ -90,8 +93,8 @@ type SentItem = Exclude<CanonicalItem, ItemReferenceInput>;
 type Part = Exclude<MessageInput["content"], string>[number];
 
 /**
- * The item as it is stored and listed: with an id and a status, its content as parts, nothing null that has no meaning.
- * `list` is what errors call the list it was sent in.
+ * The item in the form in which it is stored and listed: with an id and a status, with content as a list of parts, and
+ * without meaningless nulls. `list` is the name that errors give to the list.
  */
 export function placeItem(item: SentItem, index: number, makeId: MakeId, list = "input"): StoredItem {
   const param = `${list}[${index}]`;
@@ -111,10 +114,10 @@ export function placeItem(item: SentItem, index: number, makeId: MakeId, list = 
   return placed;
 }
 
-/** Their call ids are nullable in the reference's schema and needed all the same. */
+/** The reference's schema allows a null `call_id` here, but the reference requires one. */
 const ANSWERS_A_CALL: ReadonlySet<string> = new Set(["function_call_output", "custom_tool_call_output"]);
 
-/** Who searched, where it is not said: a client's search has a call id. */
+/** If `execution` is missing, it follows from `call_id`: only searches by the client have one. */
 const SEARCHES_TOOLS: ReadonlySet<string> = new Set(["tool_search_call", "tool_search_output"]);
 
 function isMessage(item: SentItem): item is MessageInput {
@@ -123,7 +126,7 @@ function isMessage(item: SentItem): item is MessageInput {
 
 const ID_FORM = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Clients send items back with the ids they were given, by us or by another provider; any well-formed one is kept. */
+/** Keeps any well-formed id: clients send items back with ids from this server or another provider. */
 function keptId(id: string | null | undefined, param: string): string | null {
   if (id == null || id === "") return null;
   if (!ID_FORM.test(id)) throw illFormedItemId(`${param}.id`, id);
@@ -187,7 +190,7 @@ function withoutNulls(value: object, param = ""): Record<string, unknown> {
   return kept;
 }
 
-/** A tool's output may hold pictures and files; they are listed as they are in messages. */
+/** A tool's output may hold images and files; they are listed in the same form as in messages. */
 function outputPart(part: unknown, param: string): unknown {
   if (!isRecord(part)) return part;
   const kept = withoutNulls(part);
@@ -199,10 +202,10 @@ function outputPart(part: unknown, param: string): unknown {
   return { ...kept, file_id: part["file_id"] ?? null };
 }
 
-/** Recordings and films are no files to read: the reference takes them in other parts, or not at all. */
+/** Audio and video are refused as files: the reference accepts audio in another kind of part, and no video. */
 const READABLE = /^(?!audio\/|video\/)[\w.+-]+\/[\w.+-]+$/i;
 
-/** Refuses the data of an `input_file` at `param` unless it is a base64 data URL of something that can be read. */
+/** Throws unless the data of the `input_file` at `param` is a base64 data URL with a readable MIME type. */
 function checkFileData(fileData: unknown, param: string): void {
   if (typeof fileData !== "string") return;
   const comma = fileData.indexOf(",");
@@ -212,12 +215,12 @@ function checkFileData(fileData: unknown, param: string): void {
 }
 
 const SHELL_OUTPUT_PREFIX = "lsho_";
-/** Longer ids are refused when they are sent. */
+/** The longest id that `ID_FORM` accepts. */
 const ID_CHARS_MAX = 64;
 
 /**
- * The id under which the output of a local shell call is stored. Clients send the id of the call in its place, but two
- * items of one conversation cannot have the same id.
+ * The id under which the output of a local shell call is stored. Clients send the call's id instead, but two items of
+ * one conversation cannot share an id.
  */
 export function localShellOutputId(sent: string): string {
   if (sent.startsWith(SHELL_OUTPUT_PREFIX)) return sent;
@@ -227,7 +230,7 @@ export function localShellOutputId(sent: string): string {
     : `${SHELL_OUTPUT_PREFIX}${createHash("sha256").update(sent).digest("hex").slice(0, 48)}`;
 }
 
-/** The reference's id prefixes. The outputs of calls share the prefix of the calls. */
+/** The reference's id prefixes. Most outputs share the prefix of their calls. */
 const PREFIXES: Readonly<Record<string, string>> = {
   message: "msg",
   reasoning: "rs",
@@ -258,7 +261,7 @@ const PREFIXES: Readonly<Record<string, string>> = {
   compaction: "cmp",
 };
 
-/** Items that are listed without a status. */
+/** Item types that have no status. */
 const STATUSLESS = new Set([
   "reasoning",
   "compaction",

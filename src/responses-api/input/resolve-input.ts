@@ -9,19 +9,19 @@ import { INPUT_NUMBER_FIRST } from "./item-numbers.ts";
 import { placeList } from "./place-items.ts";
 import { settleCalls } from "./settle-calls.ts";
 
-/** The input of a request, with what went before it. */
+/** The input of a request and the context it is part of. */
 export interface ResolvedInput {
-  /** The items of this request as they are stored and listed. */
+  /** The items of this request, in the form in which they are stored and listed. */
   readonly items: readonly StoredItem[];
-  /** Earlier turns, then these items, each once; begun at the latest compaction, if there is one. */
+  /** The history from its latest compaction on, then these items; each item once. */
   readonly context: readonly StoredItem[];
-  /** For each item of the context its place in this request's input; null: it came with an earlier request. */
+  /** For each item of the context, its index in this request's input; null if it comes from an earlier request. */
   readonly places: readonly (number | null)[];
 }
 
 /**
- * Turns `input` into stored items and into the model's context. Throws the catalogue's errors for what no model can
- * make sense of.
+ * Turns `input` into stored items and into the model's context. Throws if items are malformed, duplicated or lack their
+ * other half, such as a call without its output.
  */
 export async function resolveInput(
   services: Pick<ResponseServices, "store" | "sealer">,
@@ -46,8 +46,8 @@ export async function resolveInput(
 }
 
 /**
- * Messages and reasoning that come again with an id and the words of an earlier one count once, where they were first:
- * clients send back what the chain holds already. Other words under the same id are something new.
+ * Clients often send back messages and reasoning that the chain already holds. If id and text repeat an earlier item,
+ * the later one is dropped; the same id with another text is a new item.
  */
 function saidOnce(items: readonly StoredItem[]): readonly StoredItem[] {
   if (new Set(items.map(({ id }) => id)).size === items.length) return items;
@@ -64,8 +64,8 @@ function saidOnce(items: readonly StoredItem[]): readonly StoredItem[] {
 type Said = Extract<StoredItem, { type: "message" | "reasoning" }>;
 
 /**
- * What tells two messages of one id apart; reasoning is known by its id alone, because it is seldom sent back as it
- * came.
+ * What distinguishes two messages with the same id. Reasoning is compared by id only, because clients rarely send it
+ * back unchanged.
  */
 function wordsOf(item: Said): string {
   if (item.type === "reasoning") return "";
@@ -73,12 +73,12 @@ function wordsOf(item: Said): string {
   return JSON.stringify([item.role, parts]);
 }
 
-/** A `compaction_trigger` says what to do, and is no part of what was said. */
+/** A `compaction_trigger` is an instruction to the server, not part of the context. */
 function withoutTrigger(input: string | readonly InputItem[]): string | readonly InputItem[] {
   return typeof input === "string" ? input : input.filter(({ type }) => type !== "compaction_trigger");
 }
 
-/** The text that seals are bound to. */
+/** The owner as text. A seal can only be opened for the owner text with which it was made. */
 export function ownerText(owner: Owner): string {
   return `${owner.organization}/${owner.project}`;
 }

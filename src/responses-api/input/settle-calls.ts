@@ -3,9 +3,9 @@ import { toolCallMissing, toolOutputMissing } from "../errors/state-errors.ts";
 import { localShellOutputId } from "./place-items.ts";
 
 /**
- * The context as a model is shown it: each call once, with one output. A call that is sent again beside its output is
- * left out; of several outputs of one call the latest counts, and stands where the first one stood.
- * Throws where a call of a function or custom tool lacks its output, or such an output its call.
+ * Pairs calls with outputs, so that the model sees each call once, with one output. A call sent again together with its
+ * output is dropped. If a call has several outputs, the latest replaces the first in its place. Throws if a call of a
+ * function or custom tool has no output, or such an output has no call.
  */
 export function settleCalls(context: readonly StoredItem[]): readonly StoredItem[] {
   if (!context.some(isOfCall)) return context;
@@ -15,7 +15,8 @@ export function settleCalls(context: readonly StoredItem[]): readonly StoredItem
 }
 
 /**
- * What answers a call: these outputs carry a `call_id`. A client that searches for tools may answer as a function does.
+ * Output types that carry a `call_id`, with the type of their call. A tool search by the client may be answered by a
+ * function's output.
  */
 const CALL_OF_OUTPUT: ReadonlyMap<string, string> = new Map([
   ["function_call_output", "function_call"],
@@ -26,13 +27,13 @@ const CALL_OF_OUTPUT: ReadonlyMap<string, string> = new Map([
   ["apply_patch_call_output", "apply_patch_call"],
 ]);
 
-/** The same by the type of the call. */
+/** Call types, with the type under which `CALL_OF_OUTPUT` names them. */
 const CALL_KINDS: ReadonlyMap<string, string> = new Map([
   ...[...CALL_OF_OUTPUT.values()].map((type): [string, string] => [type, type]),
   ["tool_search_call", "function_call"],
 ]);
 
-/** These are refused without their other half; for all others the model engine decides. */
+/** These types are refused without their other half. For all others the model engine decides. */
 const STRICT_CALLS: ReadonlySet<string> = new Set(["function_call", "custom_tool_call"]);
 const STRICT_OUTPUTS: ReadonlySet<string> = new Set(["function_call_output", "custom_tool_call_output"]);
 
@@ -41,22 +42,18 @@ interface Call {
   readonly place: number;
 }
 
-/**
- * The calls with one id. All of its lists only grow, so that many calls with one id cost no more than many with
- * different ones.
- */
+/** The calls with one id. Its lists only grow, so many calls with one id cost no more than calls with different ids. */
 interface CallsOfId {
   readonly calls: Call[];
-  /** How many of `calls` have their output. */
+  /** How many of `calls`, from the first on, have their output. */
   answered: number;
-  /** Calls that look like the first one without output. Each may still turn out to have an output of its own. */
+  /** Calls of the same name as the first call without output. An output of their own may still follow. */
   repeats: Call[];
   answeredRepeats: number;
-  /** Where the output of the latest answered call stands. */
+  /** The index of the output of the latest answered call. */
   latestOutput: number | null;
 }
 
-/** Whether an item is a call, or answers one. */
 function isOfCall({ type }: StoredItem): boolean {
   return (
     CALL_KINDS.has(type) ||
@@ -69,7 +66,7 @@ function isOfCall({ type }: StoredItem): boolean {
 class Settling {
   readonly #items: (StoredItem | null)[];
   readonly #byId = new Map<string, CallsOfId>();
-  /** The item ids of local shell calls, by each name that their outputs may have for them. */
+  /** The item ids of local shell calls, by each id that their outputs may use for them. */
   readonly #localShellCalls = new Map<string, string>();
 
   constructor(items: readonly StoredItem[]) {
@@ -104,7 +101,7 @@ class Settling {
     (isRepeat ? known.repeats : known.calls).push(call);
   }
 
-  /** A call that comes after an output is a new one: what was repeated before that has no output any more. */
+  /** A call after an output is a new call. Repeats before it can get no output any more, so they are dropped. */
   #endRound(known: CallsOfId): void {
     this.#leaveOut(known.repeats.slice(known.answeredRepeats));
     known.repeats = [];
@@ -135,7 +132,7 @@ class Settling {
     return none;
   }
 
-  /** One text for a call and its outputs; null for all other items, and for what the server ran by itself. */
+  /** A key that a call and its outputs share. Null for other items and for calls that the server ran itself. */
   #callIdOf(item: StoredItem): string | null {
     if (item.type === "local_shell_call") return `${item.type} ${item.id}`;
     if (item.type === "local_shell_call_output") return `local_shell_call ${this.#localShellCalls.get(item.id) ?? ""}`;
@@ -144,7 +141,7 @@ class Settling {
     return `${kind} ${item.call_id}`;
   }
 
-  /** Outputs of local shell calls name their call by `id`, and clients put one or the other of its ids there. */
+  /** Outputs of local shell calls name their call in `id`: some clients use the call's `id`, others its `call_id`. */
   #nameLocalShell({ id, call_id: callId }: Extract<StoredItem, { type: "local_shell_call" }>): void {
     for (const name of [id, callId]) {
       this.#localShellCalls.set(name, id);
@@ -152,14 +149,14 @@ class Settling {
     }
   }
 
-  /** Model engines match outputs of local shell calls by the item id of the call. */
+  /** Model engines match the output of a local shell call by the call's item id. */
   #namingItsCall(item: StoredItem): StoredItem {
     if (item.type !== "local_shell_call_output") return item;
     return { ...item, id: this.#localShellCalls.get(item.id) ?? item.id };
   }
 }
 
-/** Whether a call still waited for an output, which now has one. */
+/** Marks the next open call as answered. False if no call was open. */
 function takeAnswer(known: CallsOfId): boolean {
   if (known.answered < known.calls.length) known.answered++;
   else if (known.answeredRepeats < known.repeats.length) known.answeredRepeats++;

@@ -10,19 +10,20 @@ import { ownerText } from "./resolve-input.ts";
 
 type ContextServices = Pick<ResponseServices, "sealer" | "media">;
 
-/** Whose items they are, and how long anyone waits for them. */
+/** The owner of the items, and the signal that stops the work. */
 type ContextCaller = Pick<Caller, "principal" | "signal">;
 
 type Message = Extract<StoredItem, { type: "message" }>;
 type MessagePart = Message["content"][number];
 
-/** Items of one request that are made fit at the same time, and parts of each. */
+/** Items of one request that are converted at the same time, and parts of each item. */
 const ITEMS_AT_ONCE_MAX = 4;
 const PARTS_AT_ONCE_MAX = 4;
 
 /**
- * The items as the model is shown them: what was sealed is opened, and pictures, files and recordings are such that it
- * can take them. Stored items stay as they were sent. `places` are those that errors name.
+ * The items as the model is shown them: sealed reasoning is opened, and images, files and audio are converted to what
+ * the model can read. Does not change stored items. `places` are indexes in this request's input, for errors; null for
+ * items of earlier requests. Throws if a seal is invalid or a medium cannot be read.
  */
 export async function shapeContext(
   services: ContextServices,
@@ -35,7 +36,7 @@ export async function shapeContext(
   return fitMedia(services, caller, unsealed, places);
 }
 
-/** Sealed reasoning gets its text back, unless it is shown anyway. */
+/** Puts the text of sealed reasoning back, unless the item shows its text already. */
 function opened(item: StoredItem, sealer: Sealer, owner: string): StoredItem {
   if (item.type !== "reasoning" || item.encrypted_content == null) return item;
   const text = sealer.open(item.encrypted_content, owner);
@@ -45,11 +46,7 @@ function opened(item: StoredItem, sealer: Sealer, owner: string): StoredItem {
   return { ...shown, content: [{ type: "reasoning_text", text }] };
 }
 
-/**
- * The items with every picture, file and recording such that the model can take it; the others are the same objects as
- * before. `places` are their places in the input of this request, which errors name; null for items of earlier
- * requests.
- */
+/** Converts every image, file and recording to what the model can read. Items without any stay the same objects. */
 async function fitMedia(
   { media: reader }: ContextServices,
   { principal, signal }: ContextCaller,
@@ -65,7 +62,7 @@ async function fitMedia(
       return fitItem(media, item, place === null ? null : `input[${place}]`);
     });
   } finally {
-    stop.abort(); // Where one failed, nobody waits for the others.
+    stop.abort(); // If one item failed, the others are not needed.
   }
 }
 
@@ -134,7 +131,7 @@ async function fitOutputPart(
   return part.type === "input_file" ? media.readFile(part) : part;
 }
 
-/** An error of a part says where the part is. */
+/** Adds the path of the part to a media error. */
 async function named<T>(reading: Promise<T>, path: string | null): Promise<T> {
   try {
     return await reading;
