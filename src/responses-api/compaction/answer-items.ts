@@ -8,7 +8,7 @@ type Named<Event extends { readonly callId: string | null }> = Event & { readonl
 type ToolSearch = Extract<ModelEvent, { type: "tool_search" }>;
 type CallStarted = Extract<ModelEvent, { type: "call_started" }>;
 
-/** What a model says in one turn, as items that can be shown to it again; its reasoning is left out. */
+/** Collects a model's answer of one turn as items that it can be shown again. Leaves out reasoning. */
 export class AnswerItems {
   readonly #items: StoredItem[] = [];
   readonly #callIds = new Set<string>();
@@ -16,12 +16,15 @@ export class AnswerItems {
   #call: { readonly started: Named<CallStarted>; input: string } | null = null;
   #characters = 0;
 
-  /** Characters said so far, reasoning included. Sound repeats them as a transcript, which does not count. */
+  /**
+   * Characters of the answer so far, reasoning included. The transcript of spoken text does not count, because it
+   * repeats the text.
+   */
   get characters(): number {
     return this.#characters;
   }
 
-  /** Gives the event back, a call with the id that it is known by. */
+  /** Returns the event; a call gets a new id if its own is missing or already used. */
   hear(event: ModelEvent): ModelEvent {
     if ("text" in event && event.type !== "audio_transcript_delta") this.#characters += event.text.length;
     switch (event.type) {
@@ -67,13 +70,13 @@ export class AnswerItems {
     }
   }
 
-  /** The messages, and the calls, of which none has its output yet. */
+  /** The messages, and the calls, none of which has an output yet. */
   take(): { readonly messages: readonly StoredItem[]; readonly calls: readonly ToolCall[] } {
     this.#endBlocks();
     return { messages: this.#items.filter((item) => item.type === "message"), calls: this.#items.filter(isToolCall) };
   }
 
-  /** A compaction names the calls it leaves open, so each has its id before the run would give it one. */
+  /** A compaction names the open calls by id, so each needs its id here, before the run would make one. */
   #freeCallId(given: string | null): string {
     const isFree = given !== null && given !== "" && !this.#callIds.has(given);
     const callId = isFree ? given : `call_${randomHex(24)}`;

@@ -30,17 +30,17 @@ const output = (id: string): StoredItem => ({
 });
 const compaction = (id: string): StoredItem => ({ id: `cmp_${id}`, type: "compaction", encrypted_content: id });
 
-/** The ids of what is left, with each compaction standing for this. */
+/** Compares the ids of the items that remain. Each compaction opens as `context`. */
 function check(items: readonly StoredItem[], context: Partial<CompactedContext>, ids: readonly string[]): void {
   const open = (sealed: string): CompactedContext => ({ summary: sealed, keeps: "nothing", calls: [], ...context });
   expect(beginAtCompaction(items, open).map(({ id }) => id)).toEqual(ids);
 }
 
-test("without a compaction everything stays", () => {
+test("without a compaction all items stay", () => {
   check([message("user", "a"), call("1"), output("1")], {}, ["msg_a", "fc_1", "fco_1"]);
 });
 
-test("a context begins at the latest compaction, and only that is opened", () => {
+test("a context begins at the latest compaction, and only that one is opened", () => {
   verifies("responses.compact.starts-at-latest");
   const items = [message("user", "a"), compaction("1"), message("user", "b"), compaction("2"), message("user", "c")];
   check(items, {}, ["summary:cmp_2", "msg_c"]);
@@ -52,7 +52,7 @@ test("a context begins at the latest compaction, and only that is opened", () =>
   expect(opened).toEqual(["2"]);
 });
 
-test("the user's messages since the compaction before stay where it says so", () => {
+test("user messages since the previous compaction stay if the compaction keeps them", () => {
   const items = [
     message("user", "a"),
     compaction("1"),
@@ -64,7 +64,7 @@ test("the user's messages since the compaction before stay where it says so", ()
   check(items, { keeps: "user_messages" }, ["msg_b", "summary:cmp_2", "msg_d"]);
 });
 
-test("calls stay whose outputs come later, once each, wherever they are known from", () => {
+test("calls whose outputs come later stay once each, whether the items or the compaction name them", () => {
   const before = [call("1"), output("1"), call("2")];
   check([...before, compaction("x"), output("2")], {}, ["summary:cmp_x", "fc_2", "fco_2"]);
   check([...before, compaction("x"), output("2")], { calls: [call("2")] }, ["summary:cmp_x", "fc_2", "fco_2"]);

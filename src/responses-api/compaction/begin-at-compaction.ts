@@ -5,9 +5,9 @@ type Compaction = Extract<StoredItem, { type: "compaction" }>;
 type Message = Extract<StoredItem, { type: "message" }>;
 
 /**
- * The context that counts: the latest compaction, opened, and what came after it. Of what came before, the user's
- * messages since the compaction before it stay if the compaction says so, and calls stay whose outputs come after it.
- * Without a compaction, everything.
+ * The summary of the latest compaction, and the items after it. Of the items before it, calls stay if their outputs
+ * come after it, and user messages since the previous compaction stay if the compaction keeps them. Without a
+ * compaction, all items stay.
  */
 export function beginAtCompaction(
   items: readonly StoredItem[],
@@ -27,7 +27,7 @@ export function beginAtCompaction(
   ];
 }
 
-/** What came after the latest compaction; everything if there is none. */
+/** The items after the latest compaction; all items if there is none. */
 export function sinceCompaction(items: readonly StoredItem[]): readonly StoredItem[] {
   return items.slice(items.findLastIndex(isCompaction) + 1);
 }
@@ -36,7 +36,7 @@ export function isUserMessage(item: StoredItem): item is Message {
   return item.type === "message" && item.role === "user";
 }
 
-/** Whether this item is the message that a summary is shown as. */
+/** Whether this item is the message that shows a summary to the model. */
 export function isSummary({
   id,
   type,
@@ -47,7 +47,7 @@ export function isSummary({
   return type === "message" && id?.startsWith(SUMMARY_PREFIX) === true;
 }
 
-/** No message that a client sends can have this beginning: ids hold letters, digits, dashes and underscores. */
+/** Contains a colon, so no id that a client sends can begin with it. */
 const SUMMARY_PREFIX = "summary:";
 const PREFACE =
   "The conversation so far was shortened. This summary stands in place of what was removed; go on from it, and do not mention it unless asked:";

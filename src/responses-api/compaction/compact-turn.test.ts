@@ -54,34 +54,34 @@ async function* turnOf(batches: readonly (readonly ModelEvent[])[]): AsyncGenera
   yield* batches;
 }
 
-test("the end waits for the compaction, and the message does not", async () => {
+test("the end of the turn waits for the compaction, the end of the message does not", async () => {
   const { types, sealed, summed } = await play([[says("Hi")], [usage(90), stops]]);
   expect(types).toEqual(["text_delta", "usage", "message_finished", "compaction", "finished"]);
   expect(sealed).toEqual([{ summary: "So far.", keeps: "nothing", calls: [] }]);
   expect(summed).toEqual([1]);
 });
 
-test("below the threshold, cut short, or broken off, a turn is as it was", async () => {
+test("a turn is unchanged below the threshold, when it is cut short, and when it breaks off", async () => {
   expect((await play([[says("Hi"), usage(89), stops]])).types).toEqual(["text_delta", "usage", "finished"]);
   const cut: ModelEvent = { type: "finished", reason: "length" };
   expect((await play([[says("Hi"), usage(500), cut]])).types).toEqual(["text_delta", "usage", "finished"]);
   expect((await play([[says("Hi"), usage(500)]])).types).toEqual(["text_delta", "usage"]);
 });
 
-test("where nobody counts, the estimates decide, with what the answer says", async () => {
+test("without counts from the model server, estimates of input and answer decide", async () => {
   const long = says("x".repeat(200));
   expect((await play([[long, stops]], { inputTokensEstimate: 49 })).types).not.toContain("compaction");
   expect((await play([[long, stops]], { inputTokensEstimate: 50 })).types).toContain("compaction");
 });
 
-test("words that are spoken as well count once", async () => {
+test("text that is also spoken counts once", async () => {
   const text = "x".repeat(200);
   const spoken: ModelEvent = { type: "audio_transcript_delta", text };
   expect((await play([[says(text), spoken, stops]], { inputTokensEstimate: 49 })).types).not.toContain("compaction");
   expect((await play([[says(text), spoken, stops]], { inputTokensEstimate: 50 })).types).toContain("compaction");
 });
 
-test("each call that is left open is kept, under an id of its own", async () => {
+test("each open call is kept under a unique id", async () => {
   const { sealed, summed } = await play([
     [says("Hi"), ...calls("call_a"), ...calls("call_a"), ...calls(null), usage(90), stops],
   ]);
@@ -95,7 +95,7 @@ test("each call that is left open is kept, under an id of its own", async () => 
   expect(summed).toEqual([1]);
 });
 
-test("a summary that fails is told, and nothing is told once the client has left", async () => {
+test("a failed summary is reported, unless the client has left", async () => {
   verifies("create.compaction.failure-keeps-answer");
   const fault = new Error("no summary");
   const summarize = (): Promise<never> => Promise.reject(fault);

@@ -6,26 +6,25 @@ import { readSummary, type Summary } from "./summary-turn.ts";
 
 type Turn = AsyncIterable<readonly ModelEvent[]>;
 
-/** What the compaction of one turn is made with. */
+/** The settings and functions for the compaction of one turn. */
 export interface TurnCompaction {
-  /** Seals what a compaction item stands for. */
+  /** Makes the `encrypted_content` of a compaction item. */
   readonly seal: (context: CompactedContext) => string;
-  /** Has the model sum up what it was asked with these items after it. */
+  /** Has the model summarize the request it was sent, followed by these items. */
   readonly summarize: (items: ModelRequest["items"]) => Promise<Summary>;
-  /** Tokens of context and answer from which on the context is compacted. */
+  /** Compacts when context and answer together have at least this many tokens. */
   readonly threshold: number;
-  /** Stands in where the model server counts no tokens. */
+  /** Used if the model server reports no token counts. */
   readonly inputTokensEstimate: number;
-  /** Told why a compaction was not made; the answer does not suffer from it. */
+  /** Called with the reason when a compaction fails. The answer is not affected. */
   readonly onFault: (fault: unknown) => void;
-  /** Aborts what `summarize` does. */
+  /** Aborted when nobody needs the compaction any more; faults are then not reported. */
   readonly signal: AbortSignal;
 }
 
 /**
- * The turn, and after its answer a compaction of the whole context where that has grown to the threshold. An answer
- * that was cut short, or a summary that cannot be made, leaves the turn as it is. The end of the turn waits for the
- * compaction.
+ * Adds a compaction of the whole context after the answer, if the context has reached the threshold. Adds none if the
+ * answer was cut short or the summary fails. The end of the turn waits for the compaction.
  */
 export async function* compactTurn(turn: Turn, compaction: TurnCompaction): AsyncGenerator<readonly ModelEvent[]> {
   const answer = new AnswerItems();
@@ -42,16 +41,14 @@ export async function* compactTurn(turn: Turn, compaction: TurnCompaction): Asyn
   }
   const isWhole = held.some((event) => event.type === "finished" && event.reason === "stop");
   if (isWhole && contextTokens(usage, answer, compaction) >= compaction.threshold) {
-    yield [{ type: "message_finished" }]; // Its reader need not wait for the summary.
+    yield [{ type: "message_finished" }]; // The client need not wait for the summary to see the whole message.
     const made = await compactionOf(answer, compaction);
     if (made !== null) held.unshift(made);
   }
   if (held.length > 0) yield held;
 }
 
-/**
- * In place of the model's answer, which is a summary, the compaction made of it: what a `compaction_trigger` asks for.
- */
+/** Replaces the model's answer, which is a summary, by a compaction made of it. Serves a `compaction_trigger`. */
 export async function* turnIntoCompaction(
   turn: Turn,
   seal: TurnCompaction["seal"],
@@ -71,7 +68,8 @@ function contextTokens(usage: ModelUsage | null, answer: AnswerItems, compaction
 }
 
 /**
- * A model cannot be shown calls without outputs, so it sums up what came before them, and they are kept as they are.
+ * Models refuse calls without outputs, so the summary covers only what came before the calls; the calls are kept in
+ * full.
  */
 async function compactionOf(answer: AnswerItems, compaction: TurnCompaction): Promise<ModelEvent | null> {
   const { messages, calls } = answer.take();

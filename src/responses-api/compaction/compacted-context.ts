@@ -5,33 +5,31 @@ import { isRecord } from "../../base/json/records.ts";
 import { invalidEncryptedContent } from "../errors/state-errors.ts";
 import type { Sealer } from "../keeping/seal.ts";
 
-/** A call that the client answers. */
+/** A call that the client answers with an output item. */
 export type ToolCall = Extract<StoredItem, { type: "function_call" | "custom_tool_call" | "tool_search_call" }> & {
   readonly call_id: string;
 };
 
 const CALL_TYPES: ReadonlySet<string> = new Set(["function_call", "custom_tool_call", "tool_search_call"]);
 
-/** What a compaction item stands for; sealed in its `encrypted_content`. */
+/** The content of a compaction item, sealed in its `encrypted_content`. */
 export interface CompactedContext {
   readonly summary: string;
-  /** Which of the items in front of it still count. */
+  /** Which items before the compaction stay in the context. */
   readonly keeps: "user_messages" | "nothing";
-  /** Calls that had no output yet when it was made. */
+  /** Calls without output when the compaction was made. */
   readonly calls: readonly ToolCall[];
 }
 
-/** Tells a compaction from other things that this server seals. */
+/** Distinguishes a compaction from other content that this server seals. */
 const FORM = "compaction.1";
 
-/** `place` is where it goes, such as the response's id: it makes seals of the same words differ. */
+/** `place` is the id of what holds the seal, such as a response: it makes seals of the same text differ. */
 export function sealCompaction(context: CompactedContext, sealer: Sealer, place: string, owner: string): string {
   return sealer.seal(JSON.stringify({ form: FORM, ...context }), place, owner);
 }
 
-/**
- * Throws invalid_encrypted_content for what this server did not seal, or not for this owner, or not as a compaction.
- */
+/** Throws `invalid_encrypted_content` unless this server sealed the text for this owner as a compaction. */
 export function openCompaction(sealed: string, sealer: Sealer, owner: string): CompactedContext {
   const text = sealer.open(sealed, owner);
   const read = text === null ? null : readContext(text);
@@ -40,7 +38,7 @@ export function openCompaction(sealed: string, sealer: Sealer, owner: string): C
 }
 
 function readContext(text: string): CompactedContext | null {
-  const value = jsonOrUndefined(text); // Other things are sealed too, and they need not be JSON.
+  const value = jsonOrUndefined(text); // Sealed reasoning, for example, is not JSON.
   if (!isRecord(value) || value["form"] !== FORM) return null;
   const { summary, keeps, calls } = value;
   if (typeof summary !== "string" || (keeps !== "user_messages" && keeps !== "nothing")) return null;

@@ -2,17 +2,18 @@ import type { CreateResponseRequest } from "../../../generated/responses-api/typ
 import { invalidValue, misplacedTrigger } from "../errors/parameter-errors.ts";
 import type { ResponseServices } from "../services.ts";
 
-/** After an answer with which the context has grown to `threshold` tokens, or in place of an answer. */
+/**
+ * `after`: compact after the answer, if the context has reached `threshold` tokens. `instead`: compact in place of an
+ * answer.
+ */
 export type CompactionPlan = { readonly type: "after"; readonly threshold: number } | { readonly type: "instead" };
 
 type AskedInput = CreateResponseRequest["input"];
 
-/**
- * Of the model's window, where the request names no threshold: what is left must hold the next question and its answer.
- */
+/** The default threshold as a share of the model's window. The rest must hold the next question and its answer. */
 const WINDOW_SHARE = 0.8;
 
-/** Refuses rules that are not known, and a trigger that is not the last element. */
+/** Refuses unknown rules, and a `compaction_trigger` that is not the last element of the input. */
 export function checkCompaction({ context_management: rules, input }: CreateResponseRequest): void {
   for (const [index, { type }] of (rules ?? []).entries())
     if (type !== "compaction") throw invalidValue(`context_management[${index}].type`, type, ["compaction"]);
@@ -21,12 +22,12 @@ export function checkCompaction({ context_management: rules, input }: CreateResp
   if (early !== -1) throw misplacedTrigger(`input[${early}]`);
 }
 
-/** Whether the request wants its context compacted and no answer. */
+/** Whether the request asks for a compaction instead of an answer. */
 export function asksForCompaction(input: AskedInput): boolean {
   return Array.isArray(input) && input.at(-1)?.type === "compaction_trigger";
 }
 
-/** Null where nothing is to be compacted, and where no threshold is named and nobody tells the model's window. */
+/** Null if the request asks for no compaction, or if it names no threshold and the model's window is unknown. */
 export async function planCompaction(
   { engine }: Pick<ResponseServices, "engine">,
   request: CreateResponseRequest,

@@ -1,8 +1,8 @@
 import { type ModelEngine, ModelError, type ModelEvent, type ModelRequest, type ModelUsage } from "../../runs/ports.ts";
 
-/** What a summary may take; a model that thinks first needs more than the summary itself. */
+/** Output tokens for a summary, including the reasoning before it. */
 const SUMMARY_TOKENS_MAX = 8192;
-/** What is kept of a summary. */
+/** Characters of a summary; the rest is cut off. */
 const SUMMARY_CHARACTERS_MAX = 256 * 1024;
 
 const SUMMARY_PROMPT = `Write a summary of this conversation. It is about to be removed to make room, and whoever goes on with the work will see your summary in its place and nothing else of it.
@@ -18,8 +18,8 @@ Write down, as far as there is any:
 If the conversation begins with an earlier summary, carry over what still holds. Leave out courtesies and whatever is settled and done with. Invent nothing and judge nothing. Use the language of the conversation. Do not answer or continue the conversation and do not call tools: write only the summary, as plain text.`;
 
 /**
- * The turn in which a model sums a context up. Instructions and tools stay as they are: model servers then need not
- * read it all anew.
+ * The request in which a model summarizes the context. Instructions and tools stay the same, so that model servers can
+ * reuse their prompt cache.
  */
 export function summaryRequest(request: ModelRequest): ModelRequest {
   return {
@@ -35,18 +35,23 @@ export function summaryRequest(request: ModelRequest): ModelRequest {
   };
 }
 
-/** What the model made of a conversation; usage is null where the model server counts none. */
+/** A model's summary of a conversation; `usage` is null if the model server reports none. */
 export interface Summary {
   readonly text: string;
   readonly usage: ModelUsage | null;
 }
 
-/** Has the model answer a `summaryRequest`. Rejects with `ModelError` if it refuses, dies or says nothing. */
+/**
+ * Sends a `summaryRequest` to the model. Rejects with `ModelError` if the model server fails or the summary is empty.
+ */
 export async function takeSummary(engine: ModelEngine, request: ModelRequest, signal: AbortSignal): Promise<Summary> {
   return readSummary(await engine.sample(request, signal));
 }
 
-/** The text of an answer, its reasoning left out. */
+/**
+ * Reads the text of an answer without its reasoning. Rejects with `ModelError` if the text is empty or filtered, or if
+ * the turn breaks off.
+ */
 export async function readSummary(turn: AsyncIterable<readonly ModelEvent[]>): Promise<Summary> {
   let text = "";
   let usage: ModelUsage | null = null;

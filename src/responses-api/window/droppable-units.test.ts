@@ -16,7 +16,7 @@ function placesOf(items: readonly Item[]): readonly (readonly number[])[] {
   return droppableUnits(items).map(({ places }) => places);
 }
 
-test("calls go with their outputs, and reasoning with what it led to", () => {
+test("calls are grouped with their outputs, and reasoning with the item it led to", () => {
   const items = [
     user("a"),
     reasoning,
@@ -31,7 +31,7 @@ test("calls go with their outputs, and reasoning with what it led to", () => {
   expect(placesOf(items)).toEqual([[0], [1, 2, 5], [3, 4], [6, 7]]);
 });
 
-test("instructions, summaries and the last user message are not among them", () => {
+test("instructions, summaries and the last user message cannot be left out", () => {
   const items: Item[] = [
     { type: "message", role: "system", content: "s" },
     summary,
@@ -43,7 +43,7 @@ test("instructions, summaries and the last user message are not among them", () 
   expect(placesOf([summary])).toEqual([]);
 });
 
-test("what may lead is a user message, or belongs to the last turn", () => {
+test("a context may begin with a user message or with a unit of the last turn", () => {
   const items = [user("a"), assistant("b"), user("c"), call("1"), output("1")];
   expect(droppableUnits(items).map(({ mayLead }) => mayLead)).toEqual([true, false, true]);
 });
@@ -54,7 +54,7 @@ const item = fc.oneof(
   fc.constantFrom("1", "2", "3").map(output),
 );
 
-test("leaving out any number of the first units never parts a call from its output", () => {
+test("leaving out any number of the oldest units never separates a call from its output", () => {
   fc.assert(
     fc.property(fc.array(item, { maxLength: 20 }), fc.nat(20), (items, count) => {
       const units = droppableUnits(items);

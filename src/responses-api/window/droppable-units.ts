@@ -3,16 +3,16 @@ import { isSummary } from "../compaction/begin-at-compaction.ts";
 
 type Item = ModelRequest["items"][number];
 
-/** Items that make sense only together, by their places in the context. */
+/** Items that must be left out together, by their indexes in the context. */
 export interface Unit {
   readonly places: readonly number[];
-  /** Whether a context may begin with it: chat templates want a user to speak first, before anything of an answer. */
+  /** Whether a context may begin with this unit. Most chat templates require a user message before any answer. */
   readonly mayLead: boolean;
 }
 
 /**
- * What may be left out of a context, oldest first: user messages but the last, answers, and tool calls with their
- * outputs and with the reasoning that led to them. Never instructions, never the summary of what was compacted.
+ * The units that may be left out of a context, oldest first: user messages except the last, answers, and tool calls
+ * with their outputs and reasoning. Instructions and summaries of compactions are not among them.
  */
 export function droppableUnits(items: readonly Item[]): readonly Unit[] {
   const lastUser = items.findLastIndex((item) => roleOf(item) === "user" && !isSummary(item));
@@ -49,7 +49,7 @@ function roleOf(item: Item): string | null {
   return "role" in item && typeof item.role === "string" ? item.role : null;
 }
 
-/** Calls and their outputs share it, and hosted calls that ask for approval share theirs. */
+/** The id that a call shares with its output, or an approval request with its answer. */
 function callIdOf(item: Item): string | null {
   if (item.type === "local_shell_call" || item.type === "local_shell_call_output") return item.id ?? null;
   if ("call_id" in item && typeof item.call_id === "string") return item.call_id;

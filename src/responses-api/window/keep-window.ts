@@ -5,16 +5,18 @@ import { tokensAtMost, weigh } from "./measure.ts";
 
 export type WindowEngine = Pick<ModelEngine, "countTokens" | "contextWindow">;
 
-/** Part of the window that is left for the answer where the request does not say how long it may be. */
+/** Tokens reserved for the answer if the request sets no maximum. The share of the window caps either number. */
 const ANSWER_TOKENS = 1024;
 const ANSWER_SHARE_MAX = 0.25;
-/** Each round counts once; items of a kind that the weights misjudge are left out in the next. */
+/**
+ * Each round drops items by estimated size and then counts tokens once. The last round drops all that may be dropped.
+ */
 const ROUNDS_MAX = 5;
 
 /**
- * The turn with as few of its oldest items left out as makes input and answer fit the model's window. As it is where
- * nobody tells the window: then the model server refuses what is too long. Counts only what may be too long. Throws
- * context_length_exceeded if what must stay is too long by itself.
+ * Leaves out the oldest items until input and answer fit the model's window. Counts tokens only if the request may be
+ * too long. Returns the request unchanged if the window is unknown: the model server then refuses what is too long.
+ * Throws `context_length_exceeded` if the items that must stay do not fit.
  */
 export async function keepWindow(
   engine: WindowEngine,

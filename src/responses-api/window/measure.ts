@@ -3,14 +3,14 @@ import type { ModelRequest } from "../../runs/ports.ts";
 
 type Item = ModelRequest["items"][number];
 
-/** What a picture, a file or a recording takes at most, where it is only a reference. */
+/** Tokens of an image, file or recording at most, if the item holds only a reference to it. */
 const REFERENCE_TOKENS_MAX = 3000;
-/** A shorter text under the name of `data` is taken for a text. */
+/** A `data` member of at most this many characters is treated as text. */
 const DATA_MIN = 256;
 const REFERENCES = /"(?:input_image|input_file|input_audio)"/g;
 
 /**
- * More tokens than the turn can take: no token is shorter than a byte, and JSON says more around a text than a chat
+ * An upper bound of the request's tokens. A token is at least one byte, and JSON adds more around a text than a chat
  * template does.
  */
 export async function tokensAtMost({ instructions, items, tools }: ModelRequest): Promise<number> {
@@ -19,8 +19,8 @@ export async function tokensAtMost({ instructions, items, tools }: ModelRequest)
 }
 
 /**
- * In no unit of its own: only good for comparing items of one request. Data in base 64 weighs as much as what it shows,
- * not as its text.
+ * The size of an item relative to other items of the same request; it has no unit. Base64 data counts as one image, not
+ * by its length.
  */
 export function weigh(item: Item): number {
   let pictures = 0;
