@@ -21,7 +21,7 @@ export function conversationItemNotFound(itemId: string): ApiError {
   return invalidRequest(404, null, null, `Item with id '${itemId}' not found in conversation.`);
 }
 
-/** `itemId` is the item that was named, if one was. */
+/** `itemId` is the item that the request named, if any. */
 export function conversationRefused(refusal: ConversationRefusal, conversationId: string, itemId = ""): ApiError {
   switch (refusal.reason) {
     case "unknown":

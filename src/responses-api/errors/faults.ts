@@ -24,7 +24,7 @@ import {
 import { internalError, noRoomForBody, shuttingDown, storageFull } from "./server-errors.ts";
 import { ofStore } from "./store-errors.ts";
 
-/** Why a query parameter was refused; `limit` belongs to the rule that is named. */
+/** Why a query parameter was refused. `limit` is the limit of `rule`. */
 export type QueryRefusal = { readonly name: string; readonly value: string } & (
   | { readonly rule: "required" }
   | { readonly rule: "type"; readonly expected: "integer" | "number" | "boolean" | "object" }
@@ -34,7 +34,7 @@ export type QueryRefusal = { readonly name: string; readonly value: string } & (
   | { readonly rule: "minLength" | "maxLength" | "maxItems"; readonly limit: number; readonly size: number }
 );
 
-/** How Interface A says what went wrong before or around its operations. */
+/** The errors of Interface A for faults that transport finds, such as an unreadable body. */
 export const responsesApiFaults = {
   renderError,
   streamError,
@@ -68,8 +68,8 @@ function ofError(error: unknown): ApiError | null {
 }
 
 /**
- * A run always ends its own stream; this is for a stream that cannot be read to that end. `last` is the latest event
- * that was sent.
+ * The error event for a stream that cannot be read to its end. A failed run needs none, because it ends its own stream.
+ * `last` is the latest event that was sent.
  */
 function streamError(error: ApiError, last: object | null): readonly { readonly type: string }[] {
   const number =

@@ -2,13 +2,13 @@ import { ApiError } from "../../base/api-error.ts";
 
 export const INVALID = "invalid_request_error";
 
-/** How much of a caller's own words an error repeats. */
+/** Longer messages and parameter paths are cut, because they may repeat long texts of the caller. */
 const MESSAGE_CHARACTERS_MAX = 2000;
 const PARAM_CHARACTERS_MAX = 500;
 
 /**
- * An error of the caller's request. `code` is the reference's specific code, null where it has none; `renderError` then
- * repeats the type.
+ * An error in the caller's request. `code` is the reference's code, or null if it has none; `renderError` then uses the
+ * type as the code.
  */
 export function invalidRequest(status: number, code: string | null, param: string | null, message: string): ApiError {
   return new ApiError({

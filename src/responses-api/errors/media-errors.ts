@@ -4,8 +4,8 @@ import { invalidRequest } from "./invalid-request.ts";
 import { overloaded } from "./server-errors.ts";
 
 /**
- * A picture, a file or a recording that cannot be shown to the model. `part` is its path; null where it came with an
- * earlier request.
+ * The error for an image, file or recording that cannot be shown to the model. `part` is its path in the input; null if
+ * it came with an earlier request.
  */
 export function mediaRefused(error: MediaError, part: string | null): ApiError {
   const { member, message, code, retryAfterSeconds } = error;

@@ -6,17 +6,17 @@ export function modelUnknown(model: string): ApiError {
   return invalidRequest(404, "model_not_found", "model", `The model '${model}' does not exist.`);
 }
 
-/** What a call that needs a model gets; the name is a member of its body. */
+/** The error for an unknown model in a request body; `modelUnknown` is for a model in the path. */
 export function noSuchModel(model: string): ApiError {
   return invalidRequest(400, "model_not_found", "model", `The requested model '${model}' does not exist.`);
 }
 
-/** Whatever was thrown, what a model said of it as HTTP. */
+/** Throws a `ModelError` as an `ApiError`, and any other error unchanged. */
 export function refused(error: unknown): never {
   throw error instanceof ModelError ? modelRefused(error) : error;
 }
 
-/** What the model server said before it began to answer, as HTTP. */
+/** The HTTP error for a model server that refused before its answer began. */
 export function modelRefused(error: ModelError): ApiError {
   const retry = error.retryAfterSeconds;
   return new ApiError({

@@ -6,7 +6,7 @@ export function unknownParameter(param: string, hint: string): ApiError {
   return invalidRequest(400, "unknown_parameter", param, `Unknown parameter: '${param}'.${hint}`);
 }
 
-/** A member of chat completions that has another name here. */
+/** The error for a member of the Chat Completions API that has another name in this API. */
 export function movedParameter(param: string, movedTo: string): ApiError {
   return invalidRequest(
     400,
@@ -29,15 +29,14 @@ export function nothingToAnswer(): ApiError {
   );
 }
 
-/** What nobody waits for has to be stored somewhere. */
 export function backgroundWithoutStore(): ApiError {
   return unsupportedParameter(
     "background",
-    "Background responses are stored: it cannot be combined with 'store' false.",
+    "Background responses are always stored, so it cannot be combined with 'store' false.",
   );
 }
 
-/** `expected` and `got` carry their articles: "a string", "an array". */
+/** `expected` and `got` include their articles: "a string", "an array". */
 export function invalidType(param: string, expected: string, got: string): ApiError {
   return invalidRequest(
     400,
@@ -56,7 +55,6 @@ export function invalidValue(param: string, value: string, supported: readonly s
   );
 }
 
-/** Where at least one element is needed. */
 export function emptyArray(param: string): ApiError {
   return outOfBounds(
     "empty_array",
@@ -65,7 +63,7 @@ export function emptyArray(param: string): ApiError {
   );
 }
 
-/** A limit of a number, a string, an array or an object; `code` names it, `what` describes the breach. */
+/** The error for a value outside a limit. `code` names the limit, `what` describes how it was broken. */
 export function outOfBounds(code: string, param: string, what: string): ApiError {
   return invalidRequest(400, code, param, `Invalid '${param}': ${what}`);
 }
@@ -88,13 +86,13 @@ export function illFormedItemId(param: string, id: string): ApiError {
   );
 }
 
-/** An element of `input` that has the form of its type but cannot be kept as one. */
+/** The error for an input item that is valid as sent but lacks members that a stored item must have. */
 export function unusableItem(param: string, type: string): ApiError {
   return invalidRequest(
     400,
     "invalid_value",
     param,
-    `Invalid '${param}': this item of type '${type}' lacks members it was listed with.`,
+    `Invalid '${param}': this item of type '${type}' lacks members that every listed item of this type has.`,
   );
 }
 
@@ -107,14 +105,14 @@ export function misplacedTrigger(param: string): ApiError {
   );
 }
 
-/** A member or value this server does not act on yet, said by the field ledger. */
+/** The error for a member or value that this server does not support. */
 export function unsupportedParameter(param: string, note: string): ApiError {
   return invalidRequest(400, "unsupported_parameter", param, `Unsupported parameter: '${param}'. ${note}`);
 }
 
-/** Nobody could hear it: it is neither streamed nor kept. */
+/** Audio is only delivered in events, and such a response has none that the client could read. */
 export function soundUnheard(): ApiError {
-  return unsupportedParameter("output_audio", "Sound travels in events; ask for it with `stream` or `store`.");
+  return unsupportedParameter("output_audio", "Audio is delivered in events only. Set `stream` or `store` to true.");
 }
 
 export function mutuallyExclusive(first: string, second: string): ApiError {
@@ -143,7 +141,7 @@ export function toolChoiceNotFound(choice: string): ApiError {
   return invalidRequest(400, null, "tool_choice", `Tool choice '${choice}' not found in 'tools' parameter.`);
 }
 
-/** `where` is the path to the schema; `why` says what is wrong with it. */
+/** `why` says what is wrong with the schema. */
 export function invalidJsonSchema(name: string, why: string): ApiError {
   return invalidRequest(
     400,

@@ -8,22 +8,25 @@ export interface RefusedTaking {
   readonly organization: string;
   readonly standing: RateStanding;
   readonly requested: number;
-  /** The six `x-ratelimit-*` headers. */
+  /** The `x-ratelimit-*` headers of the reply. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * What is left of the present minute is too little. Clients read the delay from the text: seconds or milliseconds,
- * never minutes.
+ * The error when the rest of this minute's limit is too small. Clients parse the delay from the text, so it is given in
+ * seconds or milliseconds, never in minutes.
  */
 export function rateLimitReached(refused: RefusedTaking): ApiError {
   const { resetMs } = refused.standing;
   return rateLimitError(refused, "reached", `Please try again in ${delayText(resetMs)}.`, {});
 }
 
-/** More than a whole minute's tokens: waiting does not help, and official clients are told not to. */
+/**
+ * The error when one request needs more than a whole minute's tokens. Retrying cannot help, so official clients are
+ * told not to.
+ */
 export function rateLimitBelowRequest(refused: RefusedTaking): ApiError {
-  const advice = "The request alone is more than that: send less input.";
+  const advice = "The request alone exceeds the limit: send less input.";
   return rateLimitError(refused, "too low", advice, { "x-should-retry": "false" });
 }
 

@@ -11,13 +11,13 @@ export function missingApiKey(): ApiError {
   });
 }
 
-/** `masked` is the key with its middle hidden. */
+/** `masked` is the key with its middle replaced by asterisks. */
 export function incorrectApiKey(masked: string): ApiError {
   return new ApiError({
     status: 401,
     type: INVALID,
     code: "invalid_api_key",
-    message: `Incorrect API key provided: ${masked}. The server's first start printed a key, and wrote it to its data folder.`,
+    message: `Incorrect API key provided: ${masked}. The server printed a key at its first start and wrote it to its data folder.`,
     headers: BEARER_CHALLENGE,
   });
 }
@@ -51,7 +51,7 @@ export function invalidJson(): ApiError {
   );
 }
 
-/** `got` carries its article. */
+/** `got` includes its article: "an array". */
 export function bodyNotAnObject(got: string): ApiError {
   return invalidRequest(400, "invalid_type", null, `Invalid body: expected an object, but got ${got} instead.`);
 }
@@ -109,12 +109,12 @@ export function invalidClientRequestId(): ApiError {
   );
 }
 
-/** `part` is the part of the form at fault, where it is known. */
+/** `part` is the name of the invalid part of the form, if known. */
 export function invalidForm(reason: string, part: string | null): ApiError {
   return invalidRequest(400, "invalid_form", part, `Invalid form: ${reason}`);
 }
 
-/** The bytes on the connection are not HTTP; the status is 400, 408 or 431. */
+/** The error for bytes that are not HTTP; `status` is 400, 408 or 431. */
 export function malformedRequest(status: number): ApiError {
   return invalidRequest(status, "malformed_request", null, "The request could not be read as HTTP.");
 }

@@ -7,11 +7,11 @@ export function notImplemented(operationId: string): ApiError {
     type: "server_error",
     code: "not_implemented",
     message: `The operation '${operationId}' is not implemented yet.`,
-    headers: { "x-should-retry": "false" }, // Official clients repeat every 5xx otherwise.
+    headers: { "x-should-retry": "false" }, // Otherwise official clients retry every 5xx.
   });
 }
 
-/** WebSocket mode is not offered: the one status that makes clients fall back to HTTP at once. */
+/** The error when WebSocket mode is switched off. Only this status makes clients fall back to HTTP at once. */
 export function upgradeNotOffered(): ApiError {
   return invalidRequest(
     426,
@@ -21,7 +21,7 @@ export function upgradeNotOffered(): ApiError {
   );
 }
 
-/** Too busy, or about to stop: the request is welcome a moment later. */
+/** The error when the server is too busy or shutting down; the client may retry after `retryAfterSeconds`. */
 export function overloaded(message: string, cause?: unknown, retryAfterSeconds = 1): ApiError {
   return new ApiError({
     status: 503,
@@ -41,7 +41,7 @@ export function tooManyRuns(limit: "runs" | "queue", max: number): ApiError {
   );
 }
 
-/** The owner has stored what it may. Waiting does not help, and official clients are told not to repeat it. */
+/** The error when the owner's storage quota is used up. Retrying cannot help, so official clients are told not to. */
 export function storageQuotaExceeded(bytesMax: number): ApiError {
   return new ApiError({
     status: 429,
@@ -52,26 +52,26 @@ export function storageQuotaExceeded(bytesMax: number): ApiError {
   });
 }
 
-/** Another process holds the lock of the database, and has for as long as anyone waits for it. */
+/** The error when another process held the database lock for longer than the store waits. */
 export function storeBusy(cause: unknown): ApiError {
   return overloaded("The database is locked by another process. Please retry in a moment.", cause);
 }
 
-/** The bodies and messages that are being read hold all the memory that they may. */
+/** The error when the bodies and messages being read use all the memory allowed for them. */
 export function noRoomForBody(): ApiError {
   return overloaded("The server is reading as much as it can hold. Please retry in a moment.");
 }
 
-/** The process that makes the response has not stopped it in time. */
+/** The error when the process that makes the response did not stop it in time. */
 export function cancelTimedOut(): ApiError {
-  return overloaded("The response was asked to stop and has not stopped yet. Please retry in a moment.");
+  return overloaded("The response did not stop in time. Please retry in a moment.");
 }
 
 export function shuttingDown(): ApiError {
   return overloaded("The server is shutting down. Please retry in a moment.");
 }
 
-/** Official clients repeat every 5xx, and the room that is missing now is missing a moment later too. */
+/** The error when the disk is full. A retry would fail too, so official clients are told not to. */
 export function storageFull(cause: unknown): ApiError {
   return new ApiError({
     status: 507,

@@ -5,7 +5,7 @@ export function responseNotFound(id: string): ApiError {
   return invalidRequest(404, null, null, `Response with id '${id}' not found.`);
 }
 
-/** A page cannot begin after an item that is not in the list. */
+/** The error for a page cursor that is not in the list. */
 export function cursorNotFound(after: string): ApiError {
   return invalidRequest(
     400,
@@ -15,7 +15,7 @@ export function cursorNotFound(after: string): ApiError {
   );
 }
 
-/** The reference's own path to a stored stream is for background responses that were made with `stream`. */
+/** The reference replays only streams of background responses that were created with `stream`. */
 export function notMadeInBackground(): ApiError {
   const message = "This response cannot be streamed because it was not created with background=true.";
   return invalidRequest(400, null, "stream", message);
@@ -52,7 +52,7 @@ export function previousResponseRunning(id: string): ApiError {
   );
 }
 
-/** `list` is the member that holds the reference. */
+/** `list` is the request member that holds the reference. */
 export function itemNotStored(id: string, list = "input"): ApiError {
   return invalidRequest(
     404,
@@ -63,15 +63,16 @@ export function itemNotStored(id: string, list = "input"): ApiError {
 }
 
 const TOO_LONG = {
-  conversation: "This conversation holds more text than one request can bring to a model. Please begin another one.",
-  previous_response_id:
-    "The responses before this one hold more text than one request can bring to a model. Please begin a new chain.",
-  input: "The items that the input refers to hold more text than one request can bring to a model.",
-  items: "The items that are referred to hold more text than one request can bring to a model.",
-  history: "The responses before this one hold more items than can be listed together.",
+  conversation: "This conversation holds more text than one request may load. Please start a new conversation.",
+  previous_response_id: "The previous responses hold more text than one request may load. Please start a new chain.",
+  input: "The items that the input refers to hold more text than one request may load.",
+  items: "The referenced items hold more text than one request may load.",
+  history: "The previous responses hold more items than one request may list.",
 } as const;
 
-/** What is stored is more than is brought into memory for one request. `param` is what refers to it. */
+/**
+ * The error when stored items exceed what one request may load into memory. `param` is the member that refers to them.
+ */
 export function contextTooLong(param: keyof typeof TOO_LONG): ApiError {
   return invalidRequest(400, "context_length_exceeded", param, TOO_LONG[param]);
 }

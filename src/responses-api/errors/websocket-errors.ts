@@ -21,11 +21,11 @@ export function streamLimitReached(lanesMax: number): ApiError {
   );
 }
 
-/** Null: the frame named no response, and none can be meant. */
+/** `id` is null if the frame named no response and there is not exactly one to cancel. */
 export function responseNotMadeHere(id: string | null): ApiError {
   const message =
     id === null
-      ? "There is no response to cancel: none is being made, or several are and 'response_id' names none of them."
+      ? "No response to cancel: none is in progress, or several are and 'response_id' is missing."
       : `Response with id '${id}' not found among those that are being made on this connection.`;
   return invalidRequest(404, "response_not_found", id === null ? null : "response_id", message);
 }
@@ -47,7 +47,6 @@ export function connectionLimitReached(lifetimeMs: number): ApiError {
   );
 }
 
-/** A socket shows what is made now; what nobody waits for is asked for over HTTP. */
 export function backgroundOverWebSocket(): ApiError {
   return unsupportedParameter("background", "Background responses are created over HTTP: send POST /v1/responses.");
 }

@@ -8,12 +8,11 @@ import type { ResponseServices } from "../services.ts";
 import { plainBody } from "../show/plain-body.ts";
 import { isOver, waitUntilOver } from "../show/watch-response.ts";
 
-/** How long the process that makes a response may take to stop it. */
+/** How long to wait for another process to stop its response. */
 const STOP_ELSEWHERE_MS = 15_000;
 
 /**
- * `POST /v1/responses/{response_id}/cancel`: stops what is running, in the background or (an extension) in the
- * foreground.
+ * `POST /v1/responses/{response_id}/cancel`: stops a running background response or, as an extension, a foreground one.
  */
 export function cancelResponse(
   services: Pick<ResponseServices, "store" | "runs" | "ledger">,
@@ -31,7 +30,7 @@ export function cancelResponse(
   };
 }
 
-/** What the reference answers when there is nothing left to stop. */
+/** Answers as the reference does when the response has already ended. */
 function cancelledLate({ response, streamed }: StoredResponse): Response {
   if (response.status === "cancelled" && response.background === true) return response;
   if (response.background !== true) throw cannotCancelSynchronous();

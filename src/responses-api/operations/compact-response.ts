@@ -19,10 +19,12 @@ import { ownerText } from "../input/resolve-input.ts";
 import type { ResponseServices } from "../services.ts";
 import { keepWindow } from "../window/keep-window.ts";
 
-/** Compactions at once; each is a call of the model that nobody reads along. */
+/** Compactions at a time. Each is a model call. */
 const COMPACTIONS_MAX = 100;
 
-/** `POST /v1/responses/compact`: the user's messages, and the rest summed up by the model and sealed. */
+/**
+ * `POST /v1/responses/compact`: returns the user messages, and a sealed summary that the model makes of the context.
+ */
 export function compactResponse(services: ResponseServices): ResponsesApiHandlers<Caller>["compactResponse"] {
   let running = 0;
   return async ({ body }, caller) => {
@@ -74,7 +76,7 @@ async function summed(
   const asked = await keepWindow(engine, summaryRequest(shaped), signal).catch(refused);
   await admission.reserve({ input: await estimateInputTokens(asked), outputMax: asked.maxOutputTokens });
   const turn = await engine.sample(asked, signal).catch((error: unknown) => {
-    admission.settle(0); // No model has answered.
+    admission.settle(0); // The model used no tokens.
     return refused(error);
   });
   try {
@@ -89,7 +91,7 @@ async function summed(
   }
 }
 
-/** A null model means that of the response before. */
+/** A null model means the model of the previous response. */
 async function requestOf(
   { store }: ResponseServices,
   owner: Owner,

@@ -11,13 +11,14 @@ import { refused } from "../errors/model-errors.ts";
 import type { ResponseServices } from "../services.ts";
 import { keepWindow } from "../window/keep-window.ts";
 
-/** `POST /v1/responses/input_tokens`: what a create call with this body would take of input. */
+/** `POST /v1/responses/input_tokens`: counts the input tokens that a create call with this body would use. */
 export function countInputTokens(services: ResponseServices): ResponsesApiHandlers<Caller>["countInputTokens"] {
   return async ({ body }, caller) => {
     const { principal, signal } = caller;
     const { owner } = principal;
     await Admission.open(services, principal);
-    const { personality: _personality, ...members } = body ?? {}; // No model here has one.
+    // Not supported by any model engine, so it adds no tokens.
+    const { personality: _personality, ...members } = body ?? {};
     const request = { ...members, input: members.input ?? "", model: await modelOf(services, owner, members, signal) };
     checkAvailability(request, services.engineKind);
     checkCompaction(request);
@@ -37,7 +38,7 @@ async function count(services: ResponseServices, caller: Caller, request: Create
   return await services.engine.countTokens(kept, caller.signal);
 }
 
-/** The model that is named, else that of the response before, else the first there is. */
+/** The model of the request, else of the previous response, else the first that the engine lists. */
 async function modelOf(
   { store, engine }: ResponseServices,
   owner: Owner,

@@ -5,7 +5,7 @@ import type { Caller } from "../access/caller.ts";
 import { placeConversationItems } from "../input/place-conversation-items.ts";
 import type { ResponseServices } from "../services.ts";
 
-/** `POST /v1/conversations`: a new history, with its first items if there are any. */
+/** `POST /v1/conversations`: creates a conversation, with its first items if the body has any. */
 export function createConversation(
   services: Pick<ResponseServices, "store" | "conversations">,
 ): ResponsesApiHandlers<Caller>["createConversation"] {

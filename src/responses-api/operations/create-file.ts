@@ -3,7 +3,7 @@ import type { Caller } from "../access/caller.ts";
 import type { ResponseServices } from "../services.ts";
 import { showFile } from "../show/show-file.ts";
 
-/** `POST /v1/files`: keeps an uploaded file. `checkFileUpload` has looked at its parts. */
+/** `POST /v1/files`: stores an uploaded file. `checkFileUpload` has already checked its parts. */
 export function createFile(services: Pick<ResponseServices, "files">): ResponsesApiHandlers<Caller>["createFile"] {
   return async ({ body: { file, purpose, expires_after: expiry } }, { principal, signal }) => {
     const incoming = {

@@ -13,14 +13,14 @@ import { isOver } from "../show/watch-response.ts";
 type StreamedReply = Extract<CreateResponseReply, { readonly events: unknown }>;
 
 /**
- * How long input may be fetched and counted, beside the wait for the model server, before a stream is opened without
- * its response.
+ * Time for fetching and counting input, in addition to the wait for the model server, before the stream is opened
+ * without a first event.
  */
 const PREPARATION_MS = 1_000;
 
 /**
- * `POST /v1/responses`: asks the model; shows its events as they come, or folds them into one body. In the background
- * the body is that of the queued response.
+ * `POST /v1/responses`: asks the model, and streams its events or folds them into one body. A background response
+ * without `stream` is returned as queued.
  */
 export function createResponse(services: ResponseServices): ResponsesApiHandlers<Caller>["createResponse"] {
   return async ({ body }, caller) => {
@@ -33,17 +33,14 @@ export function createResponse(services: ResponseServices): ResponsesApiHandlers
   };
 }
 
-/**
- * What a key has left is told with what was asked for at once; a background response is told without it, as the
- * reference does.
- */
+/** Only foreground replies carry the rate limit headers, as at the reference. */
 function headOf({ headers }: BegunResponse, { background }: CreateResponseRequest) {
   return { status: 200 as const, headers: background === true ? {} : headers };
 }
 
 /**
- * The events of a run. The stream of one that takes long to begin, because its input has to be fetched or counted, is
- * opened before: proxies give up on replies without a head.
+ * The events of a run. If the run takes long to begin, because its input is fetched or counted, the stream is opened
+ * first: proxies give up on replies without a head.
  */
 async function streamed(
   beginning: Promise<BegunResponse>,
@@ -57,7 +54,7 @@ async function streamed(
   return { ...headOf(run, request), events: showEvents(run.events, request) };
 }
 
-/** What goes wrong before the response is begun becomes the stream's error event. */
+/** A fault before the run begins becomes the stream's error event. */
 async function* eventsOnceBegun(
   beginning: Promise<BegunResponse>,
   request: CreateResponseRequest,
@@ -72,6 +69,6 @@ async function folded({ events, responseId }: BegunResponse): Promise<Response> 
     for (const { event } of batch) fold.apply(event);
   }
   const { response } = fold;
-  if (!isOver(response)) throw responseNotFound(responseId); // It was deleted meanwhile.
+  if (!isOver(response)) throw responseNotFound(responseId); // Deleted while it ran.
   return response;
 }

@@ -3,9 +3,7 @@ import type { Caller } from "../access/caller.ts";
 import { conversationNotFound, conversationRefused } from "../errors/conversation-errors.ts";
 import type { ResponseServices } from "../services.ts";
 
-/**
- * `DELETE /v1/conversations/{conversation_id}/items/{item_id}`: not while a response is being made in the conversation.
- */
+/** `DELETE /v1/conversations/{conversation_id}/items/{item_id}`. Refused while a response runs in the conversation. */
 export function deleteConversationItem(
   services: Pick<ResponseServices, "conversations">,
 ): ResponsesApiHandlers<Caller>["deleteConversationItem"] {
@@ -13,7 +11,7 @@ export function deleteConversationItem(
     const refusal = await services.conversations.deleteItem(owner, id, itemId);
     if (refusal !== null) throw conversationRefused(refusal, id, itemId);
     const body = await services.conversations.findConversation(owner, id);
-    if (body === null) throw conversationNotFound(id); // It was deleted meanwhile.
+    if (body === null) throw conversationNotFound(id); // Deleted in the meantime.
     return { status: 200, body };
   };
 }

@@ -3,7 +3,7 @@ import type { Caller } from "../access/caller.ts";
 import { fileNotFound } from "../errors/file-errors.ts";
 import type { ResponseServices } from "../services.ts";
 
-/** `GET /v1/files/{file_id}/content`: the bytes as they were uploaded, never as something that a browser would show. */
+/** `GET /v1/files/{file_id}/content`: the bytes as uploaded, as an attachment that browsers do not display. */
 export function downloadFile(services: Pick<ResponseServices, "files">): ResponsesApiHandlers<Caller>["downloadFile"] {
   return async ({ path: { file_id: id } }, { principal }) => {
     const found = await services.files.streamFile(principal.owner, id);
@@ -17,7 +17,9 @@ export function downloadFile(services: Pick<ResponseServices, "files">): Respons
   };
 }
 
-/** The name in both forms of RFC 6266: for old readers with `_` in place of what they cannot read. */
+/**
+ * The file name in both forms of RFC 6266. The plain form, for old clients, has `_` in place of unsupported characters.
+ */
 function attachment(filename: string): string {
   const plain = filename.replaceAll(/[^\x20-\x7e]|["\\%]/g, "_");
   const extended = encodeURIComponent(filename.toWellFormed()).replaceAll(/['()*!]/g, percentEncoded);

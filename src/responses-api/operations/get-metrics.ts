@@ -7,9 +7,7 @@ import type { ResponseServices, ShownMetrics } from "../services.ts";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/**
- * `GET /metrics`: 404 where they are switched off, 401 without the key that they want, 403 for callers from elsewhere.
- */
+/** `GET /metrics`: 404 if metrics are off, 401 without the configured key, 403 for callers from other machines. */
 export function getMetrics({
   metrics,
 }: Pick<ResponseServices, "metrics">): ResponsesApiHandlers<Pick<Caller, "peer">>["getMetrics"] {
@@ -32,8 +30,8 @@ const PROXY_HEADER = /^(?:forwarded|via|x-real-ip|x-forwarded-.*)$/;
 const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 
 /**
- * A proxy on this machine has a loopback address too, and speaks for others; so does a browser whose page had its own
- * name lead here.
+ * A loopback address is not enough: a proxy on this machine has one too, and so has a browser here whose page used DNS
+ * rebinding. Proxy headers and the host name tell them apart.
  */
 function isLocal({ remoteAddress, headers }: Peer): boolean {
   const isLoopback = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/i.test(remoteAddress);

@@ -3,8 +3,9 @@ import type { Caller } from "../access/caller.ts";
 import type { ResponseServices } from "../services.ts";
 
 /**
- * `GET /readyz`: the store answers, the disk has room and the server is here to stay. The model server is shown and
- * does not decide: it fails for all servers alike, and where none is ready nobody could even be told so.
+ * `GET /readyz`: ready if the store answers, the disk has room and the server is not shutting down. The model server is
+ * shown but does not decide: if it fails, it fails for all servers at once, and with none ready no client could get
+ * even an error reply.
  */
 export function getReadiness({
   readiness,

@@ -6,8 +6,8 @@ import { storedEvents } from "../show/show-events.ts";
 import { type WatchServices, watchResponse } from "../show/watch-response.ts";
 
 /**
- * `GET /v1/responses/{response_id}`: the latest stored snapshot or, with `stream`, the events of a response made with
- * `background` and `stream`.
+ * `GET /v1/responses/{response_id}`: the latest stored snapshot or, with `stream`, the events of a response that was
+ * created with `background` and `stream`.
  */
 export function getResponse(services: WatchServices): ResponsesApiHandlers<Caller>["getResponse"] {
   return async ({ path: { response_id: id }, query }, { principal: { owner }, signal }) => {

@@ -9,7 +9,7 @@ import { itemList } from "../show/item-list.ts";
 
 const PAGE_ITEMS_DEFAULT = 20;
 
-/** `GET /v1/conversations/{conversation_id}/items`: newest first unless asked otherwise. */
+/** `GET /v1/conversations/{conversation_id}/items`: newest first by default. */
 export function listConversationItems(
   services: Pick<ResponseServices, "conversations">,
 ): ResponsesApiHandlers<Caller>["listConversationItems"] {

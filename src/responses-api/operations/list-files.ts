@@ -6,7 +6,7 @@ import { showFile } from "../show/show-file.ts";
 
 const PAGE_FILES_DEFAULT = 10_000;
 
-/** `GET /v1/files`: the files of the owner, newest first unless asked otherwise. */
+/** `GET /v1/files`: the owner's files, newest first by default. */
 export function listFiles(services: Pick<ResponseServices, "files">): ResponsesApiHandlers<Caller>["listFiles"] {
   return async ({ query }, { principal }) => {
     const { purpose = null, limit = PAGE_FILES_DEFAULT, order = "desc", after = null } = query;

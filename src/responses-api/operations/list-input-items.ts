@@ -8,8 +8,8 @@ import { itemList } from "../show/item-list.ts";
 const PAGE_ITEMS_DEFAULT = 20;
 
 /**
- * `GET /v1/responses/{response_id}/input_items`: the items supplied to that request, or with `history` all that its
- * model was shown; newest first unless asked otherwise.
+ * `GET /v1/responses/{response_id}/input_items`: the items sent with the create call; with `history`, also the items
+ * before them in its chain. Newest first by default.
  */
 export function listInputItems({
   store,

@@ -5,8 +5,8 @@ import { shownEvents } from "../show/show-events.ts";
 import { type WatchServices, watchResponse } from "../show/watch-response.ts";
 
 /**
- * `GET /v1/responses/{response_id}/events`: the events of any stored response, those to come included, in the extension
- * dialect unless asked otherwise.
+ * `GET /v1/responses/{response_id}/events`: the past and future events of any stored response, in the extension dialect
+ * by default.
  */
 export function streamResponseEvents(services: WatchServices): ResponsesApiHandlers<Caller>["streamResponseEvents"] {
   return async ({ path: { response_id: id }, query }, { principal: { owner }, signal }) => {

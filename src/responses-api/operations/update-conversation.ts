@@ -3,7 +3,9 @@ import type { Caller } from "../access/caller.ts";
 import { conversationNotFound, conversationRefused } from "../errors/conversation-errors.ts";
 import type { ResponseServices } from "../services.ts";
 
-/** `POST /v1/conversations/{conversation_id}`: replaces the metadata, also while a response is being made. */
+/**
+ * `POST /v1/conversations/{conversation_id}`: replaces the metadata. Allowed while a response runs in the conversation.
+ */
 export function updateConversation(
   services: Pick<ResponseServices, "conversations">,
 ): ResponsesApiHandlers<Caller>["updateConversation"] {
@@ -11,7 +13,7 @@ export function updateConversation(
     const refusal = await services.conversations.replaceMetadata(owner, id, metadata ?? {});
     if (refusal !== null) throw conversationRefused(refusal, id);
     const body = await services.conversations.findConversation(owner, id);
-    if (body === null) throw conversationNotFound(id); // It was deleted meanwhile.
+    if (body === null) throw conversationNotFound(id); // Deleted in the meantime.
     return { status: 200, body };
   };
 }
