@@ -9,10 +9,10 @@ import { shorten } from "./tokens.ts";
 
 const QUOTE_CHARS_MAX = 200;
 const OUTPUT_CHARS_MAX = 4000;
-const HONEST_WORDS =
+const DISCLAIMER =
   "This answer comes from Antiphon's built-in engine, which follows fixed rules and is not a language model; set MODEL_BASE_URL to connect a real one.";
 
-/** The first that has an answer gives it. */
+/** Asked in this order; the first answer that is not null is used. */
 const SKILLS: readonly Skill[] = [
   repeatText,
   summarizeConversation,
@@ -25,7 +25,9 @@ const SKILLS: readonly Skill[] = [
   greet,
 ];
 
-/** A short answer in plain text: what tools returned, what a skill knows, or the request in other words. */
+/**
+ * A short answer in plain text: the tool outputs, the answer of a skill, or a quote of the request with a disclaimer.
+ */
 export function answerText(conversation: Conversation, instructions: string | null): string {
   const { toolOutputs, text, userTexts, systemTexts } = conversation;
   if (toolOutputs.length > 0) return toolOutputs.map(reportOutput).join("\n");
@@ -38,7 +40,7 @@ export function answerText(conversation: Conversation, instructions: string | nu
     const answer = skill(question);
     if (answer !== null) return answer;
   }
-  return [reportAttachments(conversation.attachments), reportRequest(text), HONEST_WORDS]
+  return [reportAttachments(conversation.attachments), reportRequest(text), DISCLAIMER]
     .filter((part) => part !== "")
     .join(" ");
 }

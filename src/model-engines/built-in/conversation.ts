@@ -1,6 +1,6 @@
 import type { InputItem } from "../../../generated/responses-api/types.ts";
 
-/** Of a longer message only the beginning is read. */
+/** A longer message is cut here before it is read. */
 const READ_CHARS_MAX = 100_000;
 
 export interface Attachments {
@@ -10,19 +10,19 @@ export interface Attachments {
 }
 
 export interface ToolOutput {
-  /** The tool's name, or null where the call is not in the context. */
+  /** The tool's name; null if the context lacks its call. */
   readonly tool: string | null;
   readonly text: string;
 }
 
-/** What the engine understands of its input. */
+/** The parts of the input that the engine looks at. */
 export interface Conversation {
   /** One text for each user message, oldest first. */
   readonly userTexts: readonly string[];
-  /** The last user message, or nothing. */
+  /** The last user message; empty if there is none. */
   readonly text: string;
   readonly attachments: Attachments;
-  /** What tools returned since the user or the model last spoke, oldest first. Developers may put a word in between. */
+  /** Tool outputs after the last user or assistant message, oldest first. Developer messages in between are allowed. */
   readonly toolOutputs: readonly ToolOutput[];
   /** All messages of developers. */
   readonly systemTexts: readonly string[];
@@ -90,7 +90,7 @@ function foundTools(tools: Extract<InputItem, { type: "tool_search_output" }>["t
   return tools.map((tool) => ("name" in tool ? tool.name : tool.type)).join(", ");
 }
 
-/** By the id of their call, of which the first counts. */
+/** Tool names by call id. If an id repeats, the first call counts. */
 function calledTools(items: readonly InputItem[]): ReadonlyMap<string, string> {
   const tools = new Map<string, string>();
   for (const item of items) {

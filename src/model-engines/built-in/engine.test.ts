@@ -3,11 +3,11 @@ import { verifies } from "../../../tests/verifies.ts";
 import type { ModelEvent } from "../../runs/ports.ts";
 import { createBuiltInEngine } from "./engine.ts";
 import { aRequest, outline, spoken, WEATHER } from "./request.fixture.ts";
-import { parseScenario } from "./scenario/parse-scenario.ts";
+import { parseScenarioFile } from "./scenario/parse-scenario-file.ts";
 
 const stays = new AbortController().signal;
 
-/** All batches of a turn. */
+/** Collects all batches of a turn. */
 async function listen(turn: AsyncIterable<readonly ModelEvent[]>): Promise<(readonly ModelEvent[])[]> {
   const batches: (readonly ModelEvent[])[] = [];
   for await (const batch of turn) batches.push(batch);
@@ -15,9 +15,9 @@ async function listen(turn: AsyncIterable<readonly ModelEvent[]>): Promise<(read
 }
 
 describe("models", () => {
-  test("say what they are", async () => {
+  test("are described as not being language models", async () => {
     verifies("builtin-engine.answers.honest");
-    const scenario = parseScenario("models: [my-model]\nscenarios: []", "s.yaml");
+    const scenario = parseScenarioFile("models: [my-model]\nscenarios: []", "s.yaml");
     expect(await createBuiltInEngine({ scenario, now: () => 1_800_000_000.5 }).listModels(stays)).toEqual([
       {
         id: "antiphon-built-in",
@@ -34,7 +34,7 @@ describe("models", () => {
     ]);
   });
 
-  test("of other names do not exist", async () => {
+  test("with unknown names are refused", async () => {
     await expect(createBuiltInEngine().sample(aRequest("Hi", { model: "gpt-9" }), stays)).rejects.toMatchObject({
       name: "ModelError",
       status: 400,
@@ -54,14 +54,14 @@ describe("a turn", () => {
     vi.useRealTimers();
   });
 
-  test("is said word by word, in batches that are never empty", async () => {
+  test("streams word by word, in batches that are never empty", async () => {
     const batches = await listen(await createBuiltInEngine().sample(aRequest("write 100 words"), stays));
     expect(batches.map((batch) => batch.length)).toEqual([32, 32, 32, 6]);
     expect(batches.flat().filter((event) => event.type === "text_delta")).toHaveLength(100);
     expect(outline(batches.flat())).toBe("text_delta usage stop");
   });
 
-  test("waits between words where it is told to", async () => {
+  test("waits tokenDelayMs between words", async () => {
     const turn = await createBuiltInEngine({ tokenDelayMs: 50 }).sample(aRequest("count to 3"), stays);
     const words = turn[Symbol.asyncIterator]();
     expect((await words.next()).value).toMatchObject([{ text: "1" }]);
@@ -78,7 +78,7 @@ describe("a turn", () => {
     expect((await third).value).toMatchObject([{ text: " 3" }, { type: "usage" }, { type: "finished" }]);
   });
 
-  test("ends early and quietly when it is aborted", async () => {
+  test("ends early and without an error when it is aborted", async () => {
     const controller = new AbortController();
     const turn = await createBuiltInEngine({ tokenDelayMs: 60_000 }).sample(aRequest("count to 3"), controller.signal);
     const words = turn[Symbol.asyncIterator]();
@@ -90,7 +90,7 @@ describe("a turn", () => {
     expect(await listen(await createBuiltInEngine().sample(aRequest("Hi"), controller.signal))).toEqual([]);
   });
 
-  test("is noticed as aborted between batches too", async () => {
+  test("ends between two batches when it is aborted there", async () => {
     const controller = new AbortController();
     let events = 0;
     for await (const batch of await createBuiltInEngine().sample(aRequest("write 5000 words"), controller.signal)) {
@@ -100,7 +100,7 @@ describe("a turn", () => {
     expect(events).toBe(32);
   });
 
-  test("dies when it is asked to, after its first words", async () => {
+  test("fails after its first words when the message asks for it", async () => {
     const turn = await createBuiltInEngine().sample(aRequest("fail now"), stays);
     const heard: ModelEvent[] = [];
     const listening = async (): Promise<void> => {
@@ -110,7 +110,7 @@ describe("a turn", () => {
     expect(spoken(heard)).toBe("This answer is about to");
   });
 
-  test("is refused before it begins where its tools cannot be called", async () => {
+  test("is refused before it begins when its tools are not supported", async () => {
     const request = aRequest("Hi", { tools: [WEATHER, { type: "local_shell" }] });
     await expect(createBuiltInEngine().sample(request, stays)).rejects.toMatchObject({
       status: 400,
@@ -120,7 +120,7 @@ describe("a turn", () => {
 });
 
 describe("a scenario", () => {
-  const scenario = parseScenario(
+  const scenario = parseScenarioFile(
     `
 models: [other]
 scenarios:
@@ -132,7 +132,7 @@ scenarios:
     "s.yaml",
   );
 
-  test("plays what its file says", async () => {
+  test("plays the events of its file", async () => {
     verifies("builtin-engine.scenario.plays-a-file");
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const listening = listen(
@@ -145,7 +145,7 @@ scenarios:
     expect(batches.map(outline)).toEqual(["text_delta", "text_delta usage length"]);
   });
 
-  test("refuses a turn as its file says", async () => {
+  test("refuses a turn with the error of its file", async () => {
     await expect(createBuiltInEngine({ scenario }).sample(aRequest("busy"), stays)).rejects.toMatchObject({
       status: 429,
       retryAfterSeconds: 7,
@@ -153,7 +153,7 @@ scenarios:
     });
   });
 
-  test("leaves other requests to the rules, or refuses them", async () => {
+  test("answers requests that fit no scenario by the rules or with an error", async () => {
     const [batch] = await listen(await createBuiltInEngine({ scenario }).sample(aRequest("say hi"), stays));
     expect(spoken(batch ?? [])).toBe("hi");
     const strict = createBuiltInEngine({ scenario: { ...scenario, fallback: "error" } });

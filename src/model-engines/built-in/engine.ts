@@ -1,29 +1,29 @@
 import type { ModelAbilities, ModelDescription, ModelEngine, ModelRequest } from "../../runs/ports.ts";
-import { inputTooLong, modelNotFound, noScene } from "./model-errors.ts";
+import { inputTooLong, modelNotFound, noScenarioFits } from "./model-errors.ts";
 import { MODEL_NAME } from "./model-name.ts";
 import { planAnswer } from "./plan-answer.ts";
 import { playSteps } from "./play-steps.ts";
-import { findScene, playScene } from "./scenario/play-scene.ts";
-import type { Scenario } from "./scenario/scenario.ts";
+import { findScenario, playScenario } from "./scenario/play-scenario.ts";
+import type { ScenarioFile } from "./scenario/scenario-file.ts";
 import type { Step } from "./step.ts";
 import { countInputTokens } from "./usage.ts";
 
 export interface BuiltInOptions {
-  readonly scenario?: Scenario | null;
-  /** Between two tokens, so that clients see a stream. */
+  readonly scenario?: ScenarioFile | null;
+  /** Delay between two tokens in milliseconds, so that clients see a stream; 0 by default. */
   readonly tokenDelayMs?: number;
-  /** Tokens of input beyond which a turn is refused; null for no limit. */
+  /** A turn with more input tokens is refused; null for no limit. */
   readonly contextWindow?: number | null;
-  /** Unix seconds; the models are as old as the engine. */
+  /** The clock, in Unix seconds. Read once, as the creation time of the models. */
   readonly now?: () => number;
 }
 
-/** It mentions pictures and never looks at them, so that none need be fetched. */
+/** Image URLs count as supported, so that no image is fetched: the engine only counts images. */
 const ABILITIES: ModelAbilities = { images: true, imageUrls: true, files: false, audioFormats: [] };
 
 /**
- * Answers turns in process, from fixed rules and without a network: for first runs, tests and the making of clients.
- * Not a language model.
+ * Answers turns in process by fixed rules, without a network. Meant for first runs, tests and client development; it is
+ * not a language model.
  */
 export function createBuiltInEngine(options: BuiltInOptions = {}): ModelEngine {
   const { scenario = null, tokenDelayMs = 0, contextWindow = null, now = unixSeconds } = options;
@@ -50,11 +50,11 @@ export function createBuiltInEngine(options: BuiltInOptions = {}): ModelEngine {
   };
 }
 
-function chooseSteps(request: ModelRequest, scenario: Scenario | null): readonly Step[] {
-  const scene = scenario === null ? null : findScene(scenario, request);
-  if (scene?.script.type === "refused") throw scene.script.error;
-  if (scene !== null) return playScene(scene.script.lines, request);
-  if (scenario?.fallback === "error") throw noScene();
+function chooseSteps(request: ModelRequest, scenario: ScenarioFile | null): readonly Step[] {
+  const fitting = scenario === null ? null : findScenario(scenario, request);
+  if (fitting?.script.type === "refused") throw fitting.script.error;
+  if (fitting !== null) return playScenario(fitting.script.events, request);
+  if (scenario?.fallback === "error") throw noScenarioFits();
   return planAnswer(request);
 }
 

@@ -1,16 +1,13 @@
 import type { LogProb } from "../../../generated/responses-api/types.ts";
 
 const CHOSEN_LOGPROB = -0.1;
-/** The first alternative; each further one is less likely. Together with the chosen token they stay below certainty. */
+/** Log probability of the first alternative; each further one is less likely. All probabilities sum to less than 1. */
 const ALTERNATIVE_LOGPROB = -3.1;
 const ALTERNATIVE_STEP = -0.7;
 const OTHER_TOKENS =
   " the, a, and, of, to, in, is, it, that, for, on, with, as, was, at, by, an, be, this, or, from, are".split(",");
 
-/**
- * Made-up probabilities, the same each time: the engine is sure of every word. The chosen token leads its own
- * alternatives.
- */
+/** Made-up log probabilities, always the same. The chosen token is the first of the alternatives. */
 export function logProbOf(token: string, alternatives: number): LogProb {
   const others = OTHER_TOKENS.filter((other) => other !== token);
   const ranked = [

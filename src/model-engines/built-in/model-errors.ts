@@ -44,7 +44,7 @@ export function failureAsked(): ModelError {
   return new ModelError("The built-in engine failed because it was asked to.", SERVER_FAULT);
 }
 
-export function noScene(): ModelError {
+export function noScenarioFits(): ModelError {
   const message = "No scenario of the built-in engine's scenario file fits this request, and its fallback is 'error'.";
   return new ModelError(message, SERVER_FAULT);
 }

@@ -1,2 +1,2 @@
-/** The name under which the engine is asked for; it says what it is. */
+/** The model name that clients use for this engine. */
 export const MODEL_NAME = "antiphon-built-in";

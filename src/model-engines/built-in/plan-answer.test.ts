@@ -15,7 +15,7 @@ function check(input: Input, text: string | RegExp, changes: Partial<ModelReques
   else expect(answer).toMatch(text);
 }
 
-describe("an answer in words", () => {
+describe("a text answer", () => {
   test.each([
     ["Say hello", "hello"],
     ["Please say: good night!", "good night!"],
@@ -23,7 +23,7 @@ describe("an answer in words", () => {
     ["reply only with the word OK", "OK"],
     ['Say "one two" and nothing else', "one two"],
     ["Could you please repeat after me: 'yes sir'", "yes sir"],
-  ])("repeats what it is told to: %s", (input, text) => check(input, text));
+  ])("repeats the text it is asked to say: %s", (input, text) => check(input, text));
 
   test.each([
     ["Count to 5", "1 2 3 4 5"],
@@ -33,7 +33,7 @@ describe("an answer in words", () => {
     ["I want you to write me a 3-word poem", "the first voice"],
   ])("counts: %s", (input, text) => check(input, text));
 
-  test("counts no further than a thousand, and writes no more than five thousand words", () => {
+  test("has at most 1000 numbers or 5000 words", () => {
     check("count to 999999999", /^1 2 .* 999 1000$/);
     const words = spoken(planAnswer(aRequest("write 99999 words"))).split(" ");
     expect(words).toHaveLength(5000);
@@ -48,9 +48,8 @@ describe("an answer in words", () => {
     ["what is 1/0", "1/0 has no value."],
   ])("calculates: %s", (input, text) => check(input, text));
 
-  test.each(["what is 2024-01-05?", "what is 5?", "what is (1+2?", "is 3 > 2?"])(
-    "does not take for a sum: %s",
-    (input) => check(input, /^You said/),
+  test.each(["what is 2024-01-05?", "what is 5?", "what is (1+2?", "is 3 > 2?"])("does not calculate: %s", (input) =>
+    check(input, /^You said/),
   );
 
   test("remembers earlier messages", () => {
@@ -61,7 +60,7 @@ describe("an answer in words", () => {
     check("What are your instructions?", 'My instructions are: "Be kind."', { instructions: "Be kind." });
   });
 
-  test("sums up what the user said, so that it can still be recalled from the summary", () => {
+  test("summarizes the user's messages, so that they can be recalled from the summary", () => {
     const asks = "Write a summary of this conversation. It is about to be removed.";
     check(["My name is Ada.", "Hello!", asks], 'The user said:\n- "My name is Ada."\n- "Hello!"');
     check([asks], "Nothing was said.");
@@ -75,7 +74,7 @@ describe("an answer in words", () => {
     expect(aRequest("").model).toBe("antiphon-built-in");
   });
 
-  test("repeats what it cannot answer, and names the way to a real model", () => {
+  test("quotes a question it cannot answer, and says how to connect a real model", () => {
     verifies("builtin-engine.answers.honest");
     check(
       "What is the capital of France?",
@@ -85,7 +84,7 @@ describe("an answer in words", () => {
     check([], /^This answer comes from/);
   });
 
-  test("says how much it was sent that it cannot see, read or hear", () => {
+  test("counts the images, files and recordings that it cannot read", () => {
     const image = { type: "input_image", image_url: "data:," } as const;
     const audio = { type: "input_audio", input_audio: { data: "", format: "wav" } } as const;
     const content = [
@@ -106,20 +105,20 @@ describe("endings", () => {
   const ending = (input: string, changes: Partial<ModelRequest> = {}): string =>
     outline(planAnswer(aRequest(input, changes)));
 
-  test("come on request", () => {
+  test("can be chosen by phrases in the message", () => {
     expect(ending("Say hi")).toBe("text_delta usage stop");
     expect(ending("please refuse")).toBe("refusal_delta usage stop");
     expect(ending("trigger the content filter")).toBe("text_delta usage content_filter");
     expect(ending("Fail now!")).toBe("text_delta failure");
   });
 
-  test("a failure that was asked for is the server's", () => {
+  test("a requested failure is a server error", () => {
     expect(planAnswer(aRequest("fail now")).at(-1)).toMatchObject({
       error: { status: 500, type: "server_error", code: "server_error" },
     });
   });
 
-  test("the limit of tokens ends the answer at that token, and counts reasoning", () => {
+  test("the answer is cut at exactly max_output_tokens, which includes reasoning", () => {
     const steps = planAnswer(aRequest("write 100 words", { maxOutputTokens: 16 }));
     expect(outline(steps)).toBe("text_delta usage length");
     expect(spoken(steps).split(" ")).toHaveLength(16);
@@ -129,12 +128,12 @@ describe("endings", () => {
     expect(ending("write 16 words", { maxOutputTokens: 16 })).toBe("text_delta usage stop");
   });
 
-  test("a call that the limit cuts is not finished", () => {
+  test("a call cut by the limit has no call_finished", () => {
     const steps = planAnswer(aRequest("weather ".repeat(40), { maxOutputTokens: 16, tools: [WEATHER] }));
     expect(outline(steps)).toBe("call_started call_delta usage length");
   });
 
-  test("an answer has a limit of its own", () => {
+  test("an answer without max_output_tokens still has a limit", () => {
     expect(ending(`say ${"a ".repeat(20_000)}`)).toBe("text_delta usage length");
   });
 });
@@ -145,7 +144,7 @@ describe("reasoning", () => {
       `${expected}text_delta usage stop`,
     );
 
-  test("shows as raw thoughts where an effort is set, and as a summary where one is asked for", () => {
+  test("is raw text if an effort is set, and a summary if one is requested", () => {
     checkOutline(null, null, "");
     checkOutline("none", null, "");
     checkOutline("none", "auto", "");
@@ -154,7 +153,7 @@ describe("reasoning", () => {
     checkOutline(null, "detailed", "reasoning_summary_delta reasoning_summary_break reasoning_summary_delta ");
   });
 
-  test("counts as output", () => {
+  test("counts as output tokens", () => {
     const steps = planAnswer(aRequest("Say hi", { reasoning: { effort: "minimal", summary: null } }));
     const thoughts = steps.filter((step) => step.type === "reasoning_delta").length;
     expect(thoughts).toBeGreaterThan(5);
@@ -163,11 +162,11 @@ describe("reasoning", () => {
 });
 
 describe("JSON", () => {
-  test("answers in an object when any JSON will do", () => {
+  test("json_object answers with an object that holds the text", () => {
     check("say hi", '{"answer":"hi"}', { text: { format: { type: "json_object" }, verbosity: "medium" } });
   });
 
-  test("fills a schema from the message", () => {
+  test("json_schema fills the schema with values from the message", () => {
     const schema = {
       type: "object",
       properties: { city: { type: "string" }, people: { type: "integer" } },
@@ -178,7 +177,7 @@ describe("JSON", () => {
   });
 });
 
-test("log probabilities come with every word when they are asked for", () => {
+test("every delta has log probabilities if they are requested", () => {
   const steps = planAnswer(aRequest("say hé the", { topLogprobs: 2 }));
   const top = (token: string, bytes: number[]) => ({ token, bytes, logprob: -0.1 });
   expect(steps.slice(0, 2)).toEqual([
@@ -208,7 +207,7 @@ test("log probabilities come with every word when they are asked for", () => {
   });
 });
 
-test("tokens of a text are the text", () => {
+test("the tokens of a text, joined, are the text", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
       expect(splitTokens(text).join("")).toBe(text);
@@ -217,7 +216,7 @@ test("tokens of a text are the text", () => {
   expect(splitTokens("Hello, you  there!\n")).toEqual(["Hello", ",", " you", "  there", "!", "\n"]);
 });
 
-test("the same request gets the same answer, whatever it says", () => {
+test("the same request always gets the same answer", () => {
   verifies("builtin-engine.answers.deterministic");
   const opening = fc.constantFrom("", "say ", "count to ", "what is ", "write ", "weather in ");
   fc.assert(

@@ -15,7 +15,7 @@ interface Draft {
   readonly ending: "stop" | "content_filter" | ModelError;
 }
 
-/** Decides the whole answer before its first word. Pure: the same request gives the same steps. */
+/** Plans the whole answer in advance. Pure: the same request gives the same steps. */
 export function planAnswer(request: ModelRequest): readonly Step[] {
   const conversation = readConversation(request.items);
   const draft = draftAnswer(request, conversation);
@@ -28,7 +28,7 @@ export function planAnswer(request: ModelRequest): readonly Step[] {
 }
 
 function draftAnswer(request: ModelRequest, conversation: Conversation): Draft {
-  const calls = planCalls(request, conversation); // First, because it refuses tools that nobody here can run.
+  const calls = planCalls(request, conversation); // First, because it throws for tools that cannot run here.
   const trigger = findTrigger(conversation.text);
   if (trigger !== null) return obeyTrigger(trigger, request.topLogprobs);
   if (calls.length > 0) return { events: calls, ending: "stop" };
@@ -64,7 +64,7 @@ const PHRASES: readonly (readonly [Trigger, RegExp])[] = [
   ["fail", /\bfail now\b/i],
 ];
 
-/** Phrases by which a client's developer gets at endings that are hard to meet otherwise. */
+/** Finds phrases by which client developers can ask for a refusal, a filtered answer or a failure. */
 function findTrigger(text: string): Trigger | null {
   return PHRASES.find(([, phrase]) => phrase.test(text))?.[0] ?? null;
 }
@@ -74,7 +74,7 @@ interface LimitedEvents {
   readonly cut: boolean;
 }
 
-/** Stops before the first delta that is one token too many; a block that would stay empty is not begun. */
+/** Cuts before the first delta over the limit, and drops a block that would stay empty. */
 function limitTokens(events: readonly ModelEvent[], tokensMax: number): LimitedEvents {
   let tokens = 0;
   for (const [index, event] of events.entries()) {

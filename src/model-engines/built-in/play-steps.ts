@@ -1,13 +1,12 @@
 import type { ModelEvent } from "../../runs/ports.ts";
 import { isDelta, type Step } from "./step.ts";
 
-/**
- * Without a delay this many events go out at once; then others get their turn, so that a long answer starves nobody.
- */
+/** Events per batch if there is no delay. The event loop gets a turn after each batch. */
 const BATCH_EVENTS_MAX = 32;
 
 /**
- * Says the steps one after the other, with `tokenDelayMs` between tokens. Ends early and quietly when `signal` aborts.
+ * Yields the events of the steps, with `tokenDelayMs` between tokens. Ends early, without an error, when `signal`
+ * aborts. A failure step is thrown.
  */
 export async function* playSteps(
   steps: readonly Step[],
@@ -39,7 +38,7 @@ function letOthersRun(): Promise<void> {
   });
 }
 
-/** Resolves after the time or when `signal` aborts, whichever is first. */
+/** Resolves after the time or on abort, whichever is first. */
 function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const wake = (): void => {

@@ -3,10 +3,10 @@ import { sayDeltas } from "./say-text.ts";
 import { shorten } from "./tokens.ts";
 
 const QUOTE_CHARS_MAX = 120;
-/** How many sentences a model thinks. */
+/** How many sentences of reasoning each effort gives; all for other efforts. */
 const SENTENCES: Readonly<Record<string, number>> = { minimal: 1, low: 2 };
 
-/** The block before the answer: summary parts if a summary was asked for, otherwise the raw thoughts. */
+/** The reasoning before the answer: summary parts if a summary was requested, otherwise raw reasoning text. */
 export function planReasoning(reasoning: ModelRequest["reasoning"], text: string): ModelEvent[] {
   const { effort, summary } = reasoning;
   if (effort === "none" || (effort === null && summary === null)) return [];

@@ -2,7 +2,7 @@ import type { InputItem, Tool } from "../../../generated/responses-api/types.ts"
 import type { ModelEvent, ModelRequest } from "../../runs/ports.ts";
 import { isDelta, type Step } from "./step.ts";
 
-/** A request with one user message, and nothing else that the engine would notice. */
+/** A request with the given messages and defaults for everything else. */
 export function aRequest(
   input: string | readonly (string | InputItem)[],
   changes: Partial<ModelRequest> = {},
@@ -45,7 +45,7 @@ export function aFunction(
 
 export const WEATHER = aFunction("get_weather", "Tells the weather of a city.", { city: { type: "string" } });
 
-/** Everything said by deltas of one kind. */
+/** The text of all deltas of one type. */
 export function spoken(steps: readonly Step[], type: ModelEvent["type"] = "text_delta"): string {
   return steps
     .filter(isDelta)
@@ -54,7 +54,7 @@ export function spoken(steps: readonly Step[], type: ModelEvent["type"] = "text_
     .join("");
 }
 
-/** The steps by type, each run of equal ones once. */
+/** The types of the steps; consecutive equal ones appear once. */
 export function outline(steps: readonly Step[]): string {
   const types = steps.map((step) => (step.type === "finished" ? step.reason : step.type));
   return types.filter((type, index) => type !== types[index - 1]).join(" ");

@@ -3,11 +3,11 @@ import { logProbOf } from "./logprobs.ts";
 import type { DeltaEvent } from "./step.ts";
 import { splitTokens } from "./tokens.ts";
 
-/** Longer than any answer may be; what is beyond is never made. */
+/** The longest answer in tokens; texts are not split any further. */
 export const OUTPUT_TOKENS_MAX = 16_384;
 const PIECES_MAX = OUTPUT_TOKENS_MAX + 1;
 
-/** A text, word by word. `topLogprobs` null: without probabilities. */
+/** A text as one delta per token. `topLogprobs` null means no log probabilities. */
 export function sayText(text: string, topLogprobs: number | null): ModelEvent[] {
   return splitTokens(text, PIECES_MAX).map((token) => textDelta(token, topLogprobs));
 }
@@ -17,7 +17,7 @@ export function textDelta(text: string, topLogprobs: number | null): ModelEvent 
   return { type: "text_delta", text, logprobs: [logProbOf(text, topLogprobs)] };
 }
 
-/** Deltas of any other kind, word by word. */
+/** A text as one delta of the given type per token. */
 export function sayDeltas(type: Exclude<DeltaEvent["type"], "text_delta">, text: string): ModelEvent[] {
   return splitTokens(text, PIECES_MAX).map((token) => ({ type, text: token }));
 }

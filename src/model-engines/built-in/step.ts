@@ -1,6 +1,8 @@
 import type { ModelError, ModelEvent } from "../../runs/ports.ts";
 
-/** What the engine does next: say something, wait, or break off. Planner and scenarios both end in a list of these. */
+/**
+ * What the engine does next: emit an event, wait, or fail. Both the rules and scenario files produce a list of steps.
+ */
 export type Step = ModelEvent | Pause | Failure;
 
 export interface Pause {
@@ -15,7 +17,7 @@ export interface Failure {
 
 export type DeltaEvent = Extract<ModelEvent, { text: string }>;
 
-/** Each delta is one token: that is what limits, delays and usage count. */
+/** Each delta is one token for limits, delays and usage. */
 export function isDelta(step: Step): step is DeltaEvent {
   return "text" in step;
 }

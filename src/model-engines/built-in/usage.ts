@@ -4,10 +4,10 @@ import { isMessage, isToolOutput, outputText } from "./conversation.ts";
 import { isDelta, type Step } from "./step.ts";
 import { countTokens } from "./tokens.ts";
 
-/** What a picture, a file or a recording counts, whatever its size: the engine does not look at it. */
+/** Tokens of an image, a file or a recording of any size; the engine does not read them. */
 const ATTACHMENT_TOKENS = 85;
 
-/** Nothing is cached; each delta is one token of output. */
+/** The usage of an answer. Nothing is cached, and each delta is one output token. */
 export function usageOf(request: ModelRequest, steps: readonly Step[]): ModelEvent {
   const deltas = steps.filter(isDelta);
   const reasoning = deltas.filter(
@@ -25,7 +25,7 @@ export function usageOf(request: ModelRequest, steps: readonly Step[]): ModelEve
   };
 }
 
-/** The engine's own rule, and so exact: what each answer reports as its input. */
+/** Input tokens by the engine's own rule. The count is exact: answers report the same number. */
 export function countInputTokens(request: ModelRequest): number {
   const tools = request.tools.length === 0 ? 0 : countTokens(JSON.stringify(request.tools));
   const items = request.items.reduce((sum, item) => sum + countItemTokens(item), 0);

@@ -2,7 +2,7 @@ import type { Logger } from "../../base/logger.ts";
 import type { Config } from "../../config/load-config.ts";
 import type { AnswerLimits } from "../../model-engines/answer-meter.ts";
 import { createBuiltInEngine } from "../../model-engines/built-in/engine.ts";
-import { loadScenario } from "../../model-engines/built-in/scenario/parse-scenario.ts";
+import { loadScenarioFile } from "../../model-engines/built-in/scenario/parse-scenario-file.ts";
 import { createChatCompletionsEngine } from "../../model-engines/chat-completions/engine.ts";
 import { findLocalDaemon } from "../../model-engines/chat-completions/find-local-daemon.ts";
 import { PROFILES } from "../../model-engines/chat-completions/profile.ts";
@@ -45,7 +45,7 @@ function answerLimits(config: Config): AnswerLimits {
 
 async function chooseEngine(config: Config, log: Logger): Promise<ChosenModel> {
   if (config.scenarioFile !== null) {
-    const scenario = await loadScenario(config.scenarioFile);
+    const scenario = await loadScenarioFile(config.scenarioFile);
     return {
       engine: createBuiltInEngine({ scenario, contextWindow: config.modelContextWindow }),
       kind: "built-in",

@@ -1,8 +1,8 @@
 import type { Hints } from "./hints.ts";
-import type { Making } from "./making.ts";
+import type { ValueContext } from "./value-context.ts";
 
 interface Format {
-  /** What the message offers of this kind. */
+  /** Values of this format found in the message. */
   readonly said?: (hints: Hints) => readonly string[];
   readonly sample: (position: number) => string;
 }
@@ -31,8 +31,8 @@ const FORMATS: Readonly<Record<string, Format>> = {
   regex: { sample: (position) => `^example${numbered(position)}$` },
 };
 
-/** A string of a known format, out of the message where it offers one; null for formats that nobody checks. */
-export function formattedText(format: string, { hints, position }: Making): string | null {
+/** A string of the format, taken from the message if possible; null for a format that the engine does not know. */
+export function formattedText(format: string, { hints, position }: ValueContext): string | null {
   const known = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
   if (known === undefined) return null;
   const said = new Set(known.said?.(hints));

@@ -1,16 +1,16 @@
-/** What a message offers to fill JSON with. */
+/** Values found in a message, for filling JSON. */
 export interface Hints {
   readonly text: string;
-  /** The words of the text in lower case between single spaces, for looking up whole words. */
+  /** The words of the text in lower case, separated and surrounded by single spaces, to search for whole words. */
   readonly spoken: string;
-  /** A text that was chosen for this one value. */
+  /** If set, every free text gets this value. */
   readonly chosen: string | null;
   readonly quoted: readonly string[];
-  /** Names after words such as "in". */
+  /** Names that follow words such as "in". */
   readonly places: readonly string[];
-  /** Names after words such as "called". */
+  /** Names that follow words such as "called". */
   readonly names: readonly string[];
-  /** Values joined by "and", without repetitions. */
+  /** Distinct values that are joined by "and" or commas. */
   readonly series: readonly string[];
   readonly numbers: readonly number[];
   readonly emails: readonly string[];
@@ -52,12 +52,12 @@ export function guessHints(message: string): Hints {
   };
 }
 
-/** Words in lower case, each between single spaces: "Turn ON_fast!" becomes " turn on fast ". */
+/** The words in lower case, separated and surrounded by single spaces: "Turn ON_fast!" becomes " turn on fast ". */
 export function wordsOf(text: string): string {
   return ` ${(text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).join(" ")} `;
 }
 
-/** Whether the message has these words, in this order. Long values are no words that anyone says. */
+/** Whether the message contains these words in this order. Longer values are not searched for. */
 export function isSpoken(words: string, { spoken }: Hints): boolean {
   return words.length <= SPOKEN_CHARS_MAX && spoken.includes(wordsOf(words));
 }

@@ -1,11 +1,11 @@
-import { type Making, numberOr, type SchemaObject } from "./making.ts";
+import { numberOr, type SchemaObject, type ValueContext } from "./value-context.ts";
 
 const TRIES_MAX = 1000;
-/** Into so many parts a range is cut in which no whole step lies. */
+/** If a range contains no multiple of the step, this many evenly spaced values of it are tried. */
 const PARTS = 64;
 
-/** The next number of the message that the schema allows, or else an allowed number near 1. */
-export function makeNumber(schema: SchemaObject, integer: boolean, { hints, budget, position }: Making): number {
+/** The next number in the message that the schema allows; otherwise an allowed number near 1. */
+export function makeNumber(schema: SchemaObject, integer: boolean, { hints, budget, position }: ValueContext): number {
   const fits = (value: number): boolean => fitsSchema(value, schema, integer);
   const mentioned = hints.numbers.findIndex((value, index) => index >= budget.numbersUsed && fits(value));
   if (mentioned !== -1) {
@@ -32,7 +32,7 @@ function* partsOf(low: number, high: number): Generator<number, void, undefined>
   for (let part = 0; part <= PARTS; part += 1) yield low + ((high - low) * part) / PARTS;
 }
 
-/** The last one where there are fewer, so that an allowed number beats a different one. */
+/** The nth value that fits, or the last one if fewer fit: a repeated number is better than one that is not allowed. */
 function nthOf(values: Iterable<number>, nth: number, fits: (value: number) => boolean): number | null {
   let index = 0;
   let last: number | null = null;

@@ -1,35 +1,40 @@
 import { shorten } from "../tokens.ts";
 import { formattedText } from "./formatted-text.ts";
 import type { Hints } from "./hints.ts";
-import { type Making, numberOr, type SchemaObject } from "./making.ts";
+import { numberOr, type SchemaObject, type ValueContext } from "./value-context.ts";
 import { writePattern } from "./write-pattern.ts";
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 
-/** A string by format, by pattern, or out of the message; cut or filled to the length that the schema asks for. */
-export function makeString(schema: SchemaObject, making: Making): string {
-  const { budget, position } = making;
+/**
+ * A string that fits the format or the pattern, or comes from the message and is cut or padded to the allowed length.
+ */
+export function makeString(schema: SchemaObject, context: ValueContext): string {
+  const { budget, position } = context;
   const { format, pattern } = schema;
   const room = Math.max(0, budget.charactersLeft);
   const min = Math.min(numberOr(schema["minLength"], 0), room);
   const max = Math.min(numberOr(schema["maxLength"], Infinity), room);
-  const formatted = typeof format === "string" ? formattedText(format, making) : null;
+  const formatted = typeof format === "string" ? formattedText(format, context) : null;
   if (formatted !== null) return formatted;
   const written = typeof pattern === "string" ? writePattern(pattern, { min, max, variant: position }, budget) : null;
   const text =
-    written ?? ofSeries(making, min, max) ?? fitLength(naturalText(making.name, making.hints), min, max, position);
+    written ?? ofSeries(context, min, max) ?? fitLength(naturalText(context.name, context.hints), min, max, position);
   budget.charactersLeft -= text.length;
   return text;
 }
 
-/** Elements of an array take the values that the message names one after the other. */
-function ofSeries({ hints, position }: Making, min: number, max: number): string | null {
+/** Elements of an array get the values of a series in the message, in their order. */
+function ofSeries({ hints, position }: ValueContext, min: number, max: number): string | null {
   const value = position === 0 || hints.chosen !== null ? undefined : hints.series[position];
   const length = Array.from(value ?? "").length;
   return value !== undefined && length >= min && length <= max ? value : null;
 }
 
-/** Counts code points, as JSON Schema does. The position at the end keeps elements of an array apart. */
+/**
+ * Cuts or pads to a length in code points, as JSON Schema counts. A number at the end makes elements of an array
+ * differ.
+ */
 function fitLength(text: string, min: number, max: number, position: number): string {
   const mark = position === 0 ? "" : ` ${position + 1}`;
   if (position > 0 && mark.length >= max)
@@ -44,7 +49,7 @@ function fitLength(text: string, min: number, max: number, position: number): st
 
 const SENTENCE_CHARS_MAX = 120;
 
-/** What properties of such names usually hold, as far as the message offers it. The first that is there wins. */
+/** What properties with such names usually contain. The first match for which the message has a value is used. */
 const MEANINGS: readonly (readonly [RegExp, (hints: Hints) => string | undefined])[] = [
   [/e-?mail/i, ({ emails }) => emails[0]],
   [/ur[il]|link|website/i, ({ urls }) => urls[0]],

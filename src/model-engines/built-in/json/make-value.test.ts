@@ -28,7 +28,7 @@ const messages = fc.oneof(
   fc.string({ unit: "grapheme" }),
 );
 
-test("a value fits its schema, whatever the message", () => {
+test("a value fits its schema for any message", () => {
   fc.assert(
     fc.property(anySchema, messages, (schema, message) => {
       const value = make(schema, message);
@@ -91,27 +91,27 @@ describe("a value is filled from the message", () => {
   });
 });
 
-describe("a schema without end", () => {
+describe("a recursive schema", () => {
   const node = {
     type: "object",
     properties: { value: { type: "string" }, next: { anyOf: [{ $ref: "#/$defs/node" }, { type: "null" }] } },
     required: ["value", "next"],
   };
-  test("ends where it may", () => {
+  test("gives a small value if one exists", () => {
     const schema = { $ref: "#/$defs/node", $defs: { node } };
     const value = make(schema);
     expect(ajv.validate(schema, value)).toBe(true);
     expect(JSON.stringify(value).length).toBeLessThan(500);
   });
 
-  test("is cut where it may not", () => {
+  test("gives a value of bounded depth if no finite value exists", () => {
     const endless = { type: "object", properties: { a: { $ref: "#" }, b: { $ref: "#" } }, required: ["a", "b"] };
     expect(JSON.stringify(make(endless)).length).toBeLessThan(200_000);
     expect(make({ $ref: "#" })).toBe("text");
     expect(make({ allOf: [{ $ref: "#" }, { $ref: "#" }] })).toBe("text");
   });
 
-  test("may be huge without being slow", () => {
+  test("is filled quickly even if it is huge", () => {
     const names = Array.from({ length: 10 }, (_, index) => `p${index}`);
     const level = (next: number) => ({
       type: "object",
@@ -130,7 +130,7 @@ describe("a schema without end", () => {
   });
 });
 
-test("a property may have any name", () => {
+test("a property can have any name, such as __proto__", () => {
   const value = make(
     JSON.parse(
       '{"type":"object","properties":{"__proto__":{"type":"integer"},"constructor":{"type":"null"}},"required":["__proto__","constructor","toString"]}',

@@ -4,49 +4,49 @@ import { makeArray } from "./make-array.ts";
 import { makeNumber } from "./make-number.ts";
 import { makeObject } from "./make-object.ts";
 import { makeString } from "./make-string.ts";
-import { fullBudget, isGenerous, type Making, type SchemaObject, takeLook } from "./making.ts";
-import { settleSchema } from "./settle-schema.ts";
+import { resolveSchema } from "./resolve-schema.ts";
+import { fullBudget, isShallow, type SchemaObject, takeSchemaRead, type ValueContext } from "./value-context.ts";
 
 const DEPTH_MAX = 32;
-/** Of a longer enumeration only the first values are looked for in the message. */
+/** Only this many values of an enumeration are searched for in the message. */
 const MENTIONED_MAX = 200;
 
-/** There are seven types, and nobody lists more. */
+/** JSON Schema has seven types; a longer list is cut. */
 const NAMED_TYPES_MAX = 20;
 
 export type JsonType = "object" | "array" | "string" | "number" | "integer" | "boolean" | "null";
 const TYPES: readonly JsonType[] = ["object", "array", "string", "number", "integer", "boolean", "null"];
 
 /**
- * A JSON value that fits a JSON Schema, filled from a message where the schema leaves a choice. Patterns and `oneOf`
- * are honoured as far as the engine understands them; `not`, `if` and dependent schemas are not read.
+ * A JSON value that fits a JSON Schema. Where the schema leaves a choice, values from the message are used. `pattern`
+ * and `oneOf` are supported in part; `not`, `if` and dependent schemas are ignored.
  */
 export function makeValue(schema: unknown, hints: Hints): unknown {
   return make(schema, { root: schema, hints, name: "", depth: 0, position: 0, budget: fullBudget() });
 }
 
-function make(schema: unknown, making: Making): unknown {
-  making.budget.valuesLeft -= 1;
-  if (making.depth > DEPTH_MAX || making.budget.valuesLeft < 0) return null;
-  const settled = settleSchema(schema, making);
-  if ("const" in settled) return settled["const"];
-  if (Array.isArray(settled["enum"])) {
-    if (!takeLook(making, settled["enum"].length)) return null;
-    return chooseValue(allowedValues(settled["enum"], typesOf(settled)), making);
+function make(schema: unknown, context: ValueContext): unknown {
+  context.budget.valuesLeft -= 1;
+  if (context.depth > DEPTH_MAX || context.budget.valuesLeft < 0) return null;
+  const resolved = resolveSchema(schema, context);
+  if ("const" in resolved) return resolved["const"];
+  if (Array.isArray(resolved["enum"])) {
+    if (!takeSchemaRead(context, resolved["enum"].length)) return null;
+    return chooseValue(allowedValues(resolved["enum"], typesOf(resolved)), context);
   }
-  const type = chooseType(settled, making);
+  const type = chooseType(resolved, context);
   switch (type) {
     case "object":
-      return makeObject(settled, making, make);
+      return makeObject(resolved, context, make);
     case "array":
-      return makeArray(settled, making, make);
+      return makeArray(resolved, context, make);
     case "string":
-      return makeString(settled, making);
+      return makeString(resolved, context);
     case "number":
     case "integer":
-      return makeNumber(settled, type === "integer", making);
+      return makeNumber(resolved, type === "integer", context);
     case "boolean":
-      return saysNo(making) === (making.position % 2 === 1);
+      return saysNo(context) === (context.position % 2 === 1);
     case "null":
       return null;
     default:
@@ -54,13 +54,13 @@ function make(schema: unknown, making: Making): unknown {
   }
 }
 
-/** The value that the message mentions, or the first; further elements of an array get the ones after it. */
-function chooseValue(values: readonly unknown[], making: Making): unknown {
+/** The value that the message mentions, or the first one. Further elements of an array get the values after it. */
+function chooseValue(values: readonly unknown[], context: ValueContext): unknown {
   const start = values.slice(0, MENTIONED_MAX);
   const mentioned = start.findIndex(
-    (value) => typeof value === "string" && takeLook(making) && isSpoken(value, making.hints),
+    (value) => typeof value === "string" && takeSchemaRead(context) && isSpoken(value, context.hints),
   );
-  return values[(Math.max(mentioned, 0) + making.position) % values.length] ?? null;
+  return values[(Math.max(mentioned, 0) + context.position) % values.length] ?? null;
 }
 
 function allowedValues(values: readonly unknown[], types: readonly JsonType[]): readonly unknown[] {
@@ -74,9 +74,9 @@ function typeOf(value: unknown): string {
   return value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
 }
 
-function chooseType(schema: SchemaObject, making: Making): JsonType {
+function chooseType(schema: SchemaObject, context: ValueContext): JsonType {
   const types = typesOf(schema);
-  if (!isGenerous(making) && types.includes("null")) return "null";
+  if (!isShallow(context) && types.includes("null")) return "null";
   return types.find((type) => type !== "null") ?? types[0] ?? impliedType(schema);
 }
 
@@ -87,7 +87,7 @@ function typesOf({ type }: SchemaObject): JsonType[] {
   );
 }
 
-/** A schema without a type means the kind of value that its keywords are about. */
+/** The type that a schema without `type` implies by its keywords. */
 function impliedType(schema: SchemaObject): JsonType {
   const has = (...keywords: readonly string[]): boolean => keywords.some((keyword) => keyword in schema);
   if (has("properties", "required", "additionalProperties", "minProperties")) return "object";
@@ -96,7 +96,7 @@ function impliedType(schema: SchemaObject): JsonType {
   return "string";
 }
 
-function saysNo({ hints, name }: Making): boolean {
+function saysNo({ hints, name }: ValueContext): boolean {
   const words = wordsOf(name).trim();
   return [" no ", " not ", " without ", " disable "].some((no) => hints.spoken.includes(`${no}${words} `));
 }

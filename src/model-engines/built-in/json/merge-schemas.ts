@@ -1,7 +1,7 @@
 import { isRecord } from "../../../base/json/records.ts";
-import type { SchemaObject } from "./making.ts";
+import type { SchemaObject } from "./value-context.ts";
 
-/** Keywords of which the stricter of two wins; all others of the later schema replace those of the earlier one. */
+/** For these keywords the stricter value is kept; for all others the later schema replaces the earlier one. */
 const JOINS: Readonly<Record<string, (one: unknown, other: unknown) => unknown>> = {
   minimum: larger,
   exclusiveMinimum: larger,
@@ -17,7 +17,7 @@ const JOINS: Readonly<Record<string, (one: unknown, other: unknown) => unknown>>
   type: commonTypes,
 };
 
-/** One schema that asks for all that several ask for, as far as keywords can be joined one by one. */
+/** One schema that requires what all given schemas require, as far as keywords can be merged one by one. */
 export function mergeSchemas(schemas: readonly unknown[]): SchemaObject {
   const merged: Record<string, unknown> = {};
   const all = schemas.filter(isRecord);
@@ -33,7 +33,7 @@ export function mergeSchemas(schemas: readonly unknown[]): SchemaObject {
   return merged;
 }
 
-/** Joined all at once: to join them two by two would copy the first ones as often as there are others. */
+/** Merges all at once. Merging pair by pair would take quadratic time. */
 function mergeProperties(all: readonly unknown[]): unknown {
   const schemas = new Map<string, unknown[]>();
   for (const [name, schema] of all.filter(isRecord).flatMap((properties) => Object.entries(properties))) {
@@ -57,7 +57,7 @@ function common(one: unknown, other: unknown): unknown {
   return listOf(one).filter((value) => kept.has(JSON.stringify(value)));
 }
 
-/** Every integer is a number, so the two have integers in common. */
+/** `integer` and `number` have `integer` in common. */
 function commonTypes(one: unknown, other: unknown): unknown {
   const [first, second] = [new Set(listOf(one)), new Set(listOf(other))];
   const both = [...first].filter((type) => second.has(type) || (type === "integer" && second.has("number")));

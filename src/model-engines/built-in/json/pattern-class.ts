@@ -1,10 +1,10 @@
-import { NotUnderstood, type PatternCursor } from "./pattern-cursor.ts";
+import { type PatternCursor, UnsupportedPattern } from "./pattern-cursor.ts";
 
-/** A place in a pattern where one character stands. */
+/** The part of a pattern that matches one character. */
 export interface CharacterClass {
   readonly type: "class";
   readonly admits: (character: string) => boolean;
-  /** Characters named in the pattern itself, beside those that everyone knows. */
+  /** Characters that the pattern names, tried besides the common ones. */
   readonly samples: readonly string[];
 }
 
@@ -19,7 +19,7 @@ export function anyCharacter(): CharacterClass {
   return { type: "class", admits: (character) => character !== "\n" && character !== "\r", samples: [] };
 }
 
-/** What follows a `[`. */
+/** Reads a class after its `[`. */
 export function readClass(cursor: PatternCursor): CharacterClass {
   const negated = cursor.take("^");
   const members: CharacterClass[] = [];
@@ -36,7 +36,7 @@ function readRange(cursor: PatternCursor): CharacterClass {
   const first = readMember(cursor);
   if (cursor.takeMatch(/-(?!\])/y) === null) return first;
   const [from, to] = [first.samples[0], readMember(cursor).samples[0]];
-  if (from === undefined || to === undefined) throw new NotUnderstood();
+  if (from === undefined || to === undefined) throw new UnsupportedPattern();
   const [low, high] = [from.codePointAt(0) ?? 0, to.codePointAt(0) ?? 0];
   const admits = (character: string): boolean => {
     const code = character.codePointAt(0) ?? 0;
@@ -47,19 +47,19 @@ function readRange(cursor: PatternCursor): CharacterClass {
 
 function readMember(cursor: PatternCursor): CharacterClass {
   const character = cursor.next();
-  if (character === "[" && cursor.peek() === ":") throw new NotUnderstood(); // A POSIX class; other dialects have them.
+  if (character === "[" && cursor.peek() === ":") throw new UnsupportedPattern(); // A POSIX class, from another dialect.
   if (character !== "\\") return literal(character);
   return cursor.take("b") ? literal("\b") : readEscape(cursor);
 }
 
-/** What follows a backslash. */
+/** Reads an escape after its backslash. */
 export function readEscape(cursor: PatternCursor): CharacterClass {
   const character = cursor.next();
   const known = ESCAPED_CLASSES[character];
   if (known !== undefined) return { type: "class", admits: (other) => known.test(other), samples: [] };
   if (character === "u" || character === "x") return literal(readCode(cursor, character));
   if (character === "p" || character === "P") return readProperty(cursor, character);
-  if (/[1-9kB]/.test(character)) throw new NotUnderstood();
+  if (/[1-9kB]/.test(character)) throw new UnsupportedPattern();
   return literal(ESCAPED_CHARACTERS[character] ?? character);
 }
 
@@ -67,17 +67,17 @@ function readCode(cursor: PatternCursor, letter: "u" | "x"): string {
   const short = letter === "u" ? /([\da-f]{4})/iy : /([\da-f]{2})/iy;
   const digits = (cursor.takeMatch(/\{([\da-f]{1,6})\}/iy) ?? cursor.takeMatch(short))?.[1];
   const code = Number.parseInt(digits ?? "", 16);
-  if (Number.isNaN(code) || code > 0x10ffff) throw new NotUnderstood();
+  if (Number.isNaN(code) || code > 0x10ffff) throw new UnsupportedPattern();
   return String.fromCodePoint(code);
 }
 
-/** Such as `\p{Lu}`. The name is checked, so that only a property test is ever compiled. */
+/** Reads a property such as `\p{Lu}`. The name is checked, so that nothing but a property is compiled. */
 function readProperty(cursor: PatternCursor, letter: "p" | "P"): CharacterClass {
   const [, long, short] = cursor.takeMatch(/\{([\w=]{1,50})\}|([A-Z])/y) ?? [];
   try {
     const property = new RegExp(`^\\${letter}{${long ?? short ?? ""}}$`, "u");
     return { type: "class", admits: (character) => property.test(character), samples: [] };
   } catch (cause) {
-    throw new NotUnderstood("an unknown property", { cause });
+    throw new UnsupportedPattern("an unknown property", { cause });
   }
 }

@@ -1,7 +1,7 @@
-/** The pattern has something that the engine cannot write texts for. */
-export class NotUnderstood extends Error {}
+/** The pattern uses something that the engine does not support. */
+export class UnsupportedPattern extends Error {}
 
-/** A place in a regular expression's source. */
+/** A reading position in the source of a regular expression. */
 export class PatternCursor {
   readonly #source: string;
   #position = 0;
@@ -21,7 +21,7 @@ export class PatternCursor {
 
   next(): string {
     const character = this.peek();
-    if (character === "") throw new NotUnderstood();
+    if (character === "") throw new UnsupportedPattern();
     this.#position += character.length;
     return character;
   }
@@ -32,7 +32,7 @@ export class PatternCursor {
     return true;
   }
 
-  /** What a sticky expression of ours finds here. */
+  /** Matches a sticky expression here and moves behind the match. */
   takeMatch(sticky: RegExp): readonly (string | undefined)[] | null {
     sticky.lastIndex = this.#position;
     const found = sticky.exec(this.#source);

@@ -1,20 +1,20 @@
 import { anyCharacter, type CharacterClass, literal, readClass, readEscape } from "./pattern-class.ts";
-import { NotUnderstood, PatternCursor } from "./pattern-cursor.ts";
+import { PatternCursor, UnsupportedPattern } from "./pattern-cursor.ts";
 
-/** A regular expression, as far as one that only writes texts needs to know it. */
+/** A parsed regular expression, reduced to what is needed to write a matching text. */
 export type Pattern =
   | CharacterClass
   | { readonly type: "sequence"; readonly parts: readonly Pattern[] }
   | { readonly type: "choice"; readonly branches: readonly Pattern[] }
   | { readonly type: "repeat"; readonly part: Pattern; readonly min: number; readonly max: number };
 
-/** Keeps the reader's recursion shallow. */
+/** Bounds the reader's recursion. */
 const SOURCE_CHARS_MAX = 2000;
 const NOTHING: Pattern = { type: "sequence", parts: [] };
 
 /**
- * Null for what the reader does not understand, such as a look ahead or a reference back. The pattern is never run: a
- * client wrote it.
+ * Null if the pattern uses something unsupported, such as a lookahead or a back reference. The pattern is never run,
+ * because it comes from a client.
  */
 export function readPattern(source: string): Pattern | null {
   if (source.length > SOURCE_CHARS_MAX) return null;
@@ -23,7 +23,7 @@ export function readPattern(source: string): Pattern | null {
     const pattern = readChoice(cursor);
     return cursor.atEnd ? pattern : null;
   } catch (error) {
-    if (error instanceof NotUnderstood) return null;
+    if (error instanceof UnsupportedPattern) return null;
     throw error;
   }
 }
@@ -44,7 +44,7 @@ function readRepeat(cursor: PatternCursor): Pattern {
   const part = readAtom(cursor);
   const times = readTimes(cursor);
   if (times === null) return part;
-  cursor.take("?"); // A lazy repetition allows the same texts as a greedy one.
+  cursor.take("?"); // Lazy and greedy repetitions match the same texts.
   return { type: "repeat", part, ...times };
 }
 
@@ -63,7 +63,7 @@ function readAtom(cursor: PatternCursor): Pattern {
   switch (character) {
     case "^":
     case "$":
-      return NOTHING; // Texts are written whole, so that their ends are where they belong.
+      return NOTHING; // The written text is always the whole match.
     case "(":
       return readGroup(cursor);
     case "[":
@@ -75,7 +75,7 @@ function readAtom(cursor: PatternCursor): Pattern {
     case "*":
     case "+":
     case "?":
-      throw new NotUnderstood();
+      throw new UnsupportedPattern();
     default:
       return literal(character);
   }
@@ -83,8 +83,8 @@ function readAtom(cursor: PatternCursor): Pattern {
 
 function readGroup(cursor: PatternCursor): Pattern {
   const opens = cursor.takeMatch(/\?(?::|P?<[A-Za-z_]\w*>)/y);
-  if (opens === null && cursor.peek() === "?") throw new NotUnderstood();
+  if (opens === null && cursor.peek() === "?") throw new UnsupportedPattern();
   const inner = readChoice(cursor);
-  if (!cursor.take(")")) throw new NotUnderstood();
+  if (!cursor.take(")")) throw new UnsupportedPattern();
   return inner;
 }

@@ -1,16 +1,16 @@
 import { isRecord } from "../../../base/json/records.ts";
-import { type Making, numberOr, takeLook, textList } from "./making.ts";
+import { numberOr, takeSchemaRead, textList, type ValueContext } from "./value-context.ts";
 
 const NESTED_MAX = 64;
 
-/** How deep the smallest value of a schema is; infinite where it contains itself without end. */
-export function schemaHeight(schema: unknown, making: Making, within: readonly unknown[] = []): number {
-  if (within.length > NESTED_MAX || within.includes(schema) || !takeLook(making)) return Infinity;
+/** How deeply the smallest value of a schema is nested; Infinity if the schema has no finite value. */
+export function schemaHeight(schema: unknown, context: ValueContext, within: readonly unknown[] = []): number {
+  if (within.length > NESTED_MAX || within.includes(schema) || !takeSchemaRead(context)) return Infinity;
   if (!isRecord(schema) || "const" in schema || "enum" in schema || allowsNull(schema["type"])) return 0;
-  const heightOf = (inner: unknown): number => schemaHeight(inner, making, [...within, schema]);
+  const heightOf = (inner: unknown): number => schemaHeight(inner, context, [...within, schema]);
   const { $ref, allOf, anyOf, oneOf, properties, items } = schema;
   const parts = [
-    typeof $ref === "string" ? heightOf(findReferenced($ref, making.root)) : 0,
+    typeof $ref === "string" ? heightOf(findReferenced($ref, context.root)) : 0,
     Array.isArray(allOf) ? Math.max(0, ...allOf.map(heightOf)) : 0,
     Array.isArray(anyOf) ? Math.min(...anyOf.map(heightOf)) : 0,
     Array.isArray(oneOf) ? Math.min(...oneOf.map(heightOf)) : 0,
@@ -22,10 +22,10 @@ export function schemaHeight(schema: unknown, making: Making, within: readonly u
   return Math.max(...parts);
 }
 
-/** A longer reference is taken for one to elsewhere. */
+/** A longer reference is not followed. */
 const REFERENCE_CHARS_MAX = 1000;
 
-/** What a reference within the document points at; references to elsewhere allow anything. */
+/** The schema that a reference within the document names. A reference to another document allows anything. */
 export function findReferenced(reference: string, root: unknown): unknown {
   if (!reference.startsWith("#") || reference.length > REFERENCE_CHARS_MAX) return {};
   const steps = reference.slice(1).split("/").slice(1);

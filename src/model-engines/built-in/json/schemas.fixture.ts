@@ -14,7 +14,7 @@ const strings = fc.oneof(
     .map((pattern): Schema => ({ type: "string", pattern })),
 );
 
-/** Ranges are laid around a value that is allowed, so that no schema is empty. */
+/** Each range is built around an allowed value, so that every schema has a valid value. */
 const numbers = fc
   .record({
     at: integers,
@@ -59,7 +59,7 @@ const elements = fc
   .oneof(strings, openNumbers)
   .filter((schema) => schema["pattern"] !== "^(?:red|blue)$" && schema["maxLength"] === undefined);
 
-/** Schemas of the kinds that clients send, each of which some value fits. */
+/** Schemas of the kinds that clients send. Each has a valid value. */
 export const anySchema: fc.Arbitrary<Schema> = fc
   .letrec<{ any: Schema; array: Schema; object: Schema; choice: Schema }>((tie) => ({
     any: fc.oneof({ maxDepth: 5, depthSize: "small" }, scalars, tie("object"), tie("array"), tie("choice")),

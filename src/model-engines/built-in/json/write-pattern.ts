@@ -2,31 +2,32 @@ import { assertNever } from "../../../base/assert.ts";
 import type { CharacterClass } from "./pattern-class.ts";
 import { type Pattern, readPattern } from "./read-pattern.ts";
 
-export interface Wanted {
-  /** Bounds of the length in characters. */
+export interface TextOptions {
+  /** Bounds of the length in code points. */
   readonly min: number;
   readonly max: number;
-  /** Another number asks for another text. */
+  /** Different numbers give different texts where the pattern allows it. */
   readonly variant: number;
 }
 
-const ANY_LENGTH: Wanted = { min: 0, max: Infinity, variant: 0 };
-/** Characters and parts of one try. A pattern that wants more is not worth the time. */
+const ANY_LENGTH: TextOptions = { min: 0, max: Infinity, variant: 0 };
+/** Characters and parts written in one try; a pattern that needs more gets no text. */
 const WRITES_MAX = 20_000;
-/** How often an unlimited repetition is tried, one after the other. */
+/** The lengths tried for an unlimited repetition, in this order. */
 const REPEATS: readonly number[] = [1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 64, 128, 256, 1024, 4096];
 const KNOWN_CHARACTERS = Array.from(
   "abcdefghijklmnopqrstuvwxyz1234567890ABCDEFGHIJKLMNOPQRSTUVWXYZ -_.,:;/@#!?+*=()[]{}<>'\"%&$^~|`\\\t\néÉ漢",
 );
 
-/**
- * A short text that a regular expression matches from its first to its last character, or null where the engine finds
- * none.
- */
-export function writePattern(source: string, wanted = ANY_LENGTH, budget = { charactersLeft: 100_000 }): string | null {
+/** A short text that the regular expression matches as a whole; null if the engine finds none. */
+export function writePattern(
+  source: string,
+  options = ANY_LENGTH,
+  budget = { charactersLeft: 100_000 },
+): string | null {
   const pattern = readPattern(source);
   if (pattern === null) return null;
-  const { min, max, variant } = wanted;
+  const { min, max, variant } = options;
   for (const repeats of [...REPEATS.slice(variant % 6), 0]) {
     const text = new PatternWriter(repeats, variant, budget).write(pattern);
     const length = text === null ? -1 : Array.from(text).length;
@@ -47,9 +48,7 @@ class PatternWriter {
     this.#budget = budget;
   }
 
-  /**
-   * Null where no character fits, or too many would be needed. Parts cost as well, because they may be empty and many.
-   */
+  /** Null if no character fits or the budget is used up. Parts cost too, because there may be many empty ones. */
   write(pattern: Pattern): string | null {
     this.#left -= 1;
     this.#budget.charactersLeft -= 1;
@@ -96,7 +95,7 @@ class PatternWriter {
     return null;
   }
 
-  /** Goes through the characters that fit in turn, so that texts look like texts. */
+  /** Takes the next of the fitting characters each time, so that the text is not one repeated character. */
   #writeCharacter(characters: CharacterClass): string | null {
     const fitting = fittingCharacters(characters);
     const character = fitting[this.#turn % fitting.length];

@@ -6,7 +6,7 @@ import type { Place } from "./scenario-error.ts";
 
 const TYPES = ["url_citation", "file_citation", "container_file_citation", "file_path"] as const;
 
-/** An annotation as the contract shows it. */
+/** Reads an annotation, written as in the API. */
 export function readAnnotation(value: unknown, place: Place): Annotation {
   const type = readChoice(isRecord(value) ? value["type"] : undefined, place.member("type"), TYPES);
   const text = (key: string): string => readText(member(key), place.member(key));

@@ -9,7 +9,7 @@ export type CallKind = Extract<ModelEvent, { type: "call_started" }>["kind"];
 const CHUNKS_MAX = 10_000;
 const COMMON_KEYS = ["name", "namespace", "call_id", "chunks"];
 
-/** A whole call: its start, its arguments or input in pieces, its end. */
+/** Reads a whole call: its start, its arguments or input in pieces, and its end. */
 export function readCall(kind: CallKind, value: unknown, place: Place): ModelEvent[] {
   const inputKey = kind === "function" ? "arguments" : "input";
   const call = readMapping(value, place, [...COMMON_KEYS, inputKey]);
@@ -34,7 +34,7 @@ export function readCall(kind: CallKind, value: unknown, place: Place): ModelEve
   ];
 }
 
-/** A mapping becomes JSON; a text is taken as it is, so that a scenario can send JSON that is broken. */
+/** A mapping becomes JSON; a text is used unchanged, so that a scenario can send invalid JSON. */
 function readArguments(value: unknown, place: Place): string {
   if (value === undefined || value === null) return "{}";
   if (typeof value === "string") return value;
@@ -42,7 +42,7 @@ function readArguments(value: unknown, place: Place): string {
   return JSON.stringify(value);
 }
 
-/** As many pieces as asked for, where the text is long enough. */
+/** Cuts into `count` pieces, or fewer if the text is too short. */
 function cutEvenly(text: string, count: number): string[] {
   const characters = [...text];
   const size = characters.length / count;

@@ -2,7 +2,7 @@ import { ModelError } from "../../../runs/ports.ts";
 import { readInteger, readMapping, readName, readOptional } from "./read-values.ts";
 import type { Place } from "./scenario-error.ts";
 
-/** Without further words the fault is the server's. */
+/** Reads an error. By default it is a server error with status 500. */
 export function readModelError(value: unknown, place: Place): ModelError {
   const error = readMapping(value, place, ["status", "type", "code", "message", "param", "retry_after_seconds"]);
   const name = (key: string): string | null => readOptional(error[key], (text) => readName(text, place.member(key)));

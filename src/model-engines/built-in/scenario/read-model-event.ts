@@ -35,7 +35,7 @@ const TYPES = [
 
 export const PHASES = ["commentary", "final_answer"] as const;
 
-/** Any event of the port, written as the port writes it. */
+/** Reads any `ModelEvent`, with the members of its type. */
 export function readModelEvent(value: unknown, place: Place): ModelEvent {
   const type = readChoice(isRecord(value) ? value["type"] : undefined, place.member("type"), TYPES);
   const members = (...keys: readonly string[]) => readMapping(value, place, ["type", ...keys]);
@@ -93,7 +93,7 @@ function readCallStarted(event: Readonly<Record<string, unknown>>, place: Place)
   };
 }
 
-/** Both ways of writing: `input_tokens` as in the rest of the file, `inputTokens` as in the port. */
+/** Accepts both spellings: `input_tokens` as in the rest of the file, and `inputTokens` as in `ModelUsage`. */
 export function readUsage(value: unknown, place: Place): ModelUsage {
   const keys = ["input", "output", "cached", "cache_write", "reasoning"];
   const names = keys.flatMap((key) => [`${key}_tokens`, portName(key)]);

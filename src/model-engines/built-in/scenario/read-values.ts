@@ -3,11 +3,11 @@ import type { Place } from "./scenario-error.ts";
 
 export type Mapping = Readonly<Record<string, unknown>>;
 
-/** A mapping with no keys but these. */
+/** Reads a mapping that has no other keys than these. */
 export function readMapping(value: unknown, place: Place, keys: readonly string[]): Mapping {
   if (!isRecord(value)) throw place.expected("a mapping", value);
   const unknown = Object.keys(value).find((key) => !keys.includes(key));
-  if (unknown !== undefined) throw place.member(unknown).error(`is not known here; known are ${keys.join(", ")}`);
+  if (unknown !== undefined) throw place.member(unknown).error(`is unknown; known keys are ${keys.join(", ")}`);
   return value;
 }
 
@@ -22,7 +22,7 @@ export function readText(value: unknown, place: Place): string {
 }
 
 export function readName(value: unknown, place: Place): string {
-  if (typeof value !== "string" || value === "") throw place.expected("a text with something in it", value);
+  if (typeof value !== "string" || value === "") throw place.expected("a non-empty text", value);
   return value;
 }
 
@@ -44,7 +44,7 @@ export function readInteger(value: unknown, place: Place, min: number, max: numb
   const inRange = typeof value === "number" && Number.isInteger(value) && value >= min && value <= max;
   if (!inRange)
     throw place.expected(
-      max === Number.MAX_SAFE_INTEGER ? `a whole number from ${min} on` : `a whole number from ${min} to ${max}`,
+      max === Number.MAX_SAFE_INTEGER ? `a whole number of at least ${min}` : `a whole number from ${min} to ${max}`,
       value,
     );
   return value;
@@ -56,7 +56,7 @@ export function readChoice<T extends string>(value: unknown, place: Place, choic
   return chosen;
 }
 
-/** What `read` makes of the value, or null where there is none. */
+/** Reads the value if there is one; otherwise null. */
 export function readOptional<T>(value: unknown, read: (value: unknown) => T): T | null {
   return value === undefined || value === null ? null : read(value);
 }

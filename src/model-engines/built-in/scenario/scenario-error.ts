@@ -1,4 +1,4 @@
-/** A scenario file says something that the engine cannot play. The message names the place. */
+/** A scenario file is invalid. The message names the file and the place in it. */
 export class ScenarioError extends Error {
   override readonly name = "ScenarioError";
 }
@@ -21,7 +21,7 @@ export class Place {
     return new Place(this.#file, `${this.#path}[${index}]`);
   }
 
-  /** `complaint` completes the sentence that the place begins. */
+  /** `complaint` is the rest of a sentence whose subject is the place. */
   error(complaint: string): ScenarioError {
     return new ScenarioError(`${this.#file}: ${this.#path === "" ? "the file" : this.#path} ${complaint}.`);
   }

@@ -14,11 +14,11 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bto the power of\b|\*\*/gi, "^"],
 ];
 
-/** "What is 2+2*3", or an expression alone: the expression and its value. */
+/** Answers "What is 2+2*3", or an expression alone, with the expression and its value. */
 export function calculate({ text }: Question): string | null {
   const signs = WORDS.reduce((rest, [word, sign]) => rest.replaceAll(word, sign), text.slice(0, READ_CHARS_MAX));
   const found = (ALONE.exec(signs) ?? ASKED.exec(signs))?.[1];
-  // What follows the last number is the sentence's, not the sum's.
+  // Signs after the last number belong to the sentence.
   const expression = found?.replace(/[\s.+\-*/%^(]+$/, "");
   if (expression === undefined || !OPERATION.test(expression) || DATE.test(expression)) return null;
   const value = evaluateExpression(expression);
@@ -34,7 +34,7 @@ function evaluateExpression(text: string): number | null {
   return reader.atEnd ? value : null;
 }
 
-/** Each method reads one level of binding and gives null where the text does not fit. */
+/** A recursive descent parser: one method for each level of precedence, null on a syntax error. */
 class ExpressionReader {
   readonly #tokens: readonly string[];
   #position = 0;
@@ -63,7 +63,7 @@ class ExpressionReader {
     return product;
   }
 
-  /** A power binds to the right, and closer than a sign before it: -2^2 is -4. */
+  /** A power is right-associative and binds tighter than a sign: -2^2 is -4. */
   #readPower(): number | null {
     if (this.#take("-") !== null) return combine("-", 0, this.#readPower());
     if (this.#take("+") !== null) return this.#readPower();

@@ -13,7 +13,7 @@ const STORY =
     " ",
   );
 
-/** "Count to N", "count from M to N": the numbers, at most a thousand. */
+/** Answers "count to N" and "count from M to N" with at most 1000 numbers. */
 export function countNumbers({ text }: Question): string | null {
   const [, first, last] = COUNTING.exec(text) ?? [];
   const from = first === undefined ? 1 : readNumber(first);
@@ -24,7 +24,7 @@ export function countNumbers({ text }: Question): string | null {
   return Array.from({ length: count }, (_, index) => from + index * step).join(" ");
 }
 
-/** "Write N words": exactly as many, for clients that want a long stream. */
+/** Answers "write N words" with exactly N words, at most 5000, for clients that need a long stream. */
 export function writeWords({ text }: Question): string | null {
   const count = Math.min(Number(WRITING.exec(text)?.[1] ?? 0), WORDS_MAX);
   if (count === 0) return null;

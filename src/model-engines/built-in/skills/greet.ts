@@ -5,7 +5,7 @@ const INTRODUCTION =
 const ABILITIES =
   'I can repeat ("say X"), count ("count to 5"), calculate ("what is 2+2*3"), write any number of words, recall earlier messages, call your tools and fill your JSON schemas. Set MODEL_BASE_URL to connect a real model.';
 
-/** No two repetitions stand side by side in it, so that it takes no longer than the text is long. */
+/** Has no adjacent repetitions, so that matching takes linear time. */
 const GREETING =
   /^(?:hi|hello|hey|greetings|good (?:morning|afternoon|evening|day))(?: there| all| everyone| world| antiphon)?[\s,.!?]*(?:how are you(?: doing)?(?: today)?[\s.!?]*)?$/i;
 const QUESTION =

@@ -8,7 +8,7 @@ const ASKS_FOR_INSTRUCTIONS = /\bwhat (?:are|were|is|was) your (?:instructions?|
 const ASKS_FOR_FACT =
   /\b(?:what(?:'s|’s| is| was)|tell me|do you (?:know|remember)) my ((?:[\p{L}\p{N}]{1,40} ?){1,4})/iu;
 
-/** "What did I say": the user message before. It shows that earlier turns are in the context. */
+/** Answers "what did I say" with the previous user message, which shows that earlier turns are in the context. */
 export function recallMessage({ text, earlierTexts }: Question): string | null {
   if (!ASKS_FOR_MESSAGE.test(text)) return null;
   const before = earlierTexts.at(-1);
@@ -17,14 +17,14 @@ export function recallMessage({ text, earlierTexts }: Question): string | null {
     : `You said: "${shorten(before, MESSAGE_CHARS_MAX)}"`;
 }
 
-/** "What are your instructions": all that the request and its developer messages told. */
+/** Answers "what are your instructions" with the request's instructions and developer messages. */
 export function recallInstructions({ text, instructions }: Question): string | null {
   if (!ASKS_FOR_INSTRUCTIONS.test(text)) return null;
   if (instructions.length === 0) return "I have no instructions.";
   return `My instructions are: "${shorten(instructions.join("\n"), MESSAGE_CHARS_MAX)}"`;
 }
 
-/** "What is my X" after "my X is Y". */
+/** Answers "what is my X" if an earlier message says "my X is Y". */
 export function recallFact({ text, earlierTexts }: Question): string | null {
   const subject = ASKS_FOR_FACT.exec(text)?.[1]?.trim().toLowerCase();
   if (subject === undefined) return null;
@@ -42,7 +42,7 @@ const SUMMARY_MESSAGES_MAX = 50;
 const ASKS_FOR_SUMMARY =
   /^(?:please[\s,]+)?(?:write (?:me )?a (?:short )?summary of|summari[sz]e) (?:this|the|our) (?:whole )?conversation\b/i;
 
-/** "Summarize this conversation": what the user said, the latest messages if there are many. */
+/** Answers "summarize this conversation" with the latest user messages, at most 50. */
 export function summarizeConversation({ text, earlierTexts }: Question): string | null {
   if (!ASKS_FOR_SUMMARY.test(text)) return null;
   if (earlierTexts.length === 0) return "Nothing was said.";

@@ -2,12 +2,12 @@ import type { Question } from "./skill.ts";
 
 const REQUEST =
   /^(?:please[\s,]+)?(?:(?:can|could|would|will) you (?:please )?)?(?:say|repeat|echo|(?:reply|respond|answer)(?: only| just| exactly)? with)[\s:,]+(.+)$/is;
-/** Words about the text, before the text itself. */
+/** Words before the text that are not part of it. */
 const PREAMBLE =
   /^(?:(?:exactly|only|just|back|after me|this(?=\s*:)|the following(?: (?:words?|text|phrase|sentence|message))?|(?:the|one|a single) (?:words?|text|phrase|sentence|message|string))(?![\p{L}\p{N}])[\s:,]*)+/iu;
 const QUOTED = /^(?:"([^"]+)"|“([^”]+)”|'([^']+)'|`([^`]+)`)/;
 
-/** "Say X" and "reply with X": X, and where X begins with a quotation only that. */
+/** Answers "say X" and "reply with X" with X. If X begins with a quotation, only the quotation is repeated. */
 export function repeatText({ text }: Question): string | null {
   const request = REQUEST.exec(text)?.[1]?.trim();
   if (request === undefined || request === "") return null;

@@ -1,12 +1,12 @@
-/** What a skill may look at. */
+/** The parts of a conversation that skills can read. */
 export interface Question {
   /** The last user message. */
   readonly text: string;
   /** The user messages before it, oldest first. */
   readonly earlierTexts: readonly string[];
-  /** The request's instructions and the messages of developers. */
+  /** The request's instructions and the developer messages. */
   readonly instructions: readonly string[];
 }
 
-/** Answers what it knows, and null to everything else. Skills know English only. */
+/** Returns an answer, or null if the question is not its kind. Skills understand English only. */
 export type Skill = (question: Question) => string | null;

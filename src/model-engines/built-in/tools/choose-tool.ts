@@ -6,7 +6,7 @@ import type { OfferedTool } from "./offered-tools.ts";
 type ChoiceObject = Exclude<ToolChoice, string>;
 type AllowedTools = Extract<ChoiceObject, { type: "allowed_tools" }>;
 
-/** The tool to call, or null. `afterOutputs`: tools have just returned something, so that only a forced call is due. */
+/** The tool to call, or null. `afterOutputs` says that tools have just returned, so only a forced call is made. */
 export function chooseTool(
   choice: ToolChoice,
   tools: readonly OfferedTool[],
@@ -47,12 +47,12 @@ function namedTool(
   return tool;
 }
 
-/** Entries name a tool by type and name; a namespace stands for all its tools. */
+/** Entries name a tool by type and name; a namespace means all its tools. */
 function allowedTools(choice: AllowedTools, tools: readonly OfferedTool[]): OfferedTool[] {
   const named = Map.groupBy(tools, ({ kind, name }) => `${kind} ${name}`);
   const grouped = Map.groupBy(tools, ({ namespace }) => `namespace ${namespace}`);
   const allowed = new Set<OfferedTool>();
-  const done = new Set<readonly OfferedTool[]>(); // A namespace that is named a thousand times is gone through once.
+  const done = new Set<readonly OfferedTool[]>(); // So that a namespace named many times is added only once.
   for (const entry of choice.tools) {
     const { type, name } = entry;
     const key = `${String(type)} ${String(name)}`;

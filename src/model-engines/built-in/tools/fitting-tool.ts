@@ -1,6 +1,6 @@
 import type { OfferedTool } from "./offered-tools.ts";
 
-/** Words that are in most names and descriptions and so tell nothing about a tool. */
+/** Words that occur in most names and descriptions and so do not tell tools apart. */
 const COMMON_WORDS = new Set(
   `a about all also an and any are as at be been but by call can could current data did do does for from function get getting give given gives
   had has have he her him his how i if in info information into is it its just lets like list made make me my new no not now of on one only or our
@@ -13,8 +13,8 @@ const NAME_WEIGHT = 3;
 const DESCRIPTION_WORDS_MIN = 2;
 
 /**
- * The tool whose words the message uses most, if one plainly fits: half the words of its name, its whole name, or two
- * of its description.
+ * The tool that shares most words with the message, if one fits clearly: by half the words of its name, its whole name,
+ * or two words of its description.
  */
 export function fittingTool(tools: readonly OfferedTool[], text: string): OfferedTool | null {
   const spoken = wordsOf(text);
@@ -35,7 +35,9 @@ function scoreTool({ name, description }: OfferedTool, spoken: ReadonlySet<strin
   return fits ? (isNamed ? 100 : 0) + inName * NAME_WEIGHT + inDescription : 0;
 }
 
-/** Telling words in lower case and without plural endings; `getHTTPStatus` and `get_http_status` have the same. */
+/**
+ * The words that are not common, in lower case and without a plural "s". Camel case and snake case give the same words.
+ */
 function wordsOf(text: string): ReadonlySet<string> {
   const words =
     text

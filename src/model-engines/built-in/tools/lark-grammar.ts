@@ -1,4 +1,4 @@
-/** What a rule of a Lark grammar may become. */
+/** The right side of a rule in a Lark grammar. */
 export type Expansion =
   | { readonly type: "rule"; readonly name: string }
   | { readonly type: "text"; readonly text: string }
@@ -8,20 +8,20 @@ export type Expansion =
 
 export interface LarkGrammar {
   readonly rules: ReadonlyMap<string, Expansion>;
-  /** White space between tokens has no meaning. */
+  /** Whether white space between tokens is ignored. */
   readonly ignoresSpace: boolean;
 }
 
 const GRAMMAR_CHARS_MAX = 20_000;
 const RULE_START = /^[?!]*(_?[A-Za-z]\w*)(?:\.\d+)?\s*:(.*)$/s;
 /**
- * What is not closed ends with its line: to look for its end again from each sign within it would take time by the
- * square of the line.
+ * An unclosed literal ends with its line. Otherwise, searching for its end from every character would take quadratic
+ * time.
  */
 const TOKEN =
   /"(?:[^"\\\n]|\\.)*"?i?|\/(?:[^/\\\n]|\\.)+\/?[imslux]*|->\s*\w+|~\s*\d+(?:\s*\.\.\s*\d+)?|[_A-Za-z]\w*|\.\.|[()[\]|?*+]/g;
 
-/** Reads what the smallest sentence needs; null for a grammar that is too long or has no start. */
+/** Reads the parts that the smallest sentence needs. Null if the grammar is too long or has no `start` rule. */
 export function readLarkGrammar(definition: string): LarkGrammar | null {
   if (definition.length > GRAMMAR_CHARS_MAX) return null;
   const rules = new Map<string, Expansion>();
@@ -33,7 +33,7 @@ export function readLarkGrammar(definition: string): LarkGrammar | null {
   return rules.has("start") ? { rules, ignoresSpace: definition.split("\n").some(ignoresSpaces) } : null;
 }
 
-/** Whether a line is the directive that white space has no meaning. */
+/** Whether a line is an `%ignore` directive for white space. */
 function ignoresSpaces(line: string): boolean {
   const [directive, terminal = "", ...more] = line.trim().split(/\s+/, 3);
   if (directive !== "%ignore") return false;
@@ -45,7 +45,7 @@ function ignoresSpaces(line: string): boolean {
 }
 
 /**
- * Lines without comments and directives; a line that begins with a bar, or is indented, goes on with the one before.
+ * The lines without comments and directives. A line that is indented or begins with a bar continues the line before.
  */
 function readStatements(definition: string): string[] {
   const statements: string[] = [];
@@ -86,7 +86,7 @@ class ExpansionReader {
     return { type: "sequence", parts };
   }
 
-  /** The smallest sentence leaves out what it may leave out. */
+  /** Leaves out optional parts, because the smallest sentence is wanted. */
   #repeated(part: Expansion): readonly Expansion[] {
     const token = this.#peek();
     if (token === "?" || token === "*" || token === "+") {
@@ -105,7 +105,7 @@ class ExpansionReader {
       return token === "(" ? inner : { type: "sequence", parts: [] };
     }
     if (token.startsWith('"')) {
-      if (this.#take("..")) this.#position += 1; // A range of characters: its first one will do.
+      if (this.#take("..")) this.#position += 1; // Of a character range, the first character is used.
       return { type: "text", text: unescapeText(token.slice(1, token.lastIndexOf('"'))) };
     }
     if (token.startsWith("/"))

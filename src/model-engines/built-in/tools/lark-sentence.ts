@@ -2,7 +2,7 @@ import { assertNever } from "../../../base/assert.ts";
 import { writePattern } from "../json/write-pattern.ts";
 import { type Expansion, type LarkGrammar, readLarkGrammar } from "./lark-grammar.ts";
 
-/** Terminals that Lark's own library has, each with a text. */
+/** The terminals of Lark's common library, each with a matching text. */
 const COMMON_TERMINALS: Readonly<Record<string, string>> = {
   CNAME: "name",
   WORD: "word",
@@ -26,15 +26,15 @@ const COMMON_TERMINALS: Readonly<Record<string, string>> = {
   CR: "\r",
 };
 const SENTENCE_CHARS_MAX = 20_000;
-/** Characters and parts of all tries: a short grammar can ask for more than anyone wants to write. */
+/** Characters and parts written for one grammar. A short grammar can describe a huge sentence. */
 const WRITES_MAX = 100_000;
 
-/** What writing may still cost. */
+/** How much may still be written. */
 interface Budget {
   charactersLeft: number;
 }
 
-/** The smallest sentence of a Lark grammar, or null where the engine finds none. */
+/** The smallest sentence of a Lark grammar; null if the engine finds none. */
 export function writeSentence(definition: string): string | null {
   const grammar = readLarkGrammar(definition);
   if (grammar === null) return null;
@@ -43,8 +43,8 @@ export function writeSentence(definition: string): string | null {
 }
 
 /**
- * Rules learn their smallest sentence from each other, until nobody learns anything; a rule that never ends learns
- * none.
+ * Finds a sentence for each rule, from the sentences of other rules, until no more is found. A rule without a finite
+ * sentence gets none.
  */
 function smallestSentences({ rules, ignoresSpace }: LarkGrammar): ReadonlyMap<string, string> {
   const known = new Map(Object.entries(COMMON_TERMINALS));
@@ -76,7 +76,7 @@ class Writer {
     this.#budget = budget;
   }
 
-  /** Null for what is not known yet, or costs more than is left. */
+  /** Null if a rule has no sentence yet or the budget is used up. */
   write(expansion: Expansion): string | null {
     this.#budget.charactersLeft -= 1;
     const text = this.#budget.charactersLeft < 0 ? null : this.#writeOne(expansion);

@@ -1,7 +1,7 @@
 import type { Tool } from "../../../../generated/responses-api/types.ts";
 import { unsupportedTool } from "../model-errors.ts";
 
-/** A tool that the client runs, out of its namespace. */
+/** A tool that the client runs. Tools of namespaces are listed one by one. */
 export type OfferedTool = OfferedFunction | OfferedCustomTool | OfferedToolSearch;
 
 interface Named {
@@ -16,7 +16,7 @@ export interface OfferedFunction extends Named {
   readonly parameters: unknown;
 }
 
-/** A search for further tools, which the client runs. */
+/** A search for more tools, run by the client. */
 export interface OfferedToolSearch extends Named {
   readonly kind: "tool_search";
   readonly parameters: unknown;
@@ -24,13 +24,13 @@ export interface OfferedToolSearch extends Named {
 
 export interface OfferedCustomTool extends Named {
   readonly kind: "custom";
-  /** Null: any text will do. */
+  /** Null if any text is allowed. */
   readonly grammar: { readonly syntax: "lark" | "regex"; readonly definition: string } | null;
 }
 
 type Callable = Extract<Tool, { type: "function" | "custom" }>;
 
-/** Refuses tools that only a server could run. */
+/** Throws `ModelError` for tools that only a server could run. */
 export function offeredTools(tools: readonly Tool[]): OfferedTool[] {
   return tools.flatMap((tool, position) => {
     switch (tool.type) {

@@ -14,7 +14,7 @@ const EMAIL = aFunction("sendEmail", "Sends a letter.", {
 const ADD = aFunction("add", "Adds numbers.", { a: { type: "number" }, b: { type: "number" } });
 const CODE: Tool = { type: "custom", name: "run_code", description: "Runs code.", format: { type: "text" } };
 
-/** The calls as `name(input)`, or nothing where the answer is in words. */
+/** The calls as `name(input)`; empty if the answer is text. */
 function callsOf(input: string | readonly (string | InputItem)[], changes: Partial<ModelRequest>): string {
   const steps = planAnswer(aRequest(input, changes));
   return steps
@@ -39,14 +39,14 @@ test.each<[string, readonly Tool[], string]>([
   expect(callsOf(input, { tools })).toBe(calls);
 });
 
-test("several values for a function of one text are several calls, where parallel calls are allowed", () => {
+test("several values for a function with one text parameter are several calls if parallel calls are allowed", () => {
   const input = "Compare the weather in Paris, New York and São Paulo";
   const calls = ["Paris", "New York", "São Paulo"].map((city) => `get_weather({"city":"${city}"})`);
   expect(callsOf(input, { tools: [WEATHER] })).toBe(calls.join(""));
   expect(callsOf(input, { tools: [WEATHER], parallelToolCalls: false })).toBe(calls[0]);
 });
 
-test("a forced tool is called, whatever the message says", () => {
+test("a forced tool is called for any message", () => {
   verifies("builtin-engine.answers.calls-offered-tools");
   const tools = [WEATHER, ADD, CODE];
   expect(callsOf("Hello 7", { tools, toolChoice: { type: "function", name: "add" } })).toBe('add({"a":7,"b":1})');
@@ -61,18 +61,18 @@ test("a forced tool is called, whatever the message says", () => {
   ).toBe("");
 });
 
-test("no tool is called when the choice is none", () => {
+test("no tool is called if tool_choice is none", () => {
   expect(callsOf("weather in Rome", { tools: [WEATHER], toolChoice: "none" })).toBe("");
 });
 
-test("tools of a namespace are called by both names", () => {
+test("a tool of a namespace is called by namespace and name", () => {
   const tools: Tool[] = [
     { type: "namespace", name: "crm", description: "Customers.", tools: [{ ...CODE, name: "find_customer" }] },
   ];
   expect(callsOf("find customer 12", { tools })).toBe("crm.find_customer(find customer 12)");
 });
 
-test("a search for tools that the client runs is asked for, and what it found is called by both names", () => {
+test("a client-run tool search is called, and a tool that it found is called by namespace and name", () => {
   const parameters = { type: "object", properties: { query: { type: "string" } }, required: ["query"] };
   const search: Tool = { type: "tool_search", execution: "client", description: "Finds further tools.", parameters };
   const input = 'Use tool_search for "weather"';
@@ -92,7 +92,7 @@ test("a search for tools that the client runs is asked for, and what it found is
   );
 });
 
-test("what tools returned is reported, not asked for again", () => {
+test("tool outputs are reported instead of calling the tool again", () => {
   const items: (string | InputItem)[] = [
     "weather in Paris and Rome",
     { type: "function_call", call_id: "call_1", name: "get_weather", arguments: "{}" },
@@ -113,7 +113,7 @@ test("what tools returned is reported, not asked for again", () => {
   expect(callsOf([...items, "And the weather in Oslo?"], { tools: [WEATHER] })).toBe('get_weather({"city":"Oslo"})');
 });
 
-test("a call follows the reasoning", () => {
+test("a call comes after the reasoning", () => {
   const steps = planAnswer(
     aRequest("weather in Rome", { tools: [WEATHER], reasoning: { effort: "low", summary: null } }),
   );
@@ -147,12 +147,12 @@ test.each<[Partial<ModelRequest>, string]>([
 
 const lark = (definition: string): string => writeCustomInput({ syntax: "lark", definition }, "the message");
 
-test("a regular expression gets a text that it matches", () => {
+test("a custom tool with a regular expression gets an input that matches it", () => {
   const definition = String.raw`^(?P<month>January|February) (?P<day>\d{1,2})(st|nd) at (1[0-2]|[1-9])(AM|PM)$`;
   expect(writeCustomInput({ syntax: "regex", definition }, "the message")).toBe("January 9st at 12AM");
 });
 
-test("a Lark grammar gets its smallest sentence", () => {
+test("a custom tool with a Lark grammar gets its smallest sentence", () => {
   const grammar = `
     // A tiny query language.
     start: select ";"
@@ -165,7 +165,7 @@ test("a Lark grammar gets its smallest sentence", () => {
   expect(lark(grammar)).toBe("SELECT a FROM a ;");
 });
 
-test("a Lark grammar that refers to itself gets a sentence that ends", () => {
+test("a recursive Lark grammar gets a finite sentence", () => {
   expect(
     lark(
       'start: sum\nsum: sum "+" product\n  | product\nproduct: product "*" atom | atom\natom: "(" sum ")" | INT -> number\n%import common.INT',
@@ -175,7 +175,7 @@ test("a Lark grammar that refers to itself gets a sentence that ends", () => {
 });
 
 test.each(["start: start", 'other: "a"', "start: MISSING", "start: /(?=a)b/"])(
-  "a grammar without a sentence gets the message: %s",
+  "a custom tool gets the message if its grammar gives no sentence: %s",
   (definition) => {
     expect(lark(definition)).toBe("the message");
   },

@@ -11,7 +11,7 @@ import { type OfferedCustomTool, type OfferedFunction, offeredTools } from "./of
 
 const PARALLEL_CALLS_MAX = 8;
 
-/** The calls that the request forces or plainly asks for; none means an answer in words. */
+/** The calls that the request forces or clearly asks for. If there are none, the answer is text. */
 export function planCalls(request: ModelRequest, { text, toolOutputs }: Conversation): ModelEvent[] {
   const tools = offeredTools(request.tools);
   const tool = chooseTool(request.toolChoice, tools, text, toolOutputs.length > 0);
@@ -25,7 +25,7 @@ export function planCalls(request: ModelRequest, { text, toolOutputs }: Conversa
 }
 
 /**
- * One call, or one for each of several values that the message names for a function of one text: "weather in Paris and
+ * One call. For a function with one text parameter, one call for each value in the message: "weather in Paris and
  * London".
  */
 function callArguments(tool: OfferedFunction, text: string, parallel: boolean): unknown[] {
@@ -36,7 +36,7 @@ function callArguments(tool: OfferedFunction, text: string, parallel: boolean): 
   return values.map((value) => callValue(tool.parameters, { ...hints, chosen: value }));
 }
 
-/** Arguments are an object whatever the schema leaves open. */
+/** Arguments are an object, even if the schema gives no type. */
 function callValue(parameters: unknown, hints: ReturnType<typeof guessHints>): unknown {
   return makeValue({ type: "object", ...(typeof parameters === "object" ? parameters : {}) }, hints);
 }
@@ -50,7 +50,7 @@ function sayCall(tool: OfferedFunction | OfferedCustomTool, input: string): Mode
   ];
 }
 
-/** Whether a function takes one free text and nothing else that it needs, so that several texts mean several calls. */
+/** Whether a function needs one free text and nothing else, so that several texts mean several calls. */
 function oneTextParameter(parameters: unknown): boolean {
   if (!isRecord(parameters) || !isRecord(parameters["properties"])) return false;
   const properties = Object.entries(parameters["properties"]);
@@ -67,10 +67,7 @@ function isFreeText(schema: unknown): boolean {
   );
 }
 
-/**
- * Strict schemas list every member as required and let the optional ones be null; an enumeration has a first value to
- * fall back on.
- */
+/** Strict schemas require every member and let optional ones be null. An enumeration can default to its first value. */
 function mayBeAbsent(schema: unknown): boolean {
   if (!isRecord(schema)) return false;
   const { type } = schema;
@@ -80,13 +77,13 @@ function mayBeAbsent(schema: unknown): boolean {
 const FENCED = /```[\w-]*\n(.*?)```/s;
 
 /**
- * Free text for a custom tool: the code block of the message, or all of it. With a grammar a short text that the
- * grammar allows.
+ * Input for a custom tool: with a grammar, a short text that fits it; otherwise the code block of the message, or the
+ * whole message.
  */
 export function writeCustomInput(grammar: OfferedCustomTool["grammar"], text: string): string {
   const plain = FENCED.exec(text)?.[1]?.trimEnd() ?? text;
   if (grammar === null) return plain;
   const written = grammar.syntax === "regex" ? writePattern(grammar.definition) : writeSentence(grammar.definition);
-  // A grammar beyond the engine's understanding gets the message, as a model without grammars would send.
+  // If the grammar is not understood, the message is sent, as by a model without grammar support.
   return written ?? plain;
 }

@@ -4,15 +4,15 @@ import { type CallKind, readCall } from "./read-call.ts";
 import { readModelError } from "./read-model-error.ts";
 import { PHASES, readModelEvent, readUsage } from "./read-model-event.ts";
 import { readChoice, readInteger, readList, readMapping, readText, readTexts } from "./read-values.ts";
-import type { Line } from "./scenario.ts";
 import type { Place } from "./scenario-error.ts";
+import type { ScenarioEvent } from "./scenario-file.ts";
 
-/** Timers cannot wait longer than some weeks, and nobody should wait longer than this. */
+/** Ten minutes. Also keeps the delay far below the limit of JavaScript timers. */
 const DELAY_MS_MAX = 600_000;
 
-type Reader = (value: unknown, place: Place) => readonly Line[];
+type Reader = (value: unknown, place: Place) => readonly ScenarioEvent[];
 
-/** What an element of `events` may say: one key, one thing. */
+/** Readers for the keys of `events` elements. Each element has exactly one key. */
 const READERS: Readonly<Record<string, Reader>> = {
   text: (value, place) => [{ type: "text", pieces: readPieces(value, place) }],
   refusal: (value, place) =>
@@ -20,8 +20,8 @@ const READERS: Readonly<Record<string, Reader>> = {
   reasoning: (value, place) =>
     readPieces(value, place).map((text) => ({ type: "event", event: { type: "reasoning_delta", text } })),
   reasoning_summary: readSummary,
-  call: (value, place) => readCallLines("function", value, place),
-  custom_call: (value, place) => readCallLines("custom", value, place),
+  call: (value, place) => readCallEvents("function", value, place),
+  custom_call: (value, place) => readCallEvents("custom", value, place),
   message: (value, place) => {
     const { phase } = readMapping(value ?? {}, place, ["phase"]);
     const known = phase === undefined ? {} : { phase: readChoice(phase, place.member("phase"), PHASES) };
@@ -37,19 +37,19 @@ const READERS: Readonly<Record<string, Reader>> = {
   raw: (value, place) => [{ type: "event", event: readModelEvent(value, place) }],
 };
 
-export function readLine(value: unknown, place: Place): readonly Line[] {
+export function readScenarioEvent(value: unknown, place: Place): readonly ScenarioEvent[] {
   const kinds = Object.keys(READERS);
   const entry = readMapping(value, place, [...kinds, "refuse_turn"]);
   const keys = Object.keys(entry);
   const [key] = keys;
-  if (key === "refuse_turn") throw place.error("comes too late: refuse_turn must be the only event");
+  if (key === "refuse_turn") throw place.error("is not allowed: refuse_turn must be the only event");
   const read = key === undefined ? undefined : READERS[key];
   if (key === undefined || read === undefined || keys.length > 1)
-    throw place.error(`should have exactly one of the keys ${kinds.join(", ")}`);
+    throw place.error(`should have exactly one of these keys: ${kinds.join(", ")}`);
   return read(entry[key], place.member(key));
 }
 
-/** A text is split into words, `{chunks: […]}` is taken as it is. */
+/** Splits a text into tokens; `{chunks: […]}` gives the pieces unchanged. */
 function readPieces(value: unknown, place: Place): readonly string[] {
   if (typeof value === "string") return splitTokens(value);
   if (typeof value !== "object" || value === null || Array.isArray(value))
@@ -57,20 +57,20 @@ function readPieces(value: unknown, place: Place): readonly string[] {
   return readTexts(readMapping(value, place, ["chunks"])["chunks"], place.member("chunks"));
 }
 
-function readSummary(value: unknown, place: Place): readonly Line[] {
-  return readList(value, place).flatMap((part, index): Line[] => [
+function readSummary(value: unknown, place: Place): readonly ScenarioEvent[] {
+  return readList(value, place).flatMap((part, index): ScenarioEvent[] => [
     ...(index === 0 ? [] : [{ type: "event", event: { type: "reasoning_summary_break" } } as const]),
     ...splitTokens(readText(part, place.element(index))).map(
-      (text): Line => ({ type: "event", event: { type: "reasoning_summary_delta", text } }),
+      (text): ScenarioEvent => ({ type: "event", event: { type: "reasoning_summary_delta", text } }),
     ),
   ]);
 }
 
-function readCallLines(kind: CallKind, value: unknown, place: Place): readonly Line[] {
+function readCallEvents(kind: CallKind, value: unknown, place: Place): readonly ScenarioEvent[] {
   return readCall(kind, value, place).map((event) => ({ type: "event", event }));
 }
 
-function readFinish(value: unknown, place: Place): readonly Line[] {
+function readFinish(value: unknown, place: Place): readonly ScenarioEvent[] {
   const reason = readChoice(value, place, ["stop", "length", "content_filter", "none"]);
   return [reason === "none" ? { type: "break_off" } : { type: "event", event: { type: "finished", reason } }];
 }

@@ -4,10 +4,10 @@ import { readConversation } from "../conversation.ts";
 import { textDelta } from "../say-text.ts";
 import type { Step } from "../step.ts";
 import { usageOf } from "../usage.ts";
-import type { Conditions, Line, Scenario, Scene } from "./scenario.ts";
+import type { Conditions, Scenario, ScenarioEvent, ScenarioFile } from "./scenario-file.ts";
 
-/** The first scene whose conditions all hold, or null. */
-export function findScene(scenario: Scenario, request: ModelRequest): Scene | null {
+/** The first scenario whose conditions all hold, or null. */
+export function findScenario(file: ScenarioFile, request: ModelRequest): Scenario | null {
   const { text, userTexts, systemTexts, toolOutputs: outputs } = readConversation(request.items);
   const said = (texts: readonly string[], what: string): boolean =>
     texts.some((one) => one.toLowerCase().includes(what.toLowerCase()));
@@ -18,32 +18,32 @@ export function findScene(scenario: Scenario, request: ModelRequest): Scene | nu
     (model === null || model === request.model) &&
     (hasToolOutput === null || hasToolOutput === outputs.length > 0) &&
     (toolOutputs === null || toolOutputs === outputs.length);
-  return scenario.scenes.find((scene) => holds(scene.when)) ?? null;
+  return file.scenarios.find((scenario) => holds(scenario.when)) ?? null;
 }
 
-/** A scene's lines as steps. Where the file says nothing of them, the answer ends well and its usage is counted. */
-export function playScene(lines: readonly Line[], request: ModelRequest): readonly Step[] {
-  const said = lines.flatMap((line) => stepsOf(line, request));
+/** The events as steps. If the file has no `finish` or `usage`, the answer ends normally and its usage is counted. */
+export function playScenario(events: readonly ScenarioEvent[], request: ModelRequest): readonly Step[] {
+  const said = events.flatMap((event) => stepsOf(event, request));
   const ends =
     said.some((step) => step.type === "finished") ||
-    lines.some((line) => line.type === "break_off" || line.type === "failure");
+    events.some((event) => event.type === "break_off" || event.type === "failure");
   const steps: readonly Step[] = ends ? said : [...said, { type: "finished", reason: "stop" }];
   if (said.some((step) => step.type === "usage")) return steps;
   return steps.flatMap((step): readonly Step[] => (step.type === "finished" ? [usageOf(request, said), step] : [step]));
 }
 
-function stepsOf(line: Line, request: ModelRequest): readonly Step[] {
-  switch (line.type) {
+function stepsOf(event: ScenarioEvent, request: ModelRequest): readonly Step[] {
+  switch (event.type) {
     case "text":
-      return line.pieces.map((piece) => textDelta(piece, request.topLogprobs));
+      return event.pieces.map((piece) => textDelta(piece, request.topLogprobs));
     case "event":
-      return [line.event];
+      return [event.event];
     case "pause":
     case "failure":
-      return [line];
+      return [event];
     case "break_off":
       return [];
     default:
-      return assertNever(line);
+      return assertNever(event);
   }
 }

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { parseDocument } from "yaml";
 import { MODEL_NAME } from "../model-name.ts";
-import { readLine } from "./read-line.ts";
 import { readModelError } from "./read-model-error.ts";
+import { readScenarioEvent } from "./read-scenario-event.ts";
 import {
   type Mapping,
   readChoice,
@@ -13,12 +13,12 @@ import {
   readName,
   readOptional,
 } from "./read-values.ts";
-import type { Conditions, Scenario, Scene, Script } from "./scenario.ts";
 import { Place, ScenarioError } from "./scenario-error.ts";
+import type { Conditions, Scenario, ScenarioFile, Script } from "./scenario-file.ts";
 
-/** Throws `ScenarioError` if the file cannot be read or does not fit the format. */
-export async function loadScenario(file: string): Promise<Scenario> {
-  return parseScenario(await readText(file), file);
+/** Throws `ScenarioError` if the file cannot be read or has a wrong format. */
+export async function loadScenarioFile(file: string): Promise<ScenarioFile> {
+  return parseScenarioFile(await readText(file), file);
 }
 
 async function readText(file: string): Promise<string> {
@@ -30,8 +30,8 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-/** Reads a scenario file's text. `name` is how errors call the file. */
-export function parseScenario(text: string, name: string): Scenario {
+/** Reads the text of a scenario file. Errors call the file by `name`. Throws `ScenarioError`. */
+export function parseScenarioFile(text: string, name: string): ScenarioFile {
   const document = parseDocument(text);
   const [fault] = document.errors;
   if (fault !== undefined) throw new ScenarioError(`${name}: ${fault.message}`, { cause: fault });
@@ -46,17 +46,17 @@ export function parseScenario(text: string, name: string): Scenario {
     fallback:
       readOptional(file["fallback"], (value) => readChoice(value, place.member("fallback"), ["planner", "error"])) ??
       "planner",
-    scenes: readList(file["scenarios"], place.member("scenarios")).map((scene, index) =>
-      readScene(scene, place.member("scenarios").element(index), known),
+    scenarios: readList(file["scenarios"], place.member("scenarios")).map((scenario, index) =>
+      readScenario(scenario, place.member("scenarios").element(index), known),
     ),
   };
 }
 
-function readScene(value: unknown, place: Place, models: readonly string[]): Scene {
-  const scene = readMapping(value, place, ["when", "events"]);
+function readScenario(value: unknown, place: Place, models: readonly string[]): Scenario {
+  const scenario = readMapping(value, place, ["when", "events"]);
   return {
-    when: readConditions(scene["when"] ?? {}, place.member("when"), models),
-    script: readScript(readList(scene["events"], place.member("events")), place.member("events")),
+    when: readConditions(scenario["when"] ?? {}, place.member("when"), models),
+    script: readScript(readList(scenario["events"], place.member("events")), place.member("events")),
   };
 }
 
@@ -83,8 +83,8 @@ function readScript(events: readonly unknown[], place: Place): Script {
   const [first] = events;
   const refuses = typeof first === "object" && first !== null && "refuse_turn" in first;
   if (!refuses)
-    return { type: "played", lines: events.flatMap((event, index) => readLine(event, place.element(index))) };
-  if (events.length > 1) throw place.element(1).error("has no place here: nothing follows refuse_turn");
+    return { type: "played", events: events.flatMap((event, index) => readScenarioEvent(event, place.element(index))) };
+  if (events.length > 1) throw place.element(1).error("is not allowed: refuse_turn must be the only event");
   const refused = readMapping(first, place.element(0), ["refuse_turn"]);
   return { type: "refused", error: readModelError(refused["refuse_turn"], place.element(0).member("refuse_turn")) };
 }

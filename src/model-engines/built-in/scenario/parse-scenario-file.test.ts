@@ -5,15 +5,15 @@ import { describe, expect, test } from "vitest";
 import { verifies } from "../../../../tests/verifies.ts";
 import { aRequest } from "../request.fixture.ts";
 import type { Step } from "../step.ts";
-import { loadScenario, parseScenario } from "./parse-scenario.ts";
-import { findScene, playScene } from "./play-scene.ts";
+import { loadScenarioFile, parseScenarioFile } from "./parse-scenario-file.ts";
+import { findScenario, playScenario } from "./play-scenario.ts";
 
-/** What the events of a file's only scene play, without the counted usage. */
+/** The steps of a file with a single scenario, without the counted usage. */
 function play(events: string): readonly Step[] {
-  const scenario = parseScenario(`scenarios: [{ events: [${events}] }]`, "s.yaml");
-  const script = scenario.scenes[0]?.script;
+  const file = parseScenarioFile(`scenarios: [{ events: [${events}] }]`, "s.yaml");
+  const script = file.scenarios[0]?.script;
   if (script?.type !== "played") throw new Error("nothing to play");
-  return playScene(script.lines, aRequest("Hi")).filter(
+  return playScenario(script.events, aRequest("Hi")).filter(
     (step) => step.type !== "usage" || step.usage.inputTokens === 99,
   );
 }
@@ -102,7 +102,7 @@ describe("an event of a scenario", () => {
     expect(play(`{ ${event} }`)).toEqual(steps);
   });
 
-  test("may be a failure, after which nothing comes", () => {
+  test("can be a failure, which ends the answer", () => {
     expect(
       play("{ text: Oh }, { error: { status: 503, message: Gone., type: server_error, code: overloaded } }"),
     ).toMatchObject([
@@ -114,14 +114,14 @@ describe("an event of a scenario", () => {
     ]);
   });
 
-  test("is counted where the file counts nothing", () => {
-    const [, , usage] = playScene([{ type: "text", pieces: ["a", "b"] }], aRequest("one two three"));
+  test("is counted for usage if the file gives none", () => {
+    const [, , usage] = playScenario([{ type: "text", pieces: ["a", "b"] }], aRequest("one two three"));
     expect(usage).toMatchObject({ usage: { inputTokens: 3, outputTokens: 2 } });
   });
 });
 
-describe("the scene", () => {
-  const scenario = parseScenario(
+describe("the played scenario", () => {
+  const file = parseScenarioFile(
     `
 models: [m]
 scenarios:
@@ -144,26 +144,26 @@ scenarios:
     ["other", aRequest("one", { model: "m" })],
     [null, aRequest("one")],
   ])("is the first whose conditions all hold: %s", (expected, request) => {
-    expect(findScene(scenario, request)).toEqual(
+    expect(findScenario(file, request)).toEqual(
       expected === null
         ? null
-        : expect.objectContaining({ script: { type: "played", lines: [{ type: "text", pieces: [expected] }] } }),
+        : expect.objectContaining({ script: { type: "played", events: [{ type: "text", pieces: [expected] }] } }),
     );
   });
 });
 
-describe("a file that does not fit", () => {
+describe("an invalid file", () => {
   test.each([
     ["[]", "s.yaml: the file should be a mapping, but is a list."],
     ["scenarios: 3", "s.yaml: scenarios should be a list, but is 3."],
     ["models: [m]", "s.yaml: scenarios is missing; expected a list."],
-    ["scene: []", "s.yaml: scene is not known here; known are models, fallback, scenarios."],
+    ["scene: []", "s.yaml: scene is unknown; known keys are models, fallback, scenarios."],
     ["scenarios: []\nfallback: no-one", "s.yaml: fallback should be one of planner, error, but is 'no-one'."],
-    ["scenarios: []\nmodels: [m, 3]", "s.yaml: models[1] should be a text with something in it, but is 3."],
+    ["scenarios: []\nmodels: [m, 3]", "s.yaml: models[1] should be a non-empty text, but is 3."],
     ["scenarios: [{ events: [] }, {}]", "s.yaml: scenarios[1].events is missing; expected a list."],
     [
       "scenarios: [{ when: { turn: 0 }, events: [] }]",
-      "s.yaml: scenarios[0].when.turn should be a whole number from 1 on, but is 0.",
+      "s.yaml: scenarios[0].when.turn should be a whole number of at least 1, but is 0.",
     ],
     [
       "scenarios: [{ when: { model: x }, events: [] }]",
@@ -171,11 +171,11 @@ describe("a file that does not fit", () => {
     ],
     [
       "scenarios: [{ when: { input: x }, events: [] }]",
-      "s.yaml: scenarios[0].when.input is not known here; known are input_contains, context_contains, turn, model, has_tool_output, tool_outputs.",
+      "s.yaml: scenarios[0].when.input is unknown; known keys are input_contains, context_contains, turn, model, has_tool_output, tool_outputs.",
     ],
     [
       "scenarios: [{ events: [{ text: a }, { call: { arguments: {} } }] }]",
-      "s.yaml: scenarios[0].events[1].call.name is missing; expected a text with something in it.",
+      "s.yaml: scenarios[0].events[1].call.name is missing; expected a non-empty text.",
     ],
     [
       "scenarios: [{ events: [{ text: [a] }] }]",
@@ -195,15 +195,15 @@ describe("a file that does not fit", () => {
     ],
     [
       "scenarios: [{ events: [{ raw: { type: call_finished, text: x } }] }]",
-      "s.yaml: scenarios[0].events[0].raw.text is not known here; known are type.",
+      "s.yaml: scenarios[0].events[0].raw.text is unknown; known keys are type.",
     ],
     [
       "scenarios: [{ events: [{ text: a, delay_ms: 3 }] }]",
-      /^s\.yaml: scenarios\[0\]\.events\[0\] should have exactly one of the keys text, /,
+      /^s\.yaml: scenarios\[0\]\.events\[0\] should have exactly one of these keys: text, /,
     ],
     [
       "scenarios: [{ events: [{ say: a }] }]",
-      /^s\.yaml: scenarios\[0\]\.events\[0\]\.say is not known here; known are text, /,
+      /^s\.yaml: scenarios\[0\]\.events\[0\]\.say is unknown; known keys are text, /,
     ],
     [
       "scenarios: [{ events: [{ error: { status: 200, message: m } }] }]",
@@ -211,38 +211,38 @@ describe("a file that does not fit", () => {
     ],
     [
       "scenarios: [{ events: [{ refuse_turn: { message: m } }, { text: a }] }]",
-      "s.yaml: scenarios[0].events[1] has no place here: nothing follows refuse_turn.",
+      "s.yaml: scenarios[0].events[1] is not allowed: refuse_turn must be the only event.",
     ],
     [
       "scenarios: [{ events: [{ text: a }, { refuse_turn: { message: m } }] }]",
-      "s.yaml: scenarios[0].events[1] comes too late: refuse_turn must be the only event.",
+      "s.yaml: scenarios[0].events[1] is not allowed: refuse_turn must be the only event.",
     ],
     ["scenarios: [", /^s\.yaml: .* at line 1, column 13/s],
   ])("is refused with its place: %s", (text, message) => {
     verifies("builtin-engine.scenario.bad-file-stops-start");
-    expect(() => parseScenario(text, "s.yaml")).toThrow(message);
+    expect(() => parseScenarioFile(text, "s.yaml")).toThrow(message);
   });
 
-  test("is refused with its name when it cannot be read", async () => {
-    await expect(loadScenario("/nowhere/s.yaml")).rejects.toThrow(
+  test("that cannot be read is refused by name", async () => {
+    await expect(loadScenarioFile("/nowhere/s.yaml")).rejects.toThrow(
       /^\/nowhere\/s\.yaml: the scenario file cannot be read: ENOENT/,
     );
   });
 });
 
-test("a file is read with its name", async () => {
+test("errors name the file that was loaded", async () => {
   const folder = await mkdtemp(join(tmpdir(), "scenario-"));
   const file = join(folder, "s.yaml");
   await writeFile(file, "scenarios: []\nfallback: error\n");
-  expect(await loadScenario(file)).toEqual({ models: [], fallback: "error", scenes: [] });
+  expect(await loadScenarioFile(file)).toEqual({ models: [], fallback: "error", scenarios: [] });
   await writeFile(file, "scenarios: {}\n");
-  await expect(loadScenario(file)).rejects.toThrow(`${file}: scenarios should be a list, but is a mapping.`);
+  await expect(loadScenarioFile(file)).rejects.toThrow(`${file}: scenarios should be a list, but is a mapping.`);
   await rm(folder, { recursive: true });
 });
 
-test("the example of the documentation can be played", async () => {
+test("the example in the documentation is valid", async () => {
   const page = await readFile(new URL("../../../../docs/built-in-engine.md", import.meta.url), "utf8");
-  const scenario = parseScenario(/```yaml\n(.*?)```/s.exec(page)?.[1] ?? "", "built-in-engine.md");
-  expect(scenario.models).toEqual(["my-model"]);
-  expect(scenario.scenes.map(({ script }) => script.type)).toEqual(["played", "played", "played", "played", "refused"]);
+  const file = parseScenarioFile(/```yaml\n(.*?)```/s.exec(page)?.[1] ?? "", "built-in-engine.md");
+  expect(file.models).toEqual(["my-model"]);
+  expect(file.scenarios.map(({ script }) => script.type)).toEqual(["played", "played", "played", "played", "refused"]);
 });
