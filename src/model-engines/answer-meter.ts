@@ -1,30 +1,30 @@
 import { assertNever } from "../base/assert.ts";
 import type { ModelEvent } from "../runs/ports.ts";
 
-/** How much one answer may hold. */
+/** Limits of one answer. Characters are UTF-16 code units. */
 export interface AnswerLimits {
-  /** Text and refusals. */
+  /** Answer text and refusals together. */
   readonly textCharactersMax: number;
-  /** Raw reasoning and summaries. */
+  /** Raw reasoning and summaries together. */
   readonly reasoningCharactersMax: number;
-  /** Of all calls together. */
+  /** The arguments of all calls together. */
   readonly argumentsCharactersMax: number;
   readonly callsMax: number;
-  /** Items, and parts of items. */
+  /** Output items and their parts together. */
   readonly itemsMax: number;
   readonly annotationsMax: number;
-  /** Alternatives included. */
+  /** Log probabilities, including those of alternatives. */
   readonly logprobsMax: number;
 }
 
 type Delta = Extract<ModelEvent, { readonly text: string }>;
-/** What may grow without end. */
+/** The amounts that are limited. */
 type Amount = "text" | "reasoning" | "arguments" | "calls" | "items" | "annotations" | "logprobs";
 
-/** What is being written. Another kind begins a further item, or part of one. */
+/** What is being written. A change of kind begins a new item or a new part. */
 type Part = "text" | "refusal" | "reasoning" | "other";
 
-/** Counts what an answer holds, and finds where it has to end. */
+/** Counts the contents of an answer and finds where a limit is reached. */
 export class AnswerMeter {
   readonly #room: Record<Amount, number>;
   #open: Part | null = null;
@@ -41,7 +41,7 @@ export class AnswerMeter {
     };
   }
 
-  /** The event as far as it fits: the whole of it, a beginning of its text, or null. */
+  /** The part of the event that fits: the event itself, an event with the first part of its text, or null. */
   fit(event: ModelEvent): ModelEvent | null {
     switch (event.type) {
       case "text_delta":
@@ -67,7 +67,7 @@ export class AnswerMeter {
       case "message_finished":
         this.#open = null;
         return event;
-      // What a turn says once, and sound, which no model server sends.
+      // Events that occur once, and audio, which model servers do not send.
       case "call_finished":
       case "audio_delta":
       case "audio_transcript_delta":
@@ -111,7 +111,7 @@ export class AnswerMeter {
   }
 }
 
-/** At most so many characters from the start, and no half of a surrogate pair. */
+/** The first characters of a text, at most `charactersMax`, without half a surrogate pair at the end. */
 export function beginningOf(text: string, charactersMax: number): string {
   const last = text.charCodeAt(charactersMax - 1);
   const isHalf = charactersMax < text.length && last >= 0xd800 && last <= 0xdbff;

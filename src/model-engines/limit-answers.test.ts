@@ -16,27 +16,27 @@ const WIDE: AnswerLimits = {
   logprobsMax: 1e9,
 };
 
-interface Heard {
+interface LimitedAnswer {
   readonly batches: readonly (readonly ModelEvent[])[];
   readonly events: readonly ModelEvent[];
-  /** How often the engine was told of a limit that was reached. */
+  /** How often `onReached` was called. */
   readonly reached: number;
-  /** Whether the turn was left before its end. */
-  readonly wasLeft: boolean;
+  /** Whether the turn was stopped before its end. */
+  readonly wasStopped: boolean;
 }
 
-/** What is heard of a turn of one batch. */
-async function hear(said: readonly ModelEvent[], limits: Partial<AnswerLimits> = {}): Promise<Heard> {
-  let [reached, wasLeft] = [0, true];
+/** Reads a turn of one batch through the limits. */
+async function readLimited(said: readonly ModelEvent[], limits: Partial<AnswerLimits> = {}): Promise<LimitedAnswer> {
+  let [reached, wasStopped] = [0, true];
   async function* turn(): AsyncGenerator<readonly ModelEvent[]> {
     yield said;
-    wasLeft = false;
+    wasStopped = false;
   }
   const engine: ModelEngine = { ...createBuiltInEngine(), sample: async () => turn() };
   const limited = limitAnswers(engine, { ...WIDE, ...limits }, () => (reached += 1));
   const batches: (readonly ModelEvent[])[] = [];
   for await (const batch of await limited.sample(aRequest("Hi"), new AbortController().signal)) batches.push(batch);
-  return { batches, events: batches.flat(), reached, wasLeft };
+  return { batches, events: batches.flat(), reached, wasStopped };
 }
 
 const text = (said: string): ModelEvent => ({ type: "text_delta", text: said });
@@ -57,7 +57,7 @@ const refuse: ModelEvent = { type: "refusal_delta", text: "no" };
 const cut: ModelEvent = { type: "finished", reason: "length" };
 const end: ModelEvent = { type: "finished", reason: "stop" };
 
-/** What is said, the limit, and what of it is heard before the answer is cut. */
+/** The events of the turn, the limits, and the events that are passed on before the answer is cut. */
 const REACHED: Readonly<Record<string, readonly [ModelEvent[], Partial<AnswerLimits>, ModelEvent[]]>> = {
   "text is cut within a delta": [[text("abc"), text("def")], { textCharactersMax: 4 }, [text("abc"), text("d")]],
   "text is cut between deltas": [[text("abc"), text("def")], { textCharactersMax: 3 }, [text("abc")]],
@@ -79,24 +79,24 @@ const REACHED: Readonly<Record<string, readonly [ModelEvent[], Partial<AnswerLim
 describe("an answer that reaches a limit ends there", () => {
   test.each(Object.entries(REACHED))("%s", async (_title, [said, limits, expected]) => {
     verifies("runs.answer.limits");
-    const heard = await hear([...said, end], limits);
-    expect(heard.events).toEqual([...expected, cut]);
-    expect(heard).toMatchObject({ reached: 1, wasLeft: true });
+    const limited = await readLimited([...said, end], limits);
+    expect(limited.events).toEqual([...expected, cut]);
+    expect(limited).toMatchObject({ reached: 1, wasStopped: true });
   });
 });
 
-describe("an answer within the limits", () => {
-  test("is passed on as it is, also where it just reaches them", async () => {
+describe("an answer within its limits", () => {
+  test("is passed on unchanged, even if it reaches every limit exactly", async () => {
     const said = [text("abc"), think("def"), sum("g"), think("h"), call, args("ijk"), likely, cite, end];
     const limits = { textCharactersMax: 4, reasoningCharactersMax: 5, argumentsCharactersMax: 3, callsMax: 1 };
-    const heard = await hear(said, { ...limits, itemsMax: 4, annotationsMax: 1, logprobsMax: 2 });
-    expect(heard).toEqual({ batches: [said], events: said, reached: 0, wasLeft: false });
+    const limited = await readLimited(said, { ...limits, itemsMax: 4, annotationsMax: 1, logprobsMax: 2 });
+    expect(limited).toEqual({ batches: [said], events: said, reached: 0, wasStopped: false });
   });
 
-  test("has a long text in pieces, each a batch of its own, and no character in two of them", async () => {
+  test("has its long text split into pieces, one batch each, without splitting a character", async () => {
     verifies("runs.answer.long-deltas-in-pieces");
     const long = "a".repeat(DELTA_CHARACTERS_MAX - 1) + "\u{1F600}".repeat(DELTA_CHARACTERS_MAX);
-    const { batches } = await hear([text("Hi"), text(long), think("m"), end]);
+    const { batches } = await readLimited([text("Hi"), text(long), think("m"), end]);
     const pieces = batches.slice(1, -1).flat();
     expect(batches.slice(1, -1).every((batch) => batch.length === 1)).toBe(true);
     expect(pieces.map((piece) => ("text" in piece ? piece.text : "")).join("")).toBe(long);

@@ -4,12 +4,15 @@ import { type AnswerLimits, AnswerMeter, beginningOf } from "./answer-meter.ts";
 
 type Batch = readonly ModelEvent[];
 
-/** A longer text is passed on in pieces: each becomes one event, which is written, padded and stored in one go. */
+/**
+ * A longer text delta is split into pieces of this many UTF-16 code units. Each becomes one event, which is stored and
+ * sent at once.
+ */
 export const DELTA_CHARACTERS_MAX = 64 * 1024;
 
 /**
- * The engine, with answers that end where a limit is reached, as a model's own maximum would end them. `onReached` is
- * told the model.
+ * Wraps an engine. An answer that reaches a limit ends there, with the finish reason `length`. `onReached` then gets
+ * the model's name.
  */
 export function limitAnswers(
   engine: ModelEngine,
@@ -19,14 +22,14 @@ export function limitAnswers(
   return {
     ...engine,
     sample: async (request, signal) => {
-      const { model } = request; // The answer holds no more of the request, which has the whole history.
+      const { model } = request; // So that the answer does not keep the request and its history in memory.
       const turn = await engine.sample(request, signal);
       return new LimitedTurn(turn, new AnswerMeter(limits), () => onReached(model));
     },
   };
 }
 
-/** No generator: leaving it has to reach the turn at once, and not after the batch that is waited for. */
+/** Not a generator, because `return()` must stop the turn at once, even while a batch is awaited. */
 class LimitedTurn implements AsyncIterableIterator<Batch, undefined> {
   readonly #turn: AsyncIterator<Batch>;
   readonly #meter: AnswerMeter;
@@ -68,7 +71,7 @@ class LimitedTurn implements AsyncIterableIterator<Batch, undefined> {
     return OVER;
   }
 
-  /** The batch itself, or as much of it as fits, with an end of its own. */
+  /** The batch itself, or the part that fits followed by a `finished` event. */
   #fitting(batch: Batch): Batch {
     for (const [place, event] of batch.entries()) {
       const part = this.#meter.fit(event);
@@ -87,7 +90,7 @@ class LimitedTurn implements AsyncIterableIterator<Batch, undefined> {
 
 const OVER = { value: undefined, done: true } as const;
 
-/** Batches that each take little time to pass on: a long text is cut, and each of its pieces is a batch. */
+/** Splits long texts, so that each batch takes little time. Each piece is a batch of its own. */
 function inPieces(events: Batch): readonly Batch[] {
   const batches: ModelEvent[][] = [[]];
   for (const event of events) {
@@ -103,7 +106,7 @@ function isLong(event: ModelEvent): event is Delta {
   return "text" in event && event.text.length > DELTA_CHARACTERS_MAX;
 }
 
-/** Log probabilities go with the first piece. */
+/** The first piece keeps the log probabilities. */
 function piecesOf(event: Delta): readonly ModelEvent[] {
   const pieces: ModelEvent[] = [];
   let rest = event.text;

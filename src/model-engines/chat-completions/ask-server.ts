@@ -3,34 +3,34 @@ import { jsonOrUndefined } from "../../base/json/read-json.ts";
 import { readBody } from "./read-body.ts";
 import { requestBody } from "./request-body.ts";
 
-/** Where a model server is, and how it wants to be asked beside its turns. */
+/** Address and headers of a model server, for calls other than turns. */
 export interface ServerAddress {
   readonly dispatcher: Dispatcher;
   readonly origin: string;
-  /** The path of the API, such as `/v1`, without a slash at its end. */
+  /** The path of the API, such as `/v1`, without a trailing slash. */
   readonly apiPath: string;
-  /** What comes before `/v1`, where servers keep what is theirs alone. */
+  /** The path before `/v1`, under which servers have endpoints of their own. */
   readonly rootPath: string;
-  /** A query that every call carries, with its question mark, or nothing. */
+  /** The query of every call, with its question mark; empty if there is none. */
   readonly search: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What the model server answered outside a turn. */
+/** The model server's reply to a call that is not a turn. */
 export interface ServerReply {
   readonly status: number;
-  /** Undefined where the reply is no JSON. */
+  /** Undefined if the reply is not JSON. */
   readonly body: unknown;
 }
 
 export interface ServerQuestion {
   readonly path: string;
-  /** Posted as JSON; without it the question is a GET. */
+  /** Sent by POST as JSON; without a body the call is a GET. */
   readonly body?: object;
   readonly replyBytesMax: number;
 }
 
-/** One question, one reply; null where none came. `signal` should carry a time limit. */
+/** Makes one call. Null if no reply came; never throws. `signal` should have a time limit. */
 export async function askServer(
   { dispatcher, origin, search, headers }: ServerAddress,
   { path, body, replyBytesMax }: ServerQuestion,
@@ -49,11 +49,11 @@ export async function askServer(
     });
     return { status: reply.statusCode, body: jsonOrUndefined(await readBody(reply.body, replyBytesMax)) };
   } catch {
-    return null; // Whatever went wrong below HTTP: there is no reply, and the asker has another way.
+    return null; // No reply, for any reason; callers have a fallback.
   }
 }
 
-/** Statuses by which servers say that they have no such endpoint. */
+/** Whether the status means that the server has no such endpoint. */
 export function isNotOffered({ status }: ServerReply): boolean {
   return status === 404 || status === 405 || status === 501;
 }

@@ -8,7 +8,7 @@ export interface ReceivedCall {
   readonly path: string;
   readonly headers: IncomingMessage["headers"];
   readonly body: string;
-  /** Settles when the connection under the call is closed; calls over one connection share it. */
+  /** Resolves when the connection of the call is closed. Calls over one connection share it. */
   readonly closed: Promise<void>;
 }
 
@@ -19,7 +19,7 @@ export interface ChatServer {
 
 type Answer = (response: ServerResponse, call: ReceivedCall) => unknown;
 
-/** A model server of the test's own making, on a real port. Ends with the test. */
+/** Starts a model server on a real port that answers by `answer`. It is stopped after the test. */
 export async function serveChat(answer: Answer): Promise<ChatServer> {
   const calls: ReceivedCall[] = [];
   const closings = new WeakMap<Socket, Promise<void>>();
@@ -59,7 +59,7 @@ export async function collect(batches: AsyncIterable<readonly ModelEvent[]>): Pr
   return events;
 }
 
-/** The SSE text of chunks, as a server streams them. */
+/** The chunks as text of a server-sent event stream. */
 export function sse(...chunks: readonly unknown[]): string {
   return chunks.map((chunk) => `data: ${typeof chunk === "string" ? chunk : JSON.stringify(chunk)}\n\n`).join("");
 }

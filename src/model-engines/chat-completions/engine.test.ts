@@ -20,7 +20,7 @@ verifies(
 const SSE_HEADERS = { "content-type": "text/event-stream" };
 const unaborted = () => new AbortController().signal;
 
-/** What an engine makes of a reply that is sent in the given pieces. */
+/** The events that the engine reads from a reply sent in these pieces. */
 async function read(
   pieces: readonly (string | Buffer)[],
   headers: Record<string, string> = SSE_HEADERS,
@@ -41,7 +41,7 @@ async function check(
   expect(transcript(await read(pieces, headers))).toBe(expected);
 }
 
-/** The error that a turn ends with, and what was said before it. */
+/** The error that ends a turn, and the transcript before it. */
 async function fault(batches: AsyncIterable<readonly ModelEvent[]>): Promise<{ said: string; error: ModelError }> {
   const events: ModelEvent[] = [];
   try {
@@ -70,8 +70,8 @@ const whole = sse(
 );
 const expected = "model m | Hé \u{1F600} | usage 3/0/0 2/0 | stop";
 
-describe("the call", () => {
-  test("goes to chat/completions under the base URL, with the key, as a stream that tells usage", async () => {
+describe("the request", () => {
+  test("goes to chat/completions under the base URL, with the key, and asks for a stream with usage", async () => {
     const server = await serveChat((response) => response.writeHead(200, SSE_HEADERS).end(whole));
     await collect(
       await engineFor(server, { baseUrl: `${server.origin}/v1/?api-version=1` }).sample(aRequest(), unaborted()),
@@ -85,24 +85,24 @@ describe("the call", () => {
       stream_options: { include_usage: true },
     });
   });
-  test("carries no authorization where there is no key", async () => {
+  test("has no authorization header if there is no key", async () => {
     const server = await serveChat((response) => response.writeHead(200, SSE_HEADERS).end(whole));
     await collect(await engineFor(server, { apiKey: null }).sample(aRequest(), unaborted()));
     expect(server.calls[0]?.headers.authorization).toBeUndefined();
   });
-  test("uses connections again", async () => {
+  test("reuses connections", async () => {
     const server = await serveChat((response) => response.writeHead(200, SSE_HEADERS).end(whole));
     const engine = engineFor(server);
     for (let turn = 0; turn < 10; turn += 1) {
       await collect(await engine.sample(aRequest(), unaborted()));
-      await new Promise(setImmediate); // The turn ends at its end mark, the reply a moment later.
+      await new Promise(setImmediate); // The reply ends a moment after the turn's [DONE].
     }
     expect(new Set(server.calls.map((call) => call.closed)).size).toBeLessThan(10);
   });
 });
 
 describe("the stream", () => {
-  test("reads the same wherever its bytes are cut", async () => {
+  test("gives the same events wherever its bytes are split", async () => {
     const bytes = Buffer.from(whole);
     const server = await serveChat((response, call) => {
       const cut = Number(JSON.parse(call.body).user);
@@ -116,28 +116,28 @@ describe("the stream", () => {
       expect(transcript(events), `cut at ${cut}`).toBe(expected);
     }
   });
-  test("reads the same with each byte alone", () =>
+  test("gives the same events if each byte arrives alone", () =>
     check(
       [...Buffer.from(whole)].map((byte) => Buffer.of(byte)),
       expected,
     ));
-  test("reads the same with other line ends, comments and a byte order mark", () =>
+  test("may have other line ends, comments and a byte order mark", () =>
     check([`\uFEFF: hello\r\n\r\n${whole.replaceAll("\n", "\r\n")}`], expected));
-  test("reads the same without a media type", () => check([whole], expected, {}));
-  test("passes on what arrived before the rest is there", async () => {
+  test("may lack a content type", () => check([whole], expected, {}));
+  test("is passed on while it arrives", async () => {
     const server = await serveChat((response) => response.writeHead(200, SSE_HEADERS).write(sse(textChunk("Hi"))));
     for await (const batch of await engineFor(server).sample(aRequest(), unaborted())) {
       expect(transcript(batch)).toBe("model m | Hi");
       break;
     }
   });
-  test("needs no finish reason if it has its end mark", () =>
+  test("needs no finish reason if it ends with [DONE]", () =>
     check([sse(textChunk("Hi"), "[DONE]")], "model m | Hi | stop"));
-  test("needs no end mark if it has a finish reason", () =>
+  test("needs no [DONE] if it has a finish reason", () =>
     check([sse(textChunk("Hi"), lastChunk("length"))], "model m | Hi | length"));
-  test("may lack its last empty line", () =>
+  test("may lack the last empty line", () =>
     check([sse(textChunk("Hi"), lastChunk("stop")).trimEnd()], "model m | Hi | stop"));
-  test("may be one JSON object", async () => {
+  test("may be a single JSON object instead", async () => {
     const answer = {
       model: "m",
       choices: [{ index: 0, message: { content: "Hi" }, finish_reason: "stop" }],
@@ -147,14 +147,14 @@ describe("the stream", () => {
       "content-type": "application/json",
     });
   });
-  test("ends the turn at its end mark even if the connection stays open", async () => {
+  test("ends the turn at [DONE] even if the connection stays open", async () => {
     const server = await serveChat((response) => response.writeHead(200, SSE_HEADERS).write(whole));
     expect(transcript(await collect(await engineFor(server).sample(aRequest(), unaborted())))).toBe(expected);
   });
 });
 
-describe("an upstream that dies", () => {
-  test("fails the turn wherever it dies before the finish reason, after what it said", async () => {
+describe("a model server that closes the connection", () => {
+  test("fails the turn at any point before the finish reason, after the events that arrived", async () => {
     const begin = sse(textChunk("Hi"));
     const bytes = Buffer.from(sse(textChunk("Hi"), textChunk("!")));
     const server = await serveChat((response, call) => {
@@ -169,12 +169,12 @@ describe("an upstream that dies", () => {
       for (let cut = 1; cut < bytes.length; cut += 7) {
         const { said, error } = await fault(await engine.sample(aRequest({ user: `${cut} ${manner}` }), unaborted()));
         expect(error).toMatchObject({ status: 502, type: "server_error" });
-        // A reset may overtake bytes that were sent before it; a clean end may not.
+        // Bytes sent before a reset can be lost; those before a clean end cannot.
         if (manner === "end") expect(said.startsWith("model m | Hi"), `cut at ${cut}`).toBe(cut >= begin.length - 2);
       }
     }
   });
-  test("has answered if it dies after the finish reason", async () => {
+  test("completes the turn if it closes after the finish reason", async () => {
     const server = await serveChat((response) => {
       response.writeHead(200, SSE_HEADERS);
       response.write(sse(textChunk("Hi"), lastChunk("stop")));
@@ -184,7 +184,7 @@ describe("an upstream that dies", () => {
       "model m | Hi | stop",
     );
   });
-  test("before its headers is a refusal", async () => {
+  test("refuses the turn if it closes before its headers", async () => {
     const server = await serveChat((response) => response.socket?.resetAndDestroy());
     expect(await refusal({}, server.origin)).toMatchObject({
       status: 502,
@@ -200,7 +200,7 @@ describe("errors inside the stream", () => {
     ["an event named error", `event: error\n${sse({ message: "Overloaded" })}`],
     ["the bare object of older servers", sse({ object: "error", message: "Overloaded", code: 500 })],
   ] as const) {
-    test(`${shape} fails the turn after what was said`, async () => {
+    test(`${shape} fails the turn after the events that arrived`, async () => {
       const server = await serveChat((response) =>
         response.writeHead(200, SSE_HEADERS).end(sse(textChunk("Hi")) + text + sse("[DONE]")),
       );
@@ -210,7 +210,7 @@ describe("errors inside the stream", () => {
       expect(error.message).toContain("Overloaded");
     });
   }
-  test("something that is no chunk fails the turn", async () => {
+  test("data that is not a chunk fails the turn", async () => {
     const server = await serveChat((response) =>
       response.writeHead(200, SSE_HEADERS).end(sse(textChunk("Hi"), "oops")),
     );
@@ -218,7 +218,7 @@ describe("errors inside the stream", () => {
       "The model server sent something that is no chat-completions chunk.",
     );
   });
-  test("an event without end fails the turn before it fills the memory", async () => {
+  test("an endless event fails the turn at a limit of memory", async () => {
     const server = await serveChat((response) => {
       response.on("error", () => {}).writeHead(200, SSE_HEADERS);
       response.end(`${sse(textChunk("Hi"))}data: ${"x".repeat(17 * 1024 * 1024)}`);
@@ -228,7 +228,7 @@ describe("errors inside the stream", () => {
     expect(error).toMatchObject({ status: 502, message: "The model server sent an event that is too large." });
     await server.calls[0]?.closed;
   });
-  test("a JSON error with status 200 is a refusal", async () => {
+  test("a JSON error with status 200 refuses the turn", async () => {
     const server = await serveChat((response) =>
       response
         .writeHead(200, { "content-type": "application/json" })
@@ -247,7 +247,7 @@ describe("refusals", () => {
     const server = await serveChat((response) => response.writeHead(status, headers).end(body));
     return refusal({}, server.origin);
   }
-  test("a rate limit keeps its status and its Retry-After", async () => {
+  test("a rate limit keeps its status and Retry-After", async () => {
     const error = await refused(429, '{"error":{"message":"Slow down","type":"tokens"}}', { "retry-after": "7" });
     expect(error).toMatchObject({
       status: 429,
@@ -257,7 +257,7 @@ describe("refusals", () => {
       message: "Slow down",
     });
   });
-  test("a body without end is read in part only", async () => {
+  test("an endless error body is read up to a limit", async () => {
     const server = await serveChat((response) => {
       response.writeHead(500);
       const more = (): void => {
@@ -269,7 +269,7 @@ describe("refusals", () => {
     expect(await refusal({}, server.origin)).toMatchObject({ status: 500, type: "server_error" });
     await server.calls[0]?.closed;
   });
-  test("an address where nothing listens is not told", async () => {
+  test("the error of an unreachable server does not show its address", async () => {
     const port = await freePort();
     const error = await refusal({ baseUrl: `http://127.0.0.1:${port}/secret/v1` }, "");
     expect(error).toMatchObject({
@@ -279,8 +279,8 @@ describe("refusals", () => {
   });
 });
 
-describe("time", () => {
-  test("a server that sends no headers is given up after the idle time", async () => {
+describe("timeouts", () => {
+  test("a server that sends no headers fails the turn after the idle timeout", async () => {
     const server = await serveChat(() => {});
     const error = await refusal({ timeouts: { connectMs: 1000, idleMs: 100, totalMs: 5000 } }, server.origin);
     expect(error).toMatchObject({
@@ -289,7 +289,7 @@ describe("time", () => {
     });
     await server.calls[0]?.closed;
   });
-  test("a stream that stalls fails after the idle time", async () => {
+  test("a stream that stalls fails after the idle timeout", async () => {
     const server = await serveChat((response) => response.writeHead(200, SSE_HEADERS).write(sse(textChunk("Hi"))));
     const engine = engineFor(server, { timeouts: { connectMs: 1000, idleMs: 100, totalMs: 5000 } });
     const { said, error } = await fault(await engine.sample(aRequest(), unaborted()));
@@ -297,7 +297,7 @@ describe("time", () => {
     expect(error.status).toBe(504);
     await server.calls[0]?.closed;
   });
-  test("a stream that never stops fails after the total time", async () => {
+  test("a stream that never ends fails after the total timeout", async () => {
     const server = await serveChat((response) => {
       response.writeHead(200, SSE_HEADERS);
       const ticking = setInterval(() => response.write(sse(textChunk("x"))), 10);
@@ -311,7 +311,7 @@ describe("time", () => {
     });
     await server.calls[0]?.closed;
   });
-  test("an answer that is whole but for its end mark ends when the time is up", async () => {
+  test("an answer that lacks only [DONE] ends normally at the total timeout", async () => {
     const server = await serveChat((response) =>
       response.writeHead(200, SSE_HEADERS).write(sse(textChunk("Hi"), lastChunk("stop"))),
     );
@@ -321,8 +321,8 @@ describe("time", () => {
   });
 });
 
-describe("leaving", () => {
-  test("an abort closes the upstream connection and ends the turn quietly", async () => {
+describe("stopping", () => {
+  test("an abort closes the upstream connection and ends the turn without an error", async () => {
     const server = await serveChat((response) => response.writeHead(200, SSE_HEADERS).write(sse(textChunk("Hi"))));
     const leaving = new AbortController();
     const events: ModelEvent[] = [];
@@ -333,18 +333,18 @@ describe("leaving", () => {
     expect(transcript(events)).toBe("model m | Hi");
     await server.calls[0]?.closed;
   });
-  test("an abort before the headers ends the turn quietly", async () => {
+  test("an abort before the headers ends the turn without an error", async () => {
     const leaving = new AbortController();
     const server = await serveChat(() => leaving.abort());
     expect(await collect(await engineFor(server).sample(aRequest(), leaving.signal))).toEqual([]);
     await server.calls[0]?.closed;
   });
-  test("an abort before the call makes no call", async () => {
+  test("a turn that is aborted in advance makes no request", async () => {
     const server = await serveChat(() => {});
     expect(await collect(await engineFor(server).sample(aRequest(), AbortSignal.abort()))).toEqual([]);
     expect(server.calls).toEqual([]);
   });
-  test("leaving the iteration closes the upstream connection", async () => {
+  test("leaving the loop over the batches closes the upstream connection", async () => {
     const server = await serveChat((response) => response.writeHead(200, SSE_HEADERS).write(sse(textChunk("Hi"))));
     for await (const batch of await engineFor(server).sample(aRequest(), unaborted())) {
       expect(batch.length).toBeGreaterThan(0);
@@ -352,13 +352,13 @@ describe("leaving", () => {
     }
     await server.calls[0]?.closed;
   });
-  test("a turn that nobody began to read can still be left", async () => {
+  test("a turn can be stopped before it is read", async () => {
     const server = await serveChat((response) => response.writeHead(200, SSE_HEADERS).write(sse(textChunk("Hi"))));
     const turn = await engineFor(server).sample(aRequest(), unaborted());
     await turn[Symbol.asyncIterator]().return?.();
     await server.calls[0]?.closed;
   });
-  test("a slow reader loses nothing of a long answer", async () => {
+  test("a slow reader gets the whole of a long answer", async () => {
     const pieces = Array.from({ length: 20_000 }, (_, position) => `${position} `);
     const server = await serveChat((response) =>
       response.writeHead(200, SSE_HEADERS).end(sse(...pieces.map(textChunk), lastChunk("stop"), "[DONE]")),

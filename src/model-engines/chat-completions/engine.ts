@@ -17,33 +17,30 @@ const CONNECTIONS_MAX = 512;
 const USER_AGENT = "antiphon";
 
 export interface ChatCompletionsTimeouts {
-  /** Until a connection stands. */
+  /** Maximal time to connect. */
   readonly connectMs: number;
-  /** Without a single byte, before the answer begins as well as within it. */
+  /** Maximal time without a byte, both before and within the answer. */
   readonly idleMs: number;
-  /** For the whole turn. */
+  /** Maximal time of the whole turn. */
   readonly totalMs: number;
 }
 
 export interface ChatCompletionsOptions {
-  /** Such as `http://127.0.0.1:11434/v1`; a query, as Azure wants it, is kept. */
+  /** Such as `http://127.0.0.1:11434/v1`. A query, as Azure needs it, is added to every call. */
   readonly baseUrl: string;
   readonly apiKey: string | null;
-  /** Shown in logs and by the start banner. */
+  /** Shown in logs and in the start banner. */
   readonly name?: string;
   readonly timeouts: ChatCompletionsTimeouts;
-  /** Connections at once; each carries one turn, and further turns wait for a free one. */
+  /** Maximal number of connections. Each carries one turn at a time; further turns wait. */
   readonly connectionsMax?: number;
-  /**
-   * Tokens that input and answer may take together, where the operator knows better than the server tells; null
-   * otherwise.
-   */
+  /** Tokens of input and answer together, as set by the operator. Null: the server is asked. */
   readonly contextWindow?: number | null;
-  /** What the operator knows better than the host name tells. */
+  /** Settings that override the profile chosen by the host name. */
   readonly profile?: Partial<BackendProfile>;
-  /** Told in a sentence what is odd about a turn and was put right. */
-  readonly onOddity?: (oddity: string, model: string) => void;
-  /** In place of the engine's own connections; `connectMs` is then the dispatcher's business. */
+  /** Called with a sentence if the server broke the protocol in a way that was corrected. */
+  readonly onWarning?: (warning: string, model: string) => void;
+  /** Used instead of the engine's own connections. The dispatcher then applies its own connect timeout. */
   readonly fetchDispatcher?: Dispatcher;
 }
 
@@ -51,7 +48,7 @@ export interface ChatCompletionsOptions {
 export function createChatCompletionsEngine(options: ChatCompletionsOptions): ModelEngine {
   const { apiKey, timeouts } = options;
   const baseUrl = new URL(options.baseUrl);
-  assert(/^https?:$/.test(baseUrl.protocol), "the base URL of a model server is http or https");
+  assert(/^https?:$/.test(baseUrl.protocol), "the base URL of a model server must be http or https");
   const { origin } = baseUrl;
   const profile = chooseProfile(baseUrl, options.profile);
   const dispatcher =
@@ -78,13 +75,13 @@ export function createChatCompletionsEngine(options: ChatCompletionsOptions): Mo
     async sample(request: ModelRequest, signal: AbortSignal): Promise<AsyncIterable<readonly ModelEvent[]>> {
       const { body: chat, toolNames } = mapRequest(request, profile);
       const { body, headers: bodyHeaders } = await requestBody(chat);
-      const { model } = request; // Who reads the answer holds no more of the request, which has the whole history.
+      const { model } = request; // So that the answer does not keep the request and its history in memory.
       const reader = new ChunkReader({
         toolNames,
         reasoningTags: profile.reasoningTags,
         wantsLogprobs: request.topLogprobs !== null,
-        onLateWords: () =>
-          options.onOddity?.("the model server went on after its finish reason; that is dropped", model),
+        onLateContent: () =>
+          options.onWarning?.("the model server sent content after its finish reason; it was dropped", model),
       });
       const context = { model, host: baseUrl.host, apiKey };
       const turn = new UpstreamTurn({ reader, context, totalMs: timeouts.totalMs, idleMs: timeouts.idleMs, signal });
@@ -119,7 +116,7 @@ function pathUnder(baseUrl: URL, name: string): string {
   return `${baseUrl.pathname.replace(/\/+$/, "")}/${name}${baseUrl.search}`;
 }
 
-/** Counts turns as a model server would: by asking it, or by the tokenizer of the model's family. */
+/** Counts the tokens of a turn: asks the server, or estimates with the tokenizer of the model's family. */
 class TokenCounter {
   readonly #profile: BackendProfile;
   readonly #server: ServerTokenCount;

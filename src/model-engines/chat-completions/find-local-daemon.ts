@@ -8,15 +8,15 @@ const OLLAMA_ORIGIN = "http://127.0.0.1:11434";
 const WAIT_MS = 300;
 const BODY_BYTES_MAX = 4096;
 
-/** A model server that runs on this machine. */
+/** A model server on this machine. */
 export interface LocalDaemon {
   readonly name: string;
   readonly version: string;
-  /** Where its chat completions are. */
+  /** The base URL of its chat completions. */
   readonly baseUrl: string;
 }
 
-/** Looks for Ollama on its usual port. Null if nothing answers like it at once; never an error. */
+/** Looks for Ollama on its default port. Null if it does not answer within 300 ms; never throws. */
 export async function findLocalDaemon(
   origin: string = OLLAMA_ORIGIN,
   dispatcher?: Dispatcher,
@@ -28,6 +28,6 @@ export async function findLocalDaemon(
     const version = isRecord(answer) ? textOrNull(answer["version"]) : null;
     return reply.statusCode === 200 && version !== null ? { name: "Ollama", version, baseUrl: `${origin}/v1` } : null;
   } catch {
-    return null; // Nothing listens there, or something else does: either way no daemon was found.
+    return null; // Nothing listens there, or it is not Ollama.
   }
 }

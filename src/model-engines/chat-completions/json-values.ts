@@ -1,16 +1,16 @@
-/** What a model server sent, before anyone believed it. */
+/** A JSON object from a model server, not checked yet. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);
 }
 
-/** The value if it is a string with something in it. */
+/** The value if it is a non-empty string, else null. */
 export function textOrNull(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-/** The value without its fraction if it is a count, else 0. */
+/** The value rounded down if it is a positive safe number, else 0. */
 export function countOrZero(value: unknown): number {
   return typeof value === "number" && value > 0 && value <= Number.MAX_SAFE_INTEGER ? Math.trunc(value) : 0;
 }

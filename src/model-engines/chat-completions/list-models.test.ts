@@ -7,7 +7,7 @@ import { readModels } from "./list-models.ts";
 
 const unaborted = () => new AbortController().signal;
 
-test("models are asked for once in a while, with the key", async () => {
+test("the list of models is fetched with the key and cached for a while", async () => {
   const server = await serveChat((response) =>
     response.end('{"object":"list","data":[{"id":"m","created":5,"owned_by":"us"}]}'),
   );
@@ -28,7 +28,7 @@ for (const [shape, body, expected] of [
   test(`${shape} can be read`, () => expect(readModels(body).map((model) => model.id)).toEqual(expected));
 }
 
-test("a failure is told and not remembered", async () => {
+test("a failure is thrown and not cached", async () => {
   let status = 500;
   const server = await serveChat((response) => response.writeHead(status).end('{"data":[{"id":"m"}]}'));
   const engine = engineFor(server);
@@ -44,12 +44,12 @@ test.each([
   [422, 502, "server_error"],
   [429, 429, "rate_limit_exceeded"],
   [501, 502, "no_model_list"],
-])("a list that is refused with %i is not the caller's fault", async (given, status, code) => {
+])("a list that is refused with %i is a server error", async (given, status, code) => {
   const server = await serveChat((response) => response.writeHead(given).end('{"error":{"message":"No."}}'));
   await expect(engineFor(server).listModels(unaborted())).rejects.toMatchObject({ status, code });
 });
 
-test("a daemon on this machine is found by its version", async () => {
+test("Ollama on this machine is found by its version endpoint", async () => {
   const server = await serveChat((response, call) =>
     response.end(call.path === "/api/version" ? '{"version":"0.12.0"}' : ""),
   );
@@ -60,7 +60,7 @@ test("a daemon on this machine is found by its version", async () => {
   });
 });
 
-test("something else on the port, nothing on it, or silence is no daemon", async () => {
+test("another server on the port, nothing, or no answer is not taken for Ollama", async () => {
   const other = await serveChat((response) => response.end("hello"));
   expect(await findLocalDaemon(other.origin)).toBeNull();
   const silent = await serveChat(() => {});

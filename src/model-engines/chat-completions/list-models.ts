@@ -8,7 +8,7 @@ import { explainRefusal } from "./errors/upstream-error.ts";
 import { countOrZero, isList, textOrNull } from "./json-values.ts";
 import { readBody } from "./read-body.ts";
 
-/** Statuses by which a server that is there says that it has no list. */
+/** Statuses by which a server says that it has no list of models. */
 const NO_LIST: ReadonlySet<number> = new Set([404, 405, 501]);
 
 const FRESH_MS = 30_000;
@@ -24,7 +24,7 @@ export interface ModelListOptions {
   readonly timeoutMs: number;
 }
 
-/** The models of a server, asked for at most once in half a minute. Failures are not remembered. */
+/** The models of a server, cached for 30 seconds. Failures are not cached. */
 export class ModelList {
   readonly #options: ModelListOptions;
   #known: { readonly models: readonly ModelDescription[]; readonly readAtMs: number } | null = null;
@@ -67,7 +67,7 @@ export class ModelList {
   }
 }
 
-/** Whoever asks for the list sends nothing that could be wrong: a refusal is between the model server and this one. */
+/** A client that asks for the list sends no parameters, so a refusal is never its fault. */
 function listRefused(refusal: ModelError, status: number): ModelError {
   if (NO_LIST.has(status)) {
     const fields = { status: 502, type: "server_error", code: NO_MODEL_LIST } as const;
@@ -78,7 +78,7 @@ function listRefused(refusal: ModelError, status: number): ModelError {
     : refusal;
 }
 
-/** Takes `{data: […]}`, `{models: […]}` and a bare list; entries may be objects or names. */
+/** Reads `{data: […]}`, `{models: […]}` or a bare list, whose entries are objects or names. */
 export function readModels(body: string): readonly ModelDescription[] {
   const parsed = jsonOrUndefined(body);
   const entries = isRecord(parsed) ? (parsed["data"] ?? parsed["models"]) : parsed;

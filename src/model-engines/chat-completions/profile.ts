@@ -1,25 +1,24 @@
 import type { ModelAbilities } from "../../runs/ports.ts";
 
 /**
- * Where a server leaves the model's reasoning in `content`: `leading` if the content may begin with `<think>`,
- * `already_open` if the chat template has opened the tag before the model speaks, `off` if never.
+ * How a server marks reasoning in `content`: `leading` if content may begin with `<think>`, `already_open` if the chat
+ * template writes the opening tag, `off` if content holds no reasoning.
  */
 export type ReasoningTags = "leading" | "already_open" | "off";
 
-/** How one family of chat-completions servers differs from another. */
+/** The differences between families of chat-completions servers. */
 export interface BackendProfile {
   /**
-   * The role of system and developer messages after the conversation has begun; many chat templates refuse a late
-   * `system`.
+   * The role for system and developer messages within the conversation. Many chat templates allow `system` only first.
    */
   readonly lateSystemRole: "system" | "user";
   readonly outputLimitField: "max_tokens" | "max_completion_tokens";
-  /** Whether `prompt_cache_key` and `service_tier` mean something to it. Others may refuse unknown members. */
+  /** Whether the server knows `prompt_cache_key` and `service_tier`. Other servers may refuse unknown members. */
   readonly knowsVendorFields: boolean;
-  /** Whether past reasoning is sent back as `reasoning_content`. */
+  /** Whether earlier reasoning is sent back as `reasoning_content`. */
   readonly acceptsReasoning: boolean;
   readonly reasoningTags: ReasoningTags;
-  /** What its models take beside text, unless the operator knows better. */
+  /** What its models can read besides text, unless the operator sets it. */
   readonly abilities: ModelAbilities;
 }
 
@@ -41,10 +40,10 @@ const OPENAI: BackendProfile = {
   abilities: { images: true, imageUrls: true, files: true, audioFormats: ["mp3", "wav"] },
 };
 
-/** The families by name, for operators whose base URL does not tell. */
+/** The profiles by name, for operators whose base URL does not identify the family. */
 export const PROFILES = { generic: GENERIC, openai: OPENAI } as const;
 
-/** The profile of the server behind a base URL, with what the operator knows better put over it. */
+/** The profile for a base URL, overridden by the operator's settings. */
 export function chooseProfile(baseUrl: URL, known: Partial<BackendProfile> = {}): BackendProfile {
   const isOpenAi = baseUrl.hostname === "api.openai.com" || baseUrl.hostname.endsWith(".api.openai.com");
   return { ...(isOpenAi ? OPENAI : GENERIC), ...known };

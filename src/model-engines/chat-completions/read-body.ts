@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 
-/** The beginning of a body as text, at most so many bytes; the rest is not read. */
+/** Reads at most `bytesMax` bytes of a body, as text. The rest is not read. */
 export async function readBody(body: Readable, bytesMax: number): Promise<string> {
   const pieces: Buffer[] = [];
   let bytes = 0;

@@ -87,7 +87,7 @@ function modelServer(
     },
     connectionsMax: config.modelConnectionsMax,
     contextWindow: config.modelContextWindow,
-    onOddity: (oddity, model) => log.warn({ model }, oddity),
+    onWarning: (warning, model) => log.warn({ model }, warning),
     profile: {
       ...(config.modelProfile === "auto" ? {} : PROFILES[config.modelProfile]),
       ...knownAbilities(config.modelInput),

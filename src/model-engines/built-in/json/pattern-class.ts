@@ -47,7 +47,7 @@ function readRange(cursor: PatternCursor): CharacterClass {
 
 function readMember(cursor: PatternCursor): CharacterClass {
   const character = cursor.next();
-  if (character === "[" && cursor.peek() === ":") throw new UnsupportedPattern(); // A POSIX class, from another dialect.
+  if (character === "[" && cursor.peek() === ":") throw new UnsupportedPattern(); // A POSIX class.
   if (character !== "\\") return literal(character);
   return cursor.take("b") ? literal("\b") : readEscape(cursor);
 }

@@ -3,12 +3,12 @@ import { ModelError } from "../../../runs/ports.ts";
 const SERVER_FAULT = { type: "server_error", code: "server_error" } as const;
 const CALLER_FAULT = { status: 400, type: "invalid_request_error" } as const;
 
-/** The model server broke its own protocol. `deed` completes the sentence "The model server …". */
-export function brokenAnswer(deed: string): ModelError {
-  return new ModelError(`The model server ${deed}.`, { ...SERVER_FAULT, status: 502 });
+/** The model server broke the protocol. `what` completes the sentence "The model server …". */
+export function brokenAnswer(what: string): ModelError {
+  return new ModelError(`The model server ${what}.`, { ...SERVER_FAULT, status: 502 });
 }
 
-/** Its address is not told: callers need not know the operator's network. */
+/** The message omits the address, because callers need not know the operator's network. */
 export function unreachable(reason: string, cause: unknown): ModelError {
   return new ModelError(`Cannot reach the model server: ${reason}.`, { ...SERVER_FAULT, status: 502, cause });
 }
@@ -17,7 +17,7 @@ export function tooSlow(reason: string, cause?: unknown): ModelError {
   return new ModelError(`The model server ${reason}.`, { ...SERVER_FAULT, status: 504, cause });
 }
 
-/** A parameter that no chat-completions server can honour. Refused, because dropping it would be silent. */
+/** A parameter that chat completions cannot express. It is refused instead of silently dropped. */
 export function unsupportedParameter(param: string, message: string): ModelError {
   return new ModelError(message, { ...CALLER_FAULT, code: "unsupported_parameter", param });
 }

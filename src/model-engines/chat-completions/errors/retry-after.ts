@@ -4,8 +4,8 @@ const SECONDS_PER: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60 }
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * How long a refused caller should wait: from the headers, else from the message ("try again in 1.2s"). Null where
- * neither says.
+ * Seconds that a refused caller should wait, from the headers or else from the message ("try again in 1.2s"). From 1 to
+ * one day; null if neither says.
  */
 export function readRetryAfter(headers: Headers, message: string, nowMs: number): number | null {
   const seconds =

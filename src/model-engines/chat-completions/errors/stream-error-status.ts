@@ -1,9 +1,6 @@
 import { type JsonObject, textOrNull } from "../json-values.ts";
 
-/**
- * The HTTP status that each word for an error stands for, in lower case: codes and types of the reference, of gateways
- * and of local servers.
- */
+/** HTTP statuses by error code or type in lower case, as used by the reference, by gateways and by local servers. */
 const STATUS_OF_WORD: Readonly<Record<string, number>> = {
   rate_limit_exceeded: 429,
   rate_limit_error: 429,
@@ -59,8 +56,8 @@ const STATUS_OF_WORD: Readonly<Record<string, number>> = {
 };
 
 /**
- * The HTTP status that an error inside a stream stands for, by its numbers or else by its words; null where neither
- * says.
+ * The HTTP status of an error inside a stream, from its numbers or else from its code or type; null if neither is
+ * known.
  */
 export function readStreamErrorStatus(error: JsonObject): number | null {
   const members = [error["code"], error["status"], error["status_code"], error["type"], error["error"]];

@@ -17,7 +17,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host",
 };
 
-/** Says why a call failed below HTTP, without the address that was called. */
+/** Explains a failure below HTTP, without the address that was called. */
 export function explainTransportError(error: unknown, idleMs: number): ModelError {
   const code = codeOf(error);
   switch (code) {
@@ -32,7 +32,7 @@ export function explainTransportError(error: unknown, idleMs: number): ModelErro
   }
 }
 
-/** The first code of an error, of its causes, or of the attempts it gathers. */
+/** The first error code found in the error, its causes or its aggregated errors; empty if there is none. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return "";
   if ("code" in error && typeof error.code === "string") return error.code;

@@ -35,8 +35,8 @@ function check(
   expect(explain(status, body, headers)).toMatchObject(expected);
 }
 
-describe("whose fault it is", () => {
-  test("a refused key is the operator's: a fault of this server, and the text says whose key it is", () => {
+describe("the blame", () => {
+  test("a refused key is a server error, and the message says whose key it is", () => {
     verifies("chat-engine.errors.own-key-is-our-fault");
     const fault = { status: 502, type: "server_error", code: "model_authentication_failed", param: null };
     check(401, said("Incorrect API key provided: the-operators-key"), {
@@ -52,7 +52,7 @@ describe("whose fault it is", () => {
       "The model server asks for a key, and this server has none for it (MODEL_API_KEY); your API key is not the cause.",
     );
   });
-  test("an unknown model is told as the reference tells it", () => {
+  test("an unknown model gets the reference's error", () => {
     const expected = {
       status: 400,
       type: "invalid_request_error",
@@ -74,7 +74,7 @@ describe("whose fault it is", () => {
     );
     check(400, said("m is not a valid model ID"), expected);
   });
-  test("an address without chat completions is the operator's", () => {
+  test("a base URL without chat completions is a server error", () => {
     for (const body of ["", "404 page not found", "<html>Not Found</html>", '{"detail":"Not Found"}'])
       check(404, body, { status: 502, type: "server_error" });
   });
@@ -88,13 +88,13 @@ describe("whose fault it is", () => {
     "Too many input tokens",
     "Input tokens exceed the configured limit of 272000 tokens.",
   ]) {
-    test(`too long: ${message}`, () => {
+    test(`is context_length_exceeded: ${message}`, () => {
       const expected = { status: 400, type: "invalid_request_error", code: "context_length_exceeded", param: "input" };
       check(400, said(message), expected);
       check(500, JSON.stringify({ error: message }), expected);
     });
   }
-  test("other refusals are bad requests, and keep words and parameter, in our names", () => {
+  test("other refusals are bad requests with the server's message and our name of the parameter", () => {
     check(400, said("Bad value", { code: "invalid_value", param: "messages[1].content" }), {
       status: 400,
       type: "invalid_request_error",
@@ -117,7 +117,7 @@ describe("whose fault it is", () => {
 });
 
 describe("limits", () => {
-  test("a rate limit", () => {
+  test("a rate limit is status 429 with Retry-After", () => {
     check(429, said("Rate limit reached. Please try again in 1.2s.", { type: "tokens", code: "rate_limit_exceeded" }), {
       status: 429,
       type: "tokens",
@@ -132,7 +132,7 @@ describe("limits", () => {
       retryAfterSeconds: null,
     });
   });
-  test("exhausted credit", () => {
+  test("exhausted credit is insufficient_quota", () => {
     const expected = { status: 429, type: "insufficient_quota", code: "insufficient_quota" };
     check(
       429,
@@ -158,7 +158,7 @@ describe("limits", () => {
   }
 });
 
-describe("faults of the server", () => {
+describe("failures of the server", () => {
   test("keep their status", () => {
     check(500, said("Out of memory"), {
       status: 500,
@@ -176,17 +176,17 @@ describe("faults of the server", () => {
         message: `The model server answered with status ${status} in place of a turn.`,
       });
   });
-  test("of an overloaded server are told by the name that the contract has for them", () => {
+  test("of an overloaded server have the code server_is_overloaded", () => {
     check(503, said("Busy", { code: "server_is_overloaded" }), { status: 503, code: "server_is_overloaded" });
   });
 });
 
-describe("what is shown", () => {
-  test("no raw body", () =>
+describe("the message", () => {
+  test("shows no raw body", () =>
     expect(explain(500, "<html>Traceback at /srv/app.py</html>").message).toBe(
       "The model server failed with status 500.",
     ));
-  test("no key, token or address, and not too much", () => {
+  test("shows no key, token or address, and at most 500 characters", () => {
     const { message } = explain(
       400,
       said(
@@ -196,12 +196,12 @@ describe("what is shown", () => {
     expect(message).toMatch(/^Key \[redacted\] \[redacted\] \[redacted\] \[redacted\] x+…$/);
     expect(message.length).toBe(500);
   });
-  test("no address of the model server, with or without its scheme", () => {
+  test("shows no address of the model server, with or without its scheme", () => {
     verifies("chat-engine.errors.secrets-not-passed-on");
     const { message } = explain(400, said("model.test:8000 cannot reach 10.0.0.7:6379 or redis://cache/0"));
     expect(message).toBe("[redacted] cannot reach [redacted] or [redacted]");
   });
-  test("a provider's own words behind a gateway", () => {
+  test("shows the provider's message behind a gateway", () => {
     check(400, said("Provider returned error", { metadata: { raw: "Bad image" } }), {
       message: "Provider returned error: Bad image",
     });

@@ -3,14 +3,14 @@ import { isRecord } from "../../../base/json/records.ts";
 import { ModelError } from "../../../runs/ports.ts";
 import { isList, type JsonObject, textOrNull } from "../json-values.ts";
 import { inputTooLong, modelNotFound } from "./model-errors.ts";
-import { type Hidden, redact } from "./redact.ts";
+import { redact, type Secrets } from "./redact.ts";
 import { readRetryAfter } from "./retry-after.ts";
 
-/** The parts of a server's error that survive all dialects. */
+/** The members of an error that all servers have in some form. */
 interface ReportedError {
-  /** What can be matched against; of a body that is no JSON, the whole of it. */
+  /** The text to match patterns against. If the body is not JSON, the whole body. */
   readonly message: string;
-  /** Whether `message` was written to be read; raw bodies are never shown. */
+  /** Whether `message` may be shown. Raw bodies are not. */
   readonly isReadable: boolean;
   readonly code: string | null;
   readonly type: string | null;
@@ -20,19 +20,19 @@ interface ReportedError {
 const FAULT = { type: "server_error", code: "server_error" } as const;
 
 export interface Refusal {
-  /** Null: an error inside a stream that tells none. */
+  /** Null for an error inside a stream that gives no status. */
   readonly status: number | null;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The reply's text, or the error object found in a stream. */
+  /** The text of the reply, or the error object from a stream. */
   readonly body: string | JsonObject;
 }
 
-/** What error texts may mention, which is the model asked for, and what they must not. */
-export interface ErrorContext extends Hidden {
+/** The model that errors name, and the secrets that they must not reveal. */
+export interface ErrorContext extends Secrets {
   readonly model: string;
 }
 
-/** Of a longer text the rest is not searched: its meaning is at its beginning. */
+/** Only the first part of a longer text is searched, which says enough. */
 const READ_CHARS_MAX = 4000;
 
 const TOO_LONG =
@@ -43,12 +43,12 @@ const OVERLOADED: ReadonlySet<string> = new Set(["server_is_overloaded", "overlo
 const OUT_OF_CREDIT =
   /insufficient_quota|insufficient (?:quota|balance|credits?)|exceeded your current quota|check your plan and billing/i;
 
-/** Says in the reference's words why a model server refused a turn or gave it up. */
+/** Translates a refusal, or an error in a stream, into the reference's errors. */
 export function explainRefusal(refusal: Refusal, context: ErrorContext, nowMs: number): ModelError {
   const reported = readReported(refusal.body);
   const shown = reported.isReadable ? redact(reported.message, context) : "";
   const { status } = refusal;
-  if (reported.code === "model_not_found") return modelNotFound(context.model); // Some say so with 403.
+  if (reported.code === "model_not_found") return modelNotFound(context.model); // Some servers send it with 403.
   if (status === null || status >= 500) return failed(refusal, reported, shown, nowMs);
   if (status === 401 || status === 403) return refusedKey(status, shown, context);
   if (status === 429 || status === 402) return rateLimited(refusal, reported, shown, nowMs);
@@ -62,7 +62,7 @@ export function explainRefusal(refusal: Refusal, context: ErrorContext, nowMs: n
   return refusedRequest(status, reported, shown, context);
 }
 
-/** 502 and not the status of the model server: clients take 401 and 403 for a fault of their own key. */
+/** Answers 502 instead of 401 or 403, from which clients would conclude that their own key is wrong. */
 function refusedKey(status: 401 | 403, shown: string, { apiKey }: ErrorContext): ModelError {
   const fields = { type: "server_error", code: "model_authentication_failed", status: 502 } as const;
   if (status === 403)
@@ -102,8 +102,8 @@ function rateLimited(refusal: Refusal, reported: ReportedError, shown: string, n
 }
 
 function failed({ status, headers }: Refusal, reported: ReportedError, shown: string, nowMs: number): ModelError {
-  if (TOO_LONG.test(reported.message)) return inputTooLong(); // Several local servers report this as their own fault.
-  const isOdd = status !== null && status > 511; // Statuses of single vendors, such as 529, mean overload.
+  if (TOO_LONG.test(reported.message)) return inputTooLong(); // Several local servers report this with status 500.
+  const isOdd = status !== null && status > 511; // Vendor statuses such as 529 mean overload.
   const what = status === null ? "gave up its answer" : `failed with status ${status}`;
   return new ModelError(withDetail(`The model server ${what}`, shown), {
     ...FAULT,
@@ -114,12 +114,12 @@ function failed({ status, headers }: Refusal, reported: ReportedError, shown: st
   });
 }
 
-/** What a model server lacks or misreads, such as 501 and 505, is between it and us. */
+/** Statuses such as 501 and 505 concern our request to the model server, so clients get 502. */
 function statusOfFailure(status: number): number {
   return [500, 503, 504].includes(status) ? status : 502;
 }
 
-/** Refusals that clients are told with the status of the model server; every other one is a bad request to them. */
+/** Statuses of refusals that clients get unchanged; all others become 400. */
 const PASSED_ON: ReadonlySet<number> = new Set([404, 413]);
 
 function refusedRequest(status: number, reported: ReportedError, shown: string, context: ErrorContext): ModelError {
@@ -151,7 +151,7 @@ function withDetail(sentence: string, detail: string): string {
 
 function readReported(body: string | JsonObject): ReportedError {
   const parsed = typeof body === "string" ? jsonOrUndefined(body) : body;
-  const first = isList(parsed) ? parsed[0] : parsed; // Some gateways wrap the error in a list.
+  const first = isList(parsed) ? parsed[0] : parsed; // Some gateways wrap the error in an array.
   if (!isRecord(first))
     return {
       message: typeof body === "string" ? body.slice(0, READ_CHARS_MAX) : "",
@@ -180,18 +180,18 @@ function messageOf(error: JsonObject, whole: JsonObject): string {
   ];
   const message = candidates.map(textOrNull).find((text) => text !== null) ?? "";
   const metadata = error["metadata"];
-  // OpenRouter keeps the provider's own words there.
+  // OpenRouter puts the provider's own message here.
   const raw = isRecord(metadata) ? textOrNull(metadata["raw"]) : null;
   return raw === null ? message : `${message}: ${raw}`;
 }
 
-/** FastAPI reports faults of a request as a text, or as a list with a text in each. */
+/** FastAPI reports an invalid request as a text, or as a list of objects with a text each. */
 function detailOf(detail: unknown): unknown {
   if (!isList(detail)) return detail;
   return detail.map((entry) => (isRecord(entry) ? (textOrNull(entry["msg"]) ?? "") : "")).join("; ");
 }
 
-/** Codes are words at the reference; servers that repeat the HTTP status there say nothing. */
+/** The code or type if it is a word. Some servers repeat the HTTP status there, which says nothing new. */
 function wordOrNull(value: unknown): string | null {
   const text = textOrNull(value);
   return text === null || /^\d+$/.test(text) ? null : text;
@@ -208,8 +208,8 @@ const FIELDS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The member of our request behind a path into the chat-completions request. Positions of messages are lost: items and
- * messages differ.
+ * Translates a path in the chat-completions request into one in ours. Indexes of messages are dropped, because they
+ * differ from those of items.
  */
 function requestPathOf(chatPath: string): string {
   const field = /^[A-Za-z_]+/.exec(chatPath)?.[0] ?? chatPath;

@@ -7,19 +7,19 @@ import { CustomInputReader } from "./custom-input-reader.ts";
 import { sizeOfEvent } from "./event-size.ts";
 import { IncomingCall } from "./incoming-call.ts";
 
-/** How much may wait, in characters: arguments that are not passed on yet, and everything behind an unfinished call. */
+/** Limit of waiting characters: arguments not passed on yet, and events behind an unfinished call. */
 const WAITING_CHARACTERS_MAX = 4 * 1024 * 1024;
 
 /**
- * Makes a turn strictly sequential. Whatever arrives while a call is open and its arguments are not whole waits in line
- * behind it; everything else passes straight through to `events`.
+ * Makes a turn strictly sequential. What arrives while a call is unfinished waits behind it; everything else goes
+ * straight to `events`.
  */
 export class CallSequencer {
-  /** What may be passed on, in order. The owner takes it. */
+  /** Events that are ready, in order. The owner takes them. */
   events: ModelEvent[] = [];
   readonly #toolNames: ToolNames;
   #open: IncomingCall | null = null;
-  #line: (IncomingCall | ModelEvent)[] = [];
+  #waiting: (IncomingCall | ModelEvent)[] = [];
   #waitingCharacters = 0;
 
   constructor(toolNames: ToolNames) {
@@ -32,7 +32,7 @@ export class CallSequencer {
       this.events.push(event);
       return;
     }
-    this.#line.push(event);
+    this.#waiting.push(event);
     this.#waitingCharacters += sizeOfEvent(event);
     this.#checkWaiting();
   }
@@ -40,7 +40,7 @@ export class CallSequencer {
   addCall(call: IncomingCall): void {
     if (this.#open?.isWhole === true) this.#closeOpen();
     if (this.#open === null) this.#makeOpen(call);
-    else this.#line.push(call);
+    else this.#waiting.push(call);
   }
 
   isKnownTool(name: string): boolean {
@@ -48,9 +48,9 @@ export class CallSequencer {
   }
 
   appendName(call: IncomingCall, name: string): void {
-    // Repeated on later deltas by some servers.
+    // Some servers repeat the name on later deltas.
     if (call.started !== null || name === call.name || this.#toolNames.has(call.name)) return;
-    // Cumulative on some servers, in pieces on others.
+    // Some servers repeat the name so far, others send only the next piece.
     call.name = name.startsWith(call.name) ? name : call.name + name;
     if (call === this.#open) this.#passOn(call);
   }
@@ -63,11 +63,11 @@ export class CallSequencer {
     call.append(text);
     if (call.isSending) this.#send(call, text);
     else this.#hold(call, text);
-    if (call === this.#open && call.isWhole && this.#line.length > 0) this.#closeOpen();
+    if (call === this.#open && call.isWhole && this.#waiting.length > 0) this.#closeOpen();
   }
 
   /**
-   * Ends the turn: calls are closed as they are, and nothing waits any longer. `isCut`: what is unfinished was cut off.
+   * Ends the turn: closes all calls and releases all waiting events. `isCut` says that unfinished calls were cut off.
    */
   finish(isCut: boolean): void {
     while (this.#open !== null) this.#closeOpen(isCut);
@@ -78,7 +78,7 @@ export class CallSequencer {
     call.restart();
   }
 
-  /** Keeps arguments that nothing was passed on of, and passes them on once that is possible. */
+  /** Counts arguments that wait, and passes them on if they can be. */
   #hold(call: IncomingCall, text: string): void {
     this.#waitingCharacters += text.length;
     if (call === this.#open) this.#passOn(call);
@@ -90,25 +90,25 @@ export class CallSequencer {
     while (call !== null) {
       this.#close(call, isCut);
       call = this.#nextOpen();
-      if (call !== null && !(call.isWhole && this.#line.length > 0)) return;
+      if (call !== null && !(call.isWhole && this.#waiting.length > 0)) return;
     }
   }
 
-  /** Lets what stands in line go, up to and including the next call. */
+  /** Releases waiting events up to the next call, and opens that call. */
   #nextOpen(): IncomingCall | null {
     this.#open = null;
     let released = 0;
-    for (const next of this.#line) {
+    for (const next of this.#waiting) {
       released += 1;
       if (next instanceof IncomingCall) {
-        this.#line = this.#line.slice(released);
+        this.#waiting = this.#waiting.slice(released);
         this.#makeOpen(next);
         return next;
       }
       this.#waitingCharacters -= sizeOfEvent(next);
       this.events.push(next);
     }
-    this.#line = [];
+    this.#waiting = [];
     return null;
   }
 
@@ -121,7 +121,7 @@ export class CallSequencer {
   #close(call: IncomingCall, isTurnCut: boolean): void {
     const isCut = isTurnCut && !call.isWhole;
     call.state = "closed";
-    // Cut within its name: nobody can tell what it calls.
+    // Cut within its name, so the tool is unknown.
     if (isCut && call.started === null && !this.#toolNames.has(call.name)) return;
     if (call.name === "") throw brokenAnswer("called a tool without saying which");
     const tool = call.started ?? this.#start(call);
@@ -132,16 +132,14 @@ export class CallSequencer {
       return;
     }
     if (call.length > 0 && !call.isSending) this.#sendAll(call);
-    // Clients parse it as JSON.
+    // Clients parse arguments as JSON.
     else if (call.length === 0 && !isCut && tool.kind === "function") this.#send(call, "{}");
     const rest = call.customInput?.end() ?? "";
     if (rest !== "") this.events.push({ type: "call_delta", text: rest });
     this.events.push({ type: "call_finished", ...cut });
   }
 
-  /**
-   * Passes on what is sure: the start once the name is known to be whole, arguments unless they may be a placeholder.
-   */
+  /** Passes on the start once the name is complete, and arguments unless they may be a placeholder. */
   #passOn(call: IncomingCall): void {
     if (call.started === null && (call.name === "" || (call.length === 0 && !this.#toolNames.has(call.name)))) return;
     if (call.started === null) this.#start(call);
@@ -151,14 +149,14 @@ export class CallSequencer {
   #start(call: IncomingCall): CalledTool {
     const tool = this.#toolNames.resolve(call.name);
     call.started = tool;
-    if (tool.kind === "tool_search") return tool; // Told whole, when its arguments are.
+    if (tool.kind === "tool_search") return tool; // Emitted as one event when its arguments are complete.
     if (tool.kind === "custom") call.customInput = new CustomInputReader();
     const started = { type: "call_started", kind: tool.kind, callId: call.id, name: tool.name } as const;
     this.events.push(tool.namespace === null ? started : { ...started, namespace: tool.namespace });
     return tool;
   }
 
-  /** Passes on everything that arrived before the first piece was passed on. */
+  /** Passes on all arguments that have arrived. */
   #sendAll(call: IncomingCall): void {
     call.isSending = true;
     this.#waitingCharacters -= call.length;
@@ -175,12 +173,12 @@ export class CallSequencer {
   }
 }
 
-/** White space after the last bracket, or the whole arguments once more. */
+/** Whether this is white space after the arguments, or the whole arguments repeated. */
 function isRepeated(call: IncomingCall, text: string): boolean {
   return call.has(text) || text.trim() === "";
 }
 
-/** What is no JSON object asks for nothing. */
+/** The arguments as an object; empty if they are not a JSON object. */
 function readArguments(text: string): Record<string, unknown> {
   const value = jsonOrUndefined(text);
   return isRecord(value) ? value : {};

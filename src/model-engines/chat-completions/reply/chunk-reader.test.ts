@@ -40,7 +40,7 @@ const delta = (members: Readonly<Record<string, unknown>>, rest: Readonly<Record
 const says = (content: string) => delta({ content });
 const calls = (...entries: readonly unknown[]) => delta({ tool_calls: entries });
 const ends = (reason: string) => delta({}, { finish_reason: reason });
-/** A tool-call delta; members that are not given are missing. */
+/** A tool-call delta. Arguments that are undefined are left out. */
 const part = (index: number | undefined, id: string | undefined, name: string | undefined, args: unknown) => ({
   ...(index === undefined ? {} : { index }),
   ...(id === undefined ? {} : { id, type: "function" }),
@@ -52,25 +52,25 @@ function check(chunks: readonly Readonly<Record<string, unknown>>[], expected: s
 }
 
 describe("text", () => {
-  test("the model that answers is told once", () => {
+  test("the model is reported once", () => {
     check([{ model: "m-1", choices: [] }, { model: "m-1", ...says("Hi") }, ends("stop")], "model m-1 | Hi | stop");
   });
-  test("an empty choice list, an empty text and a second choice say nothing", () => {
+  test("an empty choice list, an empty text and a second choice are ignored", () => {
     check(
       [{ choices: [] }, says(""), { choices: [{ index: 1, delta: { content: "other" } }] }, says("Hi"), ends("stop")],
       "Hi | stop",
     );
   });
-  test("an answer in `message` counts like one in `delta`", () => {
+  test("`message` is read like `delta`", () => {
     check(
       [{ choices: [{ index: 0, message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }] }],
       "Hi | stop",
     );
   });
-  test("a refusal is no text", () => {
+  test("a refusal is not text", () => {
     check([delta({ refusal: "No" }), delta({ refusal: "." }), ends("stop")], "refuse: No. | stop");
   });
-  test("a surrogate pair that was cut is put together again", () => {
+  test("a split surrogate pair is joined", () => {
     const events = play([says("a\uD83D"), says("\uDE00b"), ends("stop")]);
     expect(events.flatMap((event) => (event.type === "text_delta" ? [event.text] : []))).toEqual(["a", "\u{1F600}b"]);
   });
@@ -83,7 +83,7 @@ describe("text", () => {
       "Hi | cites https://a.test | cites https://a.test | stop",
     );
   });
-  test("log probabilities carry bytes, made from the token where the server leaves them out", () => {
+  test("log probabilities have bytes, made from the token if the server sends none", () => {
     const content = [
       { token: "é", logprob: -0.5, bytes: null, top_logprobs: [{ token: "e", logprob: -1, bytes: [101] }] },
     ];
@@ -96,7 +96,7 @@ describe("text", () => {
       ],
     });
   });
-  test("log probabilities that nobody asked for are left out", () => {
+  test("log probabilities that were not requested are dropped", () => {
     const events = play([
       delta({ content: "a" }, { logprobs: { content: [{ token: "a", logprob: 0 }] } }),
       ends("stop"),
@@ -107,13 +107,13 @@ describe("text", () => {
 
 describe("after the finish reason", () => {
   verifies("chat-engine.finish.nothing-after");
-  test("words are dropped and told of once; citations and token counts still count", () => {
+  test("content is dropped and reported once; citations and token counts are kept", () => {
     let told = 0;
     const reader = new ChunkReader({
       toolNames: new ToolNames(),
       reasoningTags: "off",
       wantsLogprobs: false,
-      onLateWords: () => (told += 1),
+      onLateContent: () => (told += 1),
     });
     const annotations = [{ type: "url_citation", url_citation: { url: "https://a.test" } }];
     for (const chunk of [
@@ -134,11 +134,11 @@ describe("after the finish reason", () => {
 
 describe("reasoning", () => {
   for (const member of ["reasoning_content", "reasoning"]) {
-    test(`reasoning in ${member} is no text`, () => {
+    test(`reasoning in ${member} is not text`, () => {
       check([delta({ [member]: "Hm" }), delta({ [member]: "m" }), says("Hi"), ends("stop")], "think: Hmm | Hi | stop");
     });
   }
-  test("the same thought under several names is taken once", () => {
+  test("the same reasoning in several members is read once", () => {
     const thought = {
       reasoning: "Hm",
       reasoning_content: "Hm",
@@ -146,7 +146,7 @@ describe("reasoning", () => {
     };
     check([delta(thought), says("Hi"), ends("stop")], "think: Hm | Hi | stop");
   });
-  test("details hold thoughts and summaries", () => {
+  test("reasoning_details hold reasoning text and summaries", () => {
     const details = [
       { type: "reasoning.summary", summary: "S" },
       { type: "reasoning.text", text: "T" },
@@ -154,7 +154,7 @@ describe("reasoning", () => {
     ];
     check([delta({ reasoning_details: details }), says("Hi"), ends("stop")], "summary: S | think: T | Hi | stop");
   });
-  test("content in parts is read, thoughts apart", () => {
+  test("content in parts is split into text and reasoning", () => {
     check(
       [
         delta({
@@ -170,7 +170,7 @@ describe("reasoning", () => {
   });
 
   const tagged = "\n<think>\nA < b, </thin </b>\n</think>\n\nHi <think> there";
-  test("tags are found wherever the content is cut in two", () => {
+  test("tags are found wherever the content is split", () => {
     for (let cut = 0; cut <= tagged.length; cut += 1) {
       check(
         [says(tagged.slice(0, cut)), says(tagged.slice(cut)), ends("stop")],
@@ -178,29 +178,29 @@ describe("reasoning", () => {
       );
     }
   });
-  test("tags are found when each character comes alone", () => {
+  test("tags are found if each character arrives alone", () => {
     check([...[...tagged].map(says), ends("stop")], "think: A < b, </thin </b>\n | Hi <think> there | stop");
   });
-  test("an empty thought leaves no trace", () => {
+  test("empty reasoning gives no event", () => {
     check([says("<think>\n\n</think>\n\n"), says("Hi"), ends("stop")], "Hi | stop");
   });
-  test("a thought that never ends stays a thought", () => {
+  test("reasoning without a closing tag stays reasoning", () => {
     check([says("<think>Hm </th"), ends("length")], "think: Hm </th | length");
   });
   test("tags inside an answer are text", () => {
     check([says("Use <think>x</think>"), ends("stop")], "Use <think>x</think> | stop");
   });
-  test("what only looks like a tag is text", () => {
+  test("text that only resembles a tag is text", () => {
     check([says(" <th"), says("e>"), ends("stop")], " <the> | stop");
     check([says("<thin"), ends("stop")], "<thin | stop");
   });
-  test("a template that opened the tag already needs the closing one only", () => {
+  test("with already_open, only the closing tag is needed", () => {
     check([says("Hm</think>"), says("Hi"), ends("stop")], "think: Hm | Hi | stop", { tags: "already_open" });
   });
-  test("a profile without tags leaves them alone", () => {
+  test("with off, tags are text", () => {
     check([says("<think>x</think>"), ends("stop")], "<think>x</think> | stop", { tags: "off" });
   });
-  test("log probabilities of a kept beginning come with the text", () => {
+  test("log probabilities of text that was held back come with the text", () => {
     const of = (token: string) => ({ logprobs: { content: [{ token, logprob: 0, bytes: [], top_logprobs: [] }] } });
     const events = play([delta({ content: "<" }, of("<")), delta({ content: "b" }, of("b")), ends("stop")], {
       wantsLogprobs: true,
@@ -211,7 +211,7 @@ describe("reasoning", () => {
 
 describe("tool calls", () => {
   const done = ends("tool_calls");
-  test("a call in pieces", () => {
+  test("a call may arrive in pieces", () => {
     check(
       [
         calls(part(0, "c1", "get_time", "")),
@@ -231,25 +231,25 @@ describe("tool calls", () => {
     reader.read(calls(part(0, undefined, undefined, '{"a')));
     expect(transcript(reader.take())).toBe('{"a');
   });
-  test("text before and after a call keeps its place", () => {
+  test("text before and after a call keeps its order", () => {
     check(
       [says("One"), calls(part(0, "c1", "get_time", "{}")), says("Two"), done],
       "One | get_time#c1({}) | Two | stop",
     );
   });
-  test("white space before a call is no message", () => {
+  test("white space before a call is not a message", () => {
     check(
       [delta({ reasoning_content: "Hm" }), says("\n\n"), calls(part(0, "c1", "get_time", "{}")), done],
       "think: Hm | get_time#c1({}) | stop",
     );
   });
-  test("several calls in one delta", () => {
+  test("one delta may hold several calls", () => {
     check(
       [calls(part(0, "c1", "get_time", "{}"), part(1, "c2", "get_weather", '{"a":1}')), done],
       'get_time#c1({}) | get_weather#c2({"a":1}) | stop',
     );
   });
-  test("interleaved calls are put one after the other", () => {
+  test("interleaved calls are put in sequence", () => {
     const chunks = [
       calls(part(0, "c1", "get_time", ""), part(1, "c2", "get_weather", "")),
       calls(part(0, undefined, undefined, '{"a"'), part(1, undefined, undefined, '{"b"')),
@@ -257,19 +257,19 @@ describe("tool calls", () => {
     ];
     check([...chunks, done], 'get_time#c1({"a":1}) | get_weather#c2({"b":2}) | stop');
   });
-  test("text inside an unfinished call waits for its end", () => {
+  test("text within an unfinished call waits for its end", () => {
     check(
       [calls(part(0, "c1", "get_time", '{"a"')), says("Hi"), calls(part(0, undefined, undefined, ":1}")), done],
       'get_time#c1({"a":1}) | Hi | stop',
     );
   });
-  test("a further id and name on index 0 is a further call", () => {
+  test("a new id and name on index 0 is another call", () => {
     check(
       [calls(part(0, "c1", "get_time", '{"a":1}')), calls(part(0, "c2", "get_weather", '{"b":2}')), done],
       'get_time#c1({"a":1}) | get_weather#c2({"b":2}) | stop',
     );
   });
-  test("a fresh id on each delta is the same call", () => {
+  test("a new id on each delta is the same call", () => {
     check(
       [
         calls(part(0, "c1", "get_time", "")),
@@ -308,13 +308,13 @@ describe("tool calls", () => {
       'get_time#none({"a":1}) | stop',
     );
   });
-  test("equal names without ids are several calls once each is whole", () => {
+  test("calls of one name without ids are told apart once each is complete", () => {
     check(
       [calls(part(0, undefined, "get_time", '{"a":1}')), calls(part(0, undefined, "get_time", '{"a":2}')), done],
       'get_time#none({"a":1}) | get_time#none({"a":2}) | stop',
     );
   });
-  test("one call under several indexes is one call", () => {
+  test("an id under several indexes is one call", () => {
     check(
       [
         calls(part(0, "c1", "get_time", "")),
@@ -325,19 +325,19 @@ describe("tool calls", () => {
       'get_time#c1({"a":1}) | stop',
     );
   });
-  test("arguments under an index that nobody named belong to the call before", () => {
+  test("arguments under an unknown index belong to the latest call", () => {
     check(
       [calls(part(0, "c1", "get_time", "")), calls(part(1, undefined, "", '{"a":1}')), done],
       'get_time#c1({"a":1}) | stop',
     );
   });
-  test("arguments as an object are whole", () => {
+  test("arguments may be an object", () => {
     check([calls(part(0, "c1", "get_time", { a: 1 })), done], 'get_time#c1({"a":1}) | stop');
   });
-  test("a call without arguments has none", () => {
+  test("a call without arguments gets an empty object", () => {
     check([calls(part(0, "c1", "get_time", undefined)), done], "get_time#c1({}) | stop");
   });
-  test("a placeholder for arguments gives way to the arguments", () => {
+  test("a placeholder {} is replaced by the arguments", () => {
     check(
       [
         calls(part(0, "c1", "get_time", "{}")),
@@ -348,7 +348,7 @@ describe("tool calls", () => {
       'get_time#c1({"a":1}) | stop',
     );
   });
-  test("white space and a repetition after the arguments are dropped", () => {
+  test("white space after the arguments and repeated arguments are dropped", () => {
     check(
       [
         calls(part(0, "c1", "get_time", '{"a":1}')),
@@ -394,28 +394,28 @@ describe("tool calls", () => {
       'get_time#c1({"a":"}\\"}"}) | Hi | stop',
     );
   });
-  test("a call that the limit cut is passed on as it is, as cut", () => {
+  test("a call cut by the limit is passed on and marked as cut", () => {
     check([calls(part(0, "c1", "get_time", '{"a":')), ends("length")], 'get_time#c1({"a":… cut) | length');
     check([calls(part(0, "c1", "get_time", "")), ends("length")], "get_time#c1(… cut) | length");
     check([calls(part(0, "c1", "patch", '{"input":"a')), ends("content_filter")], "~patch#c1(a… cut) | content_filter");
     check([calls(part(0, "c1", "tool_search", '{"a":')), ends("length")], "search#c1({}… cut) | length");
   });
-  test("a call that was whole before the limit is not cut", () => {
+  test("a call that was complete before the limit is not marked", () => {
     check([calls(part(0, "c1", "get_time", '{"a":1}')), ends("length")], 'get_time#c1({"a":1}) | length');
   });
-  test("a call that waited behind a cut one is cut too", () => {
+  test("an unfinished call behind a cut one is marked too", () => {
     check(
       [calls(part(0, "c1", "get_time", '{"a":')), calls(part(1, "c2", "get_weather", '{"b":')), ends("length")],
       'get_time#c1({"a":… cut) | get_weather#c2({"b":… cut) | length',
     );
   });
-  test("a call that the limit cut within its name is left out", () => {
+  test("a call cut within its name is dropped", () => {
     check([says("Hi"), calls(part(0, "c1", "get_t", "")), ends("length")], "Hi | length");
   });
-  test("an id that a client could not send back is left to the run", () => {
+  test("an id that is too long for the contract is dropped, so that the run makes one", () => {
     check([calls(part(0, "x".repeat(65), "get_time", "{}")), done], "get_time#none({}) | stop");
   });
-  test("the older function_call is a call", () => {
+  test("the older function_call is read as a call", () => {
     check(
       [
         delta({ function_call: { name: "get_time", arguments: "" } }),
@@ -425,16 +425,16 @@ describe("tool calls", () => {
       'get_time#none({"a":1}) | stop',
     );
   });
-  test("a tool of a namespace gets its own name back", () => {
+  test("a flat name is translated back to namespace and name", () => {
     check([calls(part(0, "c1", "crm__search", "{}")), done], "crm.search#c1({}) | stop");
   });
-  test("a tool that nobody offered is a function", () => {
+  test("an unknown tool name is read as a function", () => {
     check(
       [calls(part(0, "c1", "made_up", "")), calls(part(0, undefined, undefined, "{}")), done],
       "made_up#c1({}) | stop",
     );
   });
-  test("a call without any name is a fault", () => {
+  test("a call without a name is an error", () => {
     expect(() => play([calls(part(0, "c1", undefined, "{}")), done])).toThrow("called a tool without saying which");
   });
 });
@@ -442,13 +442,13 @@ describe("tool calls", () => {
 describe("custom tools", () => {
   const input = 'line 1\n"q" \\ é \u{1F600} {}';
   const wrapped = JSON.stringify({ input });
-  test("the input is unwrapped wherever the arguments are cut", () => {
+  test("the input is unwrapped wherever the arguments are split", () => {
     for (let cut = 0; cut <= wrapped.length; cut += 1) {
       const pieces = [part(0, "c1", "patch", wrapped.slice(0, cut)), part(0, undefined, undefined, wrapped.slice(cut))];
       check([calls(pieces[0]), calls(pieces[1]), ends("tool_calls")], `~patch#c1(${input}) | stop`);
     }
   });
-  test("escapes are decoded when each character comes alone", () => {
+  test("escapes are decoded if each character arrives alone", () => {
     const escaped = '{ "input" : "\\u00e9\\ud83d\\ude00\\n\\/" }';
     check(
       [
@@ -459,7 +459,7 @@ describe("custom tools", () => {
       "~patch#c1(é\u{1F600}\n/) | stop",
     );
   });
-  test("the input streams before it is whole", () => {
+  test("the input streams before it is complete", () => {
     const toolNames = new ToolNames();
     toolNames.add({ kind: "custom", name: "patch", namespace: null });
     const reader = new ChunkReader({ toolNames, reasoningTags: "off", wantsLogprobs: false });
@@ -499,7 +499,7 @@ describe("a search for tools", () => {
     }
   });
 
-  test("keeps its place among other calls", () => {
+  test("keeps its order among other calls", () => {
     check(
       [calls(part(0, "c1", "tool_search", "{}")), calls(part(1, "c2", "get_time", "{}")), ends("tool_calls")],
       "search#c1({}) | get_time#c2({}) | stop",
@@ -520,7 +520,7 @@ describe("the end", () => {
   ] as const) {
     test(`${reason} ends the turn as ${expected}`, () => check([says("Hi"), ends(reason)], `Hi | ${expected}`));
   }
-  test("a server that gives up is a fault", () => {
+  test("a failing finish reason is an error", () => {
     expect(() => play([says("Hi"), ends("error")])).toThrow("gave up in the middle");
   });
   test("token counts come before the end, with their details", () => {
@@ -532,7 +532,7 @@ describe("the end", () => {
     };
     check([says("Hi"), ends("stop"), { choices: [], usage }], "Hi | usage 9/4/1 5/2 | stop");
   });
-  test("the last of several token counts holds", () => {
+  test("the last of several token counts is used", () => {
     check(
       [
         { ...says("Hi"), usage: { prompt_tokens: 9, completion_tokens: 1 } },
@@ -557,7 +557,7 @@ describe("the end", () => {
     test(`token counts of ${server} are understood`, () =>
       check([says("Hi"), ends("stop"), chunk], `Hi | ${expected} | stop`));
   }
-  test("totals that are no counts are no usage, and other such numbers are 0", () => {
+  test("invalid totals give no usage, and invalid details are 0", () => {
     verifies("chat-engine.usage.insane-counts-ignored");
     for (const count of [1e308, 1e10, -1, 0.5, "12", {}]) {
       check(
@@ -569,5 +569,5 @@ describe("the end", () => {
       check([says("Hi"), ends("stop"), { choices: [], usage: details }], "Hi | usage 9/0/0 1/0 | stop");
     }
   });
-  test("no token counts, no usage", () => check([says("Hi"), ends("stop")], "Hi | stop"));
+  test("without token counts there is no usage", () => check([says("Hi"), ends("stop")], "Hi | stop"));
 });

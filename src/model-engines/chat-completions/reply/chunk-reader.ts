@@ -14,21 +14,18 @@ export interface ChunkReaderOptions {
   readonly toolNames: ToolNames;
   readonly reasoningTags: ReasoningTags;
   readonly wantsLogprobs: boolean;
-  /** Told once if the server goes on after it said why its answer ends. What it says then is dropped. */
-  readonly onLateWords?: () => void;
+  /** Called once if the server sends content after its finish reason. That content is dropped. */
+  readonly onLateContent?: () => void;
 }
 
-/**
- * Turns the chunks of one streamed turn, or the one object of a turn that was not streamed, into model events. Knows no
- * bytes.
- */
+/** Turns the parsed chunks of a streamed turn, or the single object of an unstreamed one, into model events. */
 export class ChunkReader {
   readonly #sequencer: CallSequencer;
   readonly #calls: ToolCallReader;
   readonly #content: ContentReader;
   readonly #wantsLogprobs: boolean;
-  readonly #onLateWords: () => void;
-  #hasLateWords = false;
+  readonly #onLateContent: () => void;
+  #hasLateContent = false;
   #model: string | null = null;
   #usage: ModelUsage | null = null;
   #finishReason: FinishReason | null = null;
@@ -41,15 +38,15 @@ export class ChunkReader {
     this.#calls = new ToolCallReader(sequencer);
     this.#content = new ContentReader(options.reasoningTags, (event) => this.#addContent(event));
     this.#wantsLogprobs = options.wantsLogprobs;
-    this.#onLateWords = options.onLateWords ?? (() => {});
+    this.#onLateContent = options.onLateContent ?? (() => {});
   }
 
-  /** True once the server said why the answer ends; what may still come are token counts. */
+  /** True after the finish reason. Token counts and citations may still follow. */
   get hasFinishReason(): boolean {
     return this.#finishReason !== null;
   }
 
-  /** Reads one chunk that is no error. */
+  /** Reads one chunk that is not an error. */
   read(chunk: JsonObject): void {
     if (this.#model === null) this.#readModel(chunk["model"], textOrNull(chunk["id"]));
     const choices = chunk["choices"];
@@ -59,7 +56,7 @@ export class ChunkReader {
     if (isRecord(chunk["x_groq"])) this.#readUsage(chunk["x_groq"]["usage"]);
   }
 
-  /** Ends the turn. Nothing may be read afterwards. */
+  /** Ends the turn. No chunk may be read afterwards. */
   finish(): void {
     const reason = this.#finishReason ?? "stop";
     this.#content.end();
@@ -68,7 +65,7 @@ export class ChunkReader {
     this.#sequencer.add({ type: "finished", reason });
   }
 
-  /** The events since the last call, in order; the array is the caller's from now on. */
+  /** The events since the last call, in order. The caller owns the array. */
   take(): ModelEvent[] {
     const events = this.#sequencer.events;
     if (events.length > 0) this.#sequencer.events = [];
@@ -92,12 +89,12 @@ export class ChunkReader {
     this.#readUsage(choice["usage"]);
   }
 
-  /** After its finish reason a server may still send citations. */
+  /** Reads a delta after the finish reason: only citations are kept. */
   #readLate(delta: JsonObject): void {
     if (isList(delta["annotations"])) this.#readAnnotations(delta["annotations"]);
-    if (this.#hasLateWords || !hasWords(delta)) return;
-    this.#hasLateWords = true;
-    this.#onLateWords();
+    if (this.#hasLateContent || !hasContent(delta)) return;
+    this.#hasLateContent = true;
+    this.#onLateContent();
   }
 
   #readDelta(delta: JsonObject, logprobs: unknown): void {
@@ -125,7 +122,7 @@ export class ChunkReader {
     this.#earlyAnnotations = [];
   }
 
-  /** Content as a list of parts, as Mistral sends it for reasoning models. */
+  /** Reads content that is a list of parts, which Mistral sends for reasoning models. */
   #readParts(parts: readonly unknown[]): void {
     for (const part of parts) {
       if (!isRecord(part)) continue;
@@ -136,7 +133,7 @@ export class ChunkReader {
     }
   }
 
-  /** The same thought often comes under several names; the first that has text is taken. */
+  /** The same reasoning often comes in several members; the first that has text is used. */
   #readReasoning(delta: JsonObject): void {
     if (this.#addReasoning(delta["reasoning_content"]) || this.#addReasoning(delta["reasoning"])) return;
     const details = delta["reasoning_details"];
@@ -179,7 +176,7 @@ export class ChunkReader {
         url,
       };
       if (this.#hasText) this.#sequencer.add({ type: "annotation", annotation });
-      else this.#earlyAnnotations.push(annotation); // A citation needs a text that it belongs to.
+      else this.#earlyAnnotations.push(annotation); // A citation needs a text before it.
     }
   }
 
@@ -188,21 +185,29 @@ export class ChunkReader {
   }
 }
 
-/** One answer is asked for; a server that sends more numbers them. */
+/** Whether this is a second answer. Only one is requested, but some servers send more. */
 function isAlternative(choice: JsonObject): boolean {
   return typeof choice["index"] === "number" && choice["index"] > 0;
 }
 
-const WORDS = ["content", "text", "reasoning_content", "reasoning", "refusal", "tool_calls", "function_call"] as const;
+const CONTENT_MEMBERS = [
+  "content",
+  "text",
+  "reasoning_content",
+  "reasoning",
+  "refusal",
+  "tool_calls",
+  "function_call",
+] as const;
 
-function hasWords(delta: JsonObject): boolean {
-  return WORDS.some((member) => {
+function hasContent(delta: JsonObject): boolean {
+  return CONTENT_MEMBERS.some((member) => {
     const value = delta[member];
     return isList(value) ? value.length > 0 : value !== null && value !== undefined && value !== "";
   });
 }
 
-/** The log probabilities of a delta, or undefined where the server sent none. */
+/** The log probabilities of a delta; undefined if the server sent none. */
 function readLogprobs(value: unknown): readonly LogProb[] | undefined {
   const tokens = isRecord(value) ? value["content"] : undefined;
   if (!isList(tokens) || tokens.length === 0) return undefined;
@@ -221,7 +226,7 @@ function readToken(entry: JsonObject): { token: string; bytes: number[]; logprob
   return { token, bytes: bytesOf(entry["bytes"], token), logprob };
 }
 
-/** Some servers leave the bytes out; then the token's own UTF-8 stands in. */
+/** The bytes of a token; its UTF-8 if the server sends none. */
 function bytesOf(value: unknown, token: string): number[] {
   return isList(value) ? value.filter((byte) => typeof byte === "number") : [...Buffer.from(token)];
 }

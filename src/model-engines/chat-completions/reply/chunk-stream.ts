@@ -9,13 +9,13 @@ import { type ErrorContext, explainRefusal } from "../errors/upstream-error.ts";
 import { type JsonObject } from "../json-values.ts";
 import type { ChunkReader } from "./chunk-reader.ts";
 
-/** One SSE event of the model server; whole pictures or long arguments may come as one. */
+/** Maximal size of one SSE event. A whole image or long arguments may come as one event. */
 const SSE_EVENT_CHARS_MAX = 16 * 1024 * 1024;
 const LAST_DATA = "[DONE]";
 
 /**
- * Turns the bytes of an SSE reply into model events. Throws `ModelError` for an error inside the stream; earlier events
- * can still be taken.
+ * Turns the bytes of an SSE reply into model events. Throws `ModelError` on an error in the stream; earlier events can
+ * still be taken.
  */
 export class ChunkStream {
   readonly #reader: ChunkReader;
@@ -36,7 +36,7 @@ export class ChunkStream {
     });
   }
 
-  /** True after the server's own end mark. */
+  /** True after `[DONE]`, or after the turn was ended in another way. */
   get isDone(): boolean {
     return this.#isDone;
   }
@@ -46,8 +46,8 @@ export class ChunkStream {
   }
 
   /**
-   * The bytes are over. A last event without its empty line still counts; an answer without any sign of its end does
-   * not.
+   * Call at the end of the bytes. A last event without an empty line still counts. Throws `ModelError` if there was
+   * neither a finish reason nor `[DONE]`.
    */
   end(): void {
     if (this.#isDone) return;
@@ -58,7 +58,8 @@ export class ChunkStream {
   }
 
   /**
-   * Whether the answer was complete but for its end mark; if so, ends it. For connections that stay open or break late.
+   * Ends the turn if only `[DONE]` is missing, and returns whether it has ended. For connections that stay open or
+   * break late.
    */
   endEarly(): boolean {
     if (!this.#isDone && this.#reader.hasFinishReason) this.#finish();
@@ -87,7 +88,7 @@ export class ChunkStream {
   }
 }
 
-/** Errors after the reply began: `{"error": …}`, an SSE event of that name, or the bare object of older vLLM. */
+/** Whether a chunk is an error: `{"error": …}`, an SSE event named `error`, or the bare object of older vLLM. */
 export function isError(chunk: JsonObject, eventName?: string): boolean {
   const error = chunk["error"];
   return (

@@ -5,14 +5,11 @@ import type { ReasoningTags } from "../profile.ts";
 const OPENING_TAG = "<think>";
 const CLOSING_TAG = "</think>";
 
-/**
- * Splits `content` into answer and reasoning where a server leaves the model's `<think>` tags in it, wherever the
- * pieces break.
- */
+/** Splits `content` with `<think>` tags into answer and reasoning, wherever the deltas are split. */
 export class ContentReader {
   readonly #emit: (event: ModelEvent) => void;
   #phase: "undecided" | "thinking" | "after_thinking" | "answer";
-  /** Begins the reasoning or answer: white space around the tags is no part of either. */
+  /** Whether no reasoning was emitted yet. White space at its start is dropped. */
   #atStart = true;
   #kept = "";
   #keptLogprobs: readonly LogProb[] | undefined;
@@ -39,13 +36,13 @@ export class ContentReader {
     }
   }
 
-  /** A call follows. White space that a model put before it is no message. */
+  /** Call before a tool call. Drops white space, which would otherwise become a message. */
   beforeCall(): void {
     if (this.#phase === "undecided" && this.#kept.trim() === "") this.#kept = "";
     else this.end();
   }
 
-  /** Gives out what was kept because it might have become a tag. */
+  /** Emits text that was held back because it could have become a tag. */
   end(): void {
     const kept = this.#kept;
     if (kept === "") return;
@@ -68,7 +65,10 @@ export class ContentReader {
     this.#answerHalved(text, logprobs);
   }
 
-  /** Keeps the first half of a surrogate pair until the second comes: alone it would be ruined on its way. */
+  /**
+   * Holds back the first half of a surrogate pair until the second arrives, because half a pair cannot be encoded as
+   * UTF-8.
+   */
   #answerHalved(text: string, logprobs: readonly LogProb[] | undefined): void {
     const whole = this.#kept + text;
     const last = whole.charCodeAt(whole.length - 1);
@@ -121,11 +121,11 @@ export class ContentReader {
     const begun = text.trimStart();
     if (begun === "") return;
     this.#phase = "answer";
-    this.#answer(begun, undefined); // A piece that was cut no longer matches its log probabilities.
+    this.#answer(begun, undefined); // A cut piece does not match its log probabilities.
   }
 }
 
-/** Length of the longest end of `text` that may go on to become the closing tag, or be half of a surrogate pair. */
+/** Length of the end of `text` that may be the start of the closing tag or of a surrogate pair. */
 function tagPrefixLength(text: string): number {
   const from = text.lastIndexOf("<");
   if (from !== -1 && CLOSING_TAG.startsWith(text.slice(from))) return text.length - from;

@@ -12,18 +12,20 @@ const SIMPLE_ESCAPES: Readonly<Record<string, string>> = {
   "\\": "\\",
   "/": "/",
 };
-/** Longer than any opening of `{"input": "` with reasonable white space; beyond it the arguments are something else. */
+/**
+ * Longer than `{"input": "` with reasonable white space. Arguments without it within this length have another shape.
+ */
 const OPENING_CHARS_MAX = 64;
 
 /**
- * Turns the arguments of a wrapped custom tool, `{"input":"…"}` in pieces, back into the free-form input, as live as it
- * arrives. Arguments of any other shape are kept until the end and then given whole.
+ * Decodes the arguments of a wrapped custom tool, `{"input":"…"}`, back into its free-form input while they arrive.
+ * Arguments of another shape are held back until the end.
  */
 export class CustomInputReader {
   #phase: "opening" | "inside" | "closed" | "other" = "opening";
   #kept = "";
 
-  /** The part of the input that `text` completes; often empty. */
+  /** The next part of the input; may be empty. */
   feed(text: string): string {
     switch (this.#phase) {
       case "opening":
@@ -39,7 +41,8 @@ export class CustomInputReader {
   }
 
   /**
-   * What is left when the arguments end: a broken last escape is lost, a shape that is not ours is shown as it came.
+   * The rest of the input at the end of the arguments. An unfinished escape is dropped; arguments of another shape are
+   * returned whole.
    */
   end(): string {
     const kept = this.#kept;
@@ -79,7 +82,7 @@ export class CustomInputReader {
     return this.#keep(decoded, "");
   }
 
-  /** Keeps an unfinished escape, and the first half of a surrogate pair with it, for the next piece. */
+  /** Holds back an unfinished escape, and the first half of a surrogate pair before it, for the next piece. */
   #keep(decoded: string, rest: string): string {
     const last = decoded.charCodeAt(decoded.length - 1);
     if (!isHighSurrogate(last)) {

@@ -1,19 +1,19 @@
-/** Events that wait for a slow reader before the source is asked to pause, */
+/** Waiting events at which the source is paused. */
 const WAITING_EVENTS_MAX = 512;
-/** and their size in characters. */
+/** Size of the waiting events, in characters, at which the source is paused. */
 const WAITING_CHARACTERS_MAX = 1024 * 1024;
 
 export interface Flow {
   pause(): void;
   resume(): void;
-  /** The reader left before the end. */
+  /** Called when the reader stops before the end. */
   leave(): void;
 }
 
 type Waiter<T> = { resolve(result: IteratorResult<readonly T[], undefined>): void; reject(error: unknown): void };
 
 /**
- * Hands batches from a source that pushes to one reader that pulls. What gathers while the reader is busy becomes one
+ * Connects a source that pushes with one reader that pulls. Events that arrive while the reader is busy become one
  * batch.
  */
 export class EventQueue<T> implements AsyncIterableIterator<readonly T[], undefined> {
@@ -30,10 +30,7 @@ export class EventQueue<T> implements AsyncIterableIterator<readonly T[], undefi
     this.#sizeOf = sizeOf;
   }
 
-  /**
-   * The array belongs to the queue from now on. Events after the end are dropped: the reader was told that nothing
-   * follows.
-   */
+  /** The queue takes ownership of the array. Events after the end are dropped. */
   push(events: T[]): void {
     if (events.length === 0 || this.#end !== null) return;
     if (this.#waiter !== null) {
@@ -55,7 +52,7 @@ export class EventQueue<T> implements AsyncIterableIterator<readonly T[], undefi
     this.#finish("clean");
   }
 
-  /** The reader gets what was pushed before, then the error. */
+  /** The reader gets the events pushed before, then the error. */
   fail(error: unknown): void {
     this.#finish({ error });
   }

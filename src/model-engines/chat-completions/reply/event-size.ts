@@ -1,11 +1,11 @@
 import type { ModelEvent } from "../../../runs/ports.ts";
 
-/** What an event takes beside its text, in characters: an object with a few members. */
+/** Assumed size of an event without its text, in characters. */
 const EVENT_CHARACTERS = 64;
-/** A log probability with its bytes, or one of its alternatives. */
+/** Assumed size of one log probability or alternative, in characters. */
 const LOGPROB_CHARACTERS = 128;
 
-/** Roughly what an event holds in memory, in characters, to bound how many wait. */
+/** The rough size of an event in memory, in characters. Bounds what waits in queues. */
 export function sizeOfEvent(event: ModelEvent): number {
   if (event.type === "annotation") return EVENT_CHARACTERS + JSON.stringify(event.annotation).length;
   if (!("text" in event)) return EVENT_CHARACTERS;

@@ -21,8 +21,8 @@ const FAILED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Every reason that names neither a limit, a filter nor a failure is an ordinary end: stop, tool_calls, function_call,
- * eos, end_turn, …
+ * Translates a finish reason. Any reason that means no limit, filter or failure is an ordinary end: stop, tool_calls,
+ * eos, end_turn, … Throws `ModelError` for a failure.
  */
 export function readFinishReason(reason: string): FinishReason {
   const word = reason.toLowerCase();

@@ -3,17 +3,17 @@ import type { CalledTool } from "../request/tool-names.ts";
 import type { CustomInputReader } from "./custom-input-reader.ts";
 import { JsonScanner } from "./json-scanner.ts";
 
-/** `{}` with some white space around it; anything longer is taken as it is. */
+/** Longer arguments are not taken for a placeholder `{}` with white space. */
 const PLACEHOLDER_CHARACTERS_MAX = 64;
 
-/** One tool call as far as it has arrived. */
+/** The parts of one tool call that have arrived. */
 export class IncomingCall {
   readonly id: string | null;
   name = "";
   state: "waiting" | "open" | "closed" = "waiting";
   started: CalledTool | null = null;
   customInput: CustomInputReader | null = null;
-  /** Whether arguments were passed on. From then on each piece is passed on as it comes. */
+  /** Whether arguments were passed on. From then on, each piece is passed on at once. */
   isSending = false;
   #text: GrowingText = NO_TEXT;
   #scanner = new JsonScanner();
@@ -22,7 +22,7 @@ export class IncomingCall {
     this.id = id;
   }
 
-  /** Everything that arrived. It is put together here, so this is not for every piece. */
+  /** All arguments that have arrived. Joins the pieces, so do not call it for every piece. */
   get arguments(): string {
     return textOf(this.#text);
   }
@@ -31,7 +31,7 @@ export class IncomingCall {
     return lengthOf(this.#text);
   }
 
-  /** Whether the arguments are a whole JSON object or array. */
+  /** Whether the arguments are a complete JSON object or array. */
   get isWhole(): boolean {
     return this.#scanner.whole;
   }
@@ -50,7 +50,7 @@ export class IncomingCall {
     this.#scanner.feed(text);
   }
 
-  /** Forgets what arrived. */
+  /** Discards the arguments. */
   restart(): void {
     this.#text = NO_TEXT;
     this.#scanner = new JsonScanner();

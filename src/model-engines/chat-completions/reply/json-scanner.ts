@@ -5,14 +5,16 @@ const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
-/** Tells when a JSON object or array that arrives in pieces is whole. Looks at each character once and keeps none. */
+/**
+ * Detects when a JSON object or array that arrives in pieces is complete. Reads each character once and stores none.
+ */
 export class JsonScanner {
   #depth = 0;
   #inString = false;
   #escaped = false;
   #whole = false;
 
-  /** True once the outermost bracket was closed. A bare scalar is never known to be whole. */
+  /** True once the outermost bracket is closed. Never true for a string, number or literal. */
   get whole(): boolean {
     return this.#whole;
   }

@@ -2,12 +2,12 @@ import { isRecord } from "../../../base/json/records.ts";
 import type { ModelUsage } from "../../../runs/ports.ts";
 import type { JsonObject } from "../json-values.ts";
 
-/** More tokens than any turn can take; what is above is no count. */
+/** More tokens than any turn can take; a larger number is invalid. */
 const TOKENS_MAX = 1_000_000_000;
 
 /**
- * Token counts in the words of the reference, of DeepSeek, of Moonshot and of gateways to Anthropic. Null where the
- * server's totals are no counts, such as 1e308, -1 or "12": an estimate is better. Details that are no counts are 0.
+ * Token counts in the formats of the reference, DeepSeek, Moonshot and gateways to Anthropic. Null if a total is
+ * invalid, such as 1e308, -1 or "12", because an estimate is then better. Invalid details are 0.
  */
 export function readUsage(usage: JsonObject): ModelUsage | null {
   const input = isRecord(usage["prompt_tokens_details"]) ? usage["prompt_tokens_details"] : {};

@@ -4,11 +4,11 @@ import { type JsonObject, textOrNull } from "../json-values.ts";
 import type { CallSequencer } from "./call-sequencer.ts";
 import { IncomingCall } from "./incoming-call.ts";
 
-/** As many as a server can be set to take (`ANSWER_CALLS_MAX`). */
+/** The largest value that `ANSWER_CALLS_MAX` can be set to. */
 const CALLS_MAX = 1024;
-/** Longer ids could not be sent back by a client: the contract allows 64 characters. The run makes an id instead. */
+/** The contract allows ids of 64 characters. For a longer id, the run makes another. */
 const CALL_ID_CHARS_MAX = 64;
-/** The key under which the one call of the older `function_call` dialect is kept. */
+/** The index given to the only call of the older `function_call` format. */
 const LEGACY_INDEX = -1;
 
 interface CallDelta {
@@ -19,8 +19,8 @@ interface CallDelta {
 }
 
 /**
- * Finds the call that each delta belongs to. Servers disagree on how they tell: by index, by id, by both, by order
- * alone, with index 0 for every call, with the same call under several indexes, or with a fresh id on each delta.
+ * Finds the call that each delta belongs to. Servers differ: by index, by id, by both, by order alone, with index 0 for
+ * every call, with one call under several indexes, or with a new id on each delta.
  */
 export class ToolCallReader {
   readonly #sequencer: CallSequencer;
@@ -32,7 +32,7 @@ export class ToolCallReader {
     this.#sequencer = sequencer;
   }
 
-  /** One element of `delta.tool_calls`. */
+  /** Reads one element of `delta.tool_calls`. */
   read(entry: unknown): void {
     if (!isRecord(entry)) return;
     const called = isRecord(entry["function"]) ? entry["function"] : entry;
@@ -45,7 +45,7 @@ export class ToolCallReader {
     });
   }
 
-  /** The older `delta.function_call`: one call, without id. */
+  /** Reads the older `delta.function_call`: one call without an id. */
   readLegacy(called: JsonObject): void {
     this.#apply({ index: LEGACY_INDEX, id: null, name: textOrNull(called["name"]), arguments: argumentsOf(called) });
   }
@@ -63,13 +63,13 @@ export class ToolCallReader {
     if (sameId !== undefined) return this.#beginsAnother(sameId, delta) ? undefined : sameId;
     const sameIndex = delta.index === null ? undefined : this.#byIndex.get(delta.index);
     const latest = this.#calls.at(-1);
-    if (delta.name === null) return sameIndex ?? latest; // Nothing without a name begins a call, whatever its id says.
+    if (delta.name === null) return sameIndex ?? latest; // A delta without a name never begins a call.
     if (delta.id !== null) return undefined;
     const candidate = sameIndex ?? (delta.index === null ? latest : undefined);
     return candidate === undefined || this.#beginsAnother(candidate, delta) ? undefined : candidate;
   }
 
-  /** A name that comes again is a repetition while the call goes on, and a further call once the call is whole. */
+  /** A repeated name is a repetition while the call is unfinished, and another call once it is complete. */
   #beginsAnother(call: IncomingCall, delta: CallDelta): boolean {
     if (delta.name === null) return false;
     if (call.isWhole)
@@ -88,7 +88,7 @@ export class ToolCallReader {
   }
 }
 
-/** Some servers send the arguments as an object, whole. */
+/** The arguments as text. Some servers send them as an object. */
 function argumentsOf(called: JsonObject): string {
   const value = called["arguments"] ?? called["parameters"];
   if (typeof value === "string") return value;

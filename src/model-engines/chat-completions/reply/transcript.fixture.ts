@@ -2,8 +2,8 @@ import { assertNever } from "../../../base/assert.ts";
 import type { ModelEvent } from "../../../runs/ports.ts";
 
 /**
- * A turn in one line: neighbouring deltas of a kind are joined, so that the same turn reads the same however it was
- * cut. `get_time#call_1(…)` is a function call, `~` marks a custom one.
+ * A turn in one line. Adjacent deltas of one type are joined, so that the result does not depend on how the turn was
+ * split. `get_time#call_1(…)` is a function call; `~` marks a custom call.
  */
 export function transcript(events: readonly ModelEvent[]): string {
   let line = "";

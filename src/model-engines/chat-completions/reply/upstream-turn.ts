@@ -12,11 +12,11 @@ import { EventQueue, type Flow } from "./event-queue.ts";
 import { sizeOfEvent } from "./event-size.ts";
 
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
-/** The body of an answer that was not streamed although a stream was asked for. */
+/** Maximal size of an answer that is not streamed, although a stream was requested. */
 const PLAIN_BODY_BYTES_MAX = 32 * 1024 * 1024;
 /**
- * Wait for token counts and the end mark once the server said why the answer ends; some never send either and keep the
- * connection.
+ * How long to wait for token counts and `[DONE]` after the finish reason. Some servers send neither and keep the
+ * connection open.
  */
 const END_MARK_WAIT_MS = 5000;
 
@@ -44,12 +44,14 @@ export interface TurnOptions {
 }
 
 /**
- * One call to the model server: undici's callbacks on one side, the batches of a turn on the other.
- * Built on `dispatch`, not `request`: a readable stream and a promise for each token would cost more than reading the
- * token.
+ * One call to the model server, from undici's callbacks to the batches of a turn. Uses `dispatch` instead of `request`,
+ * because a readable stream and a promise per token would cost more than reading the token.
  */
 export class UpstreamTurn implements Dispatcher.DispatchHandler {
-  /** Settles when the server has accepted or refused the turn. An aborted turn is accepted and empty. */
+  /**
+   * Resolves to the batches when the server accepts the turn, and rejects with `ModelError` when it refuses. An aborted
+   * turn resolves to no batches.
+   */
   readonly accepted: Promise<AsyncIterable<readonly ModelEvent[]>>;
   readonly #options: TurnOptions;
   readonly #stream: ChunkStream;
@@ -81,11 +83,11 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#phase.name === "ended") controller.abort(new TurnOver());
+    if (this.#phase.name === "ended") controller.abort(new TurnEnded());
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
-    controller.rawHeaders = null; // Nobody asks for them, and a stream may last.
+    controller.rawHeaders = null; // Not needed; frees memory for the length of the stream.
     if (this.#phase.name !== "awaiting_headers" || status < 200) return;
     if (status !== 200) this.#phase = { name: "collecting", status, headers, pieces: [], bytes: 0 };
     else if (/^text\/event-stream/i.test(String(headers["content-type"] ?? ""))) this.#beginStream();
@@ -105,7 +107,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
         return;
       case "awaiting_headers":
       case "ended":
-        if (bytes.length > 0) this.#hangUp(); // Nothing may follow the end mark but the end of the reply.
+        if (bytes.length > 0) this.#disconnect(); // After [DONE] only the end of the reply may follow.
         return;
     }
   }
@@ -120,7 +122,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.#phase.name === "ended") return;
     if (this.#phase.name === "collecting" && this.#phase.status !== 200)
-      this.#readCollected(this.#phase); // The status alone says enough.
+      this.#readCollected(this.#phase); // The status is enough to explain the refusal.
     else if (this.#phase.name === "streaming" && this.#endEarly()) return;
     else this.#fail(explainTransportError(error, this.#options.idleMs));
   }
@@ -131,8 +133,8 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * Without a media type that tells, the first character does: an object is a plain answer, markup none, anything else
-   * a stream.
+   * Decides by the first character if the content type does not: JSON is an unstreamed answer, `<` an HTML page,
+   * anything else a stream.
    */
   #decide(controller: Dispatcher.DispatchController, bytes: Buffer): void {
     const first = bytes.toString("latin1").trimStart()[0];
@@ -172,7 +174,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
     else this.#attempt(() => this.#readPlain(text));
   }
 
-  /** The server did not stream. Its one object has the shape of a chunk, with `message` for `delta`. */
+  /** Reads an unstreamed answer: one object in the shape of a chunk, with `message` instead of `delta`. */
   #readPlain(text: string): void {
     const { reader, context } = this.#options;
     const parsed = jsonOrUndefined(text);
@@ -190,12 +192,12 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
     try {
       read();
     } catch (error) {
-      this.#queue.push(this.#stream.take()); // What was said before the error was still said.
+      this.#queue.push(this.#stream.take()); // Events before the error are still valid.
       this.#fail(error);
     }
   }
 
-  /** Gives the reader what is ready. */
+  /** Passes the events that are ready to the reader. */
   #pass(): void {
     if (this.#phase.name !== "streaming") return;
     this.#queue.push(this.#stream.take());
@@ -211,13 +213,13 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
   readonly #timeOut = (): void => {
     if (this.#phase.name === "collecting" && this.#phase.status !== 200) return this.#readCollected(this.#phase);
     if (this.#phase.name === "streaming" && this.#endEarly()) {
-      this.#controller?.abort(new TurnOver());
+      this.#controller?.abort(new TurnEnded());
       return;
     }
     this.#fail(tooSlow(`did not finish its answer within ${this.#options.totalMs / 1000} s`));
   };
 
-  /** The turn is over for good; the reply's own last bytes may still come, so that the connection can be used again. */
+  /** Ends the turn normally. The rest of the reply is still read, so that the connection can be reused. */
   #end(): void {
     this.#settle();
     this.#queue.end();
@@ -229,24 +231,24 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
     this.#settle();
     if (isAccepted) this.#queue.fail(error);
     else this.#refuse(error instanceof ModelError ? error : brokenAnswer("sent an answer that could not be read"));
-    this.#hangUp();
+    this.#disconnect();
   }
 
   /**
-   * Not at once: undici may be reading the last bytes of a closed connection, and fails its own assertions if it is
-   * stopped there.
+   * Closes the connection, but not at once: undici may be reading the last bytes of a closed connection, where an abort
+   * would violate its assertions.
    */
-  #hangUp(): void {
-    setImmediate(() => this.#controller?.abort(new TurnOver()));
+  #disconnect(): void {
+    setImmediate(() => this.#controller?.abort(new TurnEnded()));
   }
 
-  /** The caller aborted or left: no event and no error, and the socket is closed at once. */
+  /** The caller aborted or stopped reading: ends the turn without event or error, and closes the socket at once. */
   readonly #stop = (): void => {
     if (this.#phase.name === "ended") return;
     this.#settle();
     this.#queue.end();
     this.#accept(this.#queue);
-    this.#controller?.abort(new TurnOver());
+    this.#controller?.abort(new TurnEnded());
   };
 
   #settle(): void {
@@ -256,7 +258,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Given to undici as the reason for closing a connection; never shown to anyone. */
-class TurnOver extends Error {
-  override readonly name = "TurnOver";
+/** The reason given to undici for closing a connection; never shown. */
+class TurnEnded extends Error {
+  override readonly name = "TurnEnded";
 }

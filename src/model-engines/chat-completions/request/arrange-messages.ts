@@ -5,12 +5,12 @@ import type { BackendProfile } from "../profile.ts";
 import type { ChatMessage, ChatPart, ChatToolCall } from "./chat-wire.ts";
 import { type Call, type CallOutput, callOutput, type HistoryStep } from "./history.ts";
 
-/** The reference's own chat completions refuse longer ids of calls. */
+/** The reference's chat completions refuse longer call ids. */
 const CALL_ID_CHARS_MAX = 40;
 
 /**
- * Puts the steps of a conversation into the order that chat templates demand: one system message first, what the
- * assistant said and called in one turn as one message, and each call's output directly after it.
+ * Arranges the steps of a conversation as chat templates require: one system message first, text and calls of an
+ * assistant turn in one message, and the outputs of its calls directly after it.
  */
 export function arrangeMessages(
   instructions: string | null,
@@ -30,11 +30,11 @@ export function arrangeMessages(
 }
 
 interface AssistantTurn {
-  /** Null: nothing was said. */
+  /** Null if the turn has no text. */
   text: string | null;
   reasoning: string | null;
   readonly calls: ChatToolCall[];
-  /** The outputs of `calls`, one each. */
+  /** The outputs of `calls`, in the same order. */
   readonly outputs: CallOutput[];
 }
 
@@ -79,11 +79,11 @@ class Arrangement {
     }
   }
 
-  /** Writes the turn out with the outputs of its calls, wherever in the history those stood. */
+  /** Adds the turn's message and the outputs of its calls, wherever those stood in the history. */
   endAssistantTurn(): void {
     const turn = this.#turn;
     this.#turn = null;
-    // Reasoning that led to nothing is of no use to a model.
+    // Reasoning without text or calls is useless to a model.
     if (turn === null || (turn.text === null && turn.calls.length === 0)) return;
     const reasoning = this.#profile.acceptsReasoning ? (turn.reasoning ?? "") : "";
     this.messages.push({
@@ -140,13 +140,13 @@ function wireCallId(callId: string): string {
     .slice(0, CALL_ID_CHARS_MAX - 5)}`;
 }
 
-/** The output of each call. Calls with one id get its outputs in order. */
+/** Finds the output of each call. Calls with the same id get its outputs in order. */
 function pairOutputs(steps: readonly HistoryStep[]): ReadonlyMap<Call, CallOutput> {
   const outputs = new Map<Call, CallOutput>();
   const waiting = new Map<string, WaitingCalls>();
   for (const step of steps) {
     if (step.type === "call") {
-      if (step.outputElse !== undefined) outputs.set(step, callOutput(step.callId, step.outputElse));
+      if (step.defaultOutput !== undefined) outputs.set(step, callOutput(step.callId, step.defaultOutput));
       const sameId = waiting.get(step.callId);
       if (sameId === undefined) waiting.set(step.callId, { calls: [step], answered: 0 });
       else sameId.calls.push(step);
@@ -165,13 +165,13 @@ interface WaitingCalls {
 }
 
 /**
- * The call that the next output answers: the first one that waits, but the latest of those that need no output, as
- * theirs follows at once.
+ * The call that the next output belongs to: the first unanswered one. Of calls with a default output it is the latest,
+ * because their outputs follow at once.
  */
 function takeCall(waiting: WaitingCalls | undefined): Call | undefined {
   if (waiting === undefined) return undefined;
   const latest = waiting.calls.at(-1);
-  if (latest?.outputElse !== undefined) return waiting.calls.pop();
+  if (latest?.defaultOutput !== undefined) return waiting.calls.pop();
   const first = waiting.calls[waiting.answered];
   waiting.answered++;
   return first;

@@ -1,4 +1,4 @@
-/** The request body of `POST /chat/completions`, as far as this adapter writes it. */
+/** The request body of `POST /chat/completions`, with the members that this adapter writes. */
 export interface ChatRequest {
   readonly model: string;
   readonly messages: readonly ChatMessage[];

@@ -1,6 +1,6 @@
 import type { ChatPart } from "./chat-wire.ts";
 
-/** One thing that happened in a conversation, in the few words that chat completions have for it. */
+/** One step of a conversation that chat completions can express. */
 export type HistoryStep =
   | { readonly type: "instruction"; readonly text: string }
   | { readonly type: "user"; readonly content: string | readonly ChatPart[] }
@@ -14,11 +14,11 @@ export interface Call {
   readonly callId: string;
   readonly name: string;
   readonly arguments: string;
-  /** What the output says if the history has none; absent: such a history is refused. */
-  readonly outputElse?: string;
+  /** The output if the history has none. Without it, a call without an output is refused. */
+  readonly defaultOutput?: string;
 }
 
-/** Tool messages hold text only; pictures and files follow in a user message. */
+/** The output of a call. Tool messages hold only text, so images and files follow in a user message. */
 export interface CallOutput {
   readonly type: "call_output";
   readonly callId: string;

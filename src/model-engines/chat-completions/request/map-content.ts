@@ -11,7 +11,7 @@ type AudioPart = Extract<InputPart, { type: "input_audio" }>;
 const TEXT_TYPES =
   /^(?:text\/|application\/(?:json|[\w.-]+\+json|xml|[\w.-]+\+xml|yaml|x-yaml|toml|javascript|typescript|sql|x-sh|csv|x-ndjson))/i;
 
-/** Content of a user message; one text alone becomes a plain string, the form that every server knows. */
+/** Maps the content of a user message. A single text becomes a plain string, which every server accepts. */
 export function mapContent(content: string | readonly InputPart[], path: string): string | readonly ChatPart[] {
   if (typeof content === "string") return content;
   const parts = content.map((part, position) => mapPart(part, `${path}[${position}]`));
@@ -42,7 +42,7 @@ export function mapImage(part: ImagePart, path: string): ChatPart {
   return { type: "image_url", image_url: detail === "auto" ? { url } : { url, detail } };
 }
 
-/** Files of text are read here, because few servers read files; others are passed on as they are. */
+/** Maps a file. Text files become text, because few servers read files; others are passed on unchanged. */
 function mapFile(part: FilePart, path: string): ChatPart {
   const fileData = part.file_data;
   if (fileData === null || fileData === undefined)

@@ -23,12 +23,12 @@ const OPENAI = chooseProfile(new URL("https://api.openai.com/v1"));
 const bodyOf = (changes: Partial<ModelRequest>, profile: BackendProfile = GENERIC) =>
   mapRequest(aRequest(changes), profile).body;
 
-/** Which messages the items become. */
+/** Checks the messages that the items become. */
 function check(items: ModelRequest["items"], expected: readonly unknown[], profile: BackendProfile = GENERIC): void {
   expect(bodyOf({ items }, profile).messages).toEqual(expected);
 }
 
-/** Which fields a request has beside the ones that every request has. */
+/** Checks the fields of a request besides those that every request has. */
 function checkFields(
   changes: Partial<ModelRequest>,
   expected: Readonly<Record<string, unknown>>,
@@ -71,7 +71,7 @@ const chatCall = (id: string, args = "{}", name = "get_time") => ({
 const PNG = "data:image/png;base64,iVBORw0KGgo=";
 
 describe("instructions", () => {
-  test("instructions and leading system and developer messages are one system message", () => {
+  test("instructions and leading system and developer messages become one system message", () => {
     const items: InputItem[] = [
       { type: "message", role: "developer", content: "B" },
       { type: "message", role: "system", content: [{ type: "input_text", text: "C" }] },
@@ -82,7 +82,7 @@ describe("instructions", () => {
       { role: "user", content: "Hi" },
     ]);
   });
-  test("later ones keep their place, in the role that the profile wants", () => {
+  test("later ones keep their place, with the role of the profile", () => {
     const items: ModelRequest["items"] = [user("Hi"), { type: "message", role: "developer", content: "Be brief" }];
     check(items, [
       { role: "user", content: "Hi" },
@@ -101,9 +101,9 @@ describe("instructions", () => {
 
 describe("user messages", () => {
   const says = (...content: MessagePart[]): InputItem => user(content);
-  test("one text alone is a string", () =>
+  test("a single text becomes a string", () =>
     check([says({ type: "input_text", text: "Hi" })], [{ role: "user", content: "Hi" }]));
-  test("pictures, sound and files become parts", () => {
+  test("images, audio and files become parts", () => {
     const pdf = "data:application/pdf;base64,JVBERg==";
     const items = [
       says(
@@ -157,7 +157,7 @@ describe("assistant turns", () => {
     content: [{ type: "reasoning_text", text }],
   });
 
-  test("reasoning, text and calls of a turn are one message, outputs follow", () => {
+  test("reasoning, text and calls of a turn become one message, followed by the outputs", () => {
     check(
       [
         user("Hi"),
@@ -183,7 +183,7 @@ describe("assistant turns", () => {
       ],
     );
   });
-  test("calls that follow an output are a further message", () => {
+  test("calls after an output become another message", () => {
     check(
       [user("Hi"), call("c1"), output("c1", "1"), call("c2"), output("c2", "2")],
       [
@@ -205,7 +205,7 @@ describe("assistant turns", () => {
       ],
     );
   });
-  test("an id that comes again in a later turn meets its own output", () => {
+  test("a call id that is used again gets its own output", () => {
     const messages = bodyOf({
       items: [call("c1"), output("c1", "first"), user("Again"), call("c1"), output("c1", "second")],
     }).messages;
@@ -214,7 +214,7 @@ describe("assistant turns", () => {
       "second",
     ]);
   });
-  test("a refusal is text, and reasoning that led to nothing is left out", () => {
+  test("a refusal becomes text, and reasoning without text or calls is left out", () => {
     check(
       [{ type: "message", role: "assistant", content: [{ type: "refusal", refusal: "No" }] }, thinks("Hm"), user("Hi")],
       [
@@ -224,7 +224,7 @@ describe("assistant turns", () => {
     );
     check([thinks("Hm"), user("Hi")], [{ role: "user", content: "Hi" }]);
   });
-  test("a summary stands in for reasoning that is not shown", () => {
+  test("the summary is sent if the reasoning text is missing", () => {
     const item: InputItem = { type: "reasoning", id: "rs_1", summary: [{ type: "summary_text", text: "S" }] };
     check([item, says("Hi")], [{ role: "assistant", content: "Hi", reasoning_content: "S" }]);
     check([item, says("Hi")], [{ role: "assistant", content: "Hi" }], OPENAI);
@@ -236,7 +236,7 @@ describe("assistant turns", () => {
       { param: "input", message: "No tool call found for function call output with call_id c1." },
     );
   });
-  test("pictures in a tool's output follow in a user message", () => {
+  test("images in a tool output follow in a user message", () => {
     const shows: InputItem = {
       type: "function_call_output",
       call_id: "c1",
@@ -265,7 +265,7 @@ describe("assistant turns", () => {
       ],
     );
   });
-  test("a custom call is wrapped, a namespaced one gets a flat name, a long id is shortened on both sides", () => {
+  test("a custom call is wrapped, a namespaced call gets a flat name, and a long id is shortened in call and output", () => {
     const id = "c".repeat(60);
     const messages = bodyOf({
       items: [
@@ -357,13 +357,13 @@ describe("items of hosted tools", () => {
     ],
   ];
   for (const [items, name, args, result] of pairs) {
-    test(`${items[0]?.type} is told as a call and its output`, () => {
+    test(`${items[0]?.type} becomes a call and its output`, () => {
       const [assistant, tool] = bodyOf({ items }).messages;
       expect(assistant).toMatchObject({ role: "assistant", tool_calls: [{ function: { name, arguments: args } }] });
       expect(tool).toMatchObject({ role: "tool", content: result });
     });
   }
-  test("a screen follows its computer call as a picture", () => {
+  test("a screenshot follows its computer call as an image", () => {
     const items: ModelRequest["items"] = [
       { type: "computer_call", call_id: "c1", actions: [{ type: "screenshot" }] },
       { type: "computer_call_output", call_id: "c1", output: { type: "computer_screenshot", image_url: PNG } },
@@ -390,12 +390,12 @@ describe("items of hosted tools", () => {
     ],
   ];
   for (const [item, text] of notes) {
-    test(`${item.type} is told in a sentence: ${text}`, () => check([item], [{ role: "assistant", content: text }]));
+    test(`${item.type} becomes a sentence: ${text}`, () => check([item], [{ role: "assistant", content: text }]));
   }
   for (const item of [{ type: "compaction", encrypted_content: "x" }, { type: "compaction_trigger" }] as const) {
     test(`${item.type} is refused`, () => checkRefused({ items: [user("Hi"), item] }, { param: "input[1]" }));
   }
-  test("reasoning that only its maker can read is refused", () => {
+  test("reasoning that another service encrypted is refused", () => {
     checkRefused(
       { items: [{ type: "reasoning", id: "rs_1", summary: [], encrypted_content: "x" }] },
       { code: "invalid_encrypted_content" },
@@ -449,7 +449,7 @@ describe("tools", () => {
     expect(toolNames.resolve("patch")).toEqual({ kind: "custom", name: "patch", namespace: null });
     expect(toolNames.resolve("crm__search")).toEqual({ kind: "function", name: "search", namespace: "crm" });
   });
-  test("a search for tools that the client runs becomes a function", () => {
+  test("a client-run tool search becomes a function", () => {
     const parameters = { type: "object", properties: { query: { type: "string" } } };
     const search: Tool = { type: "tool_search", execution: "client", description: "Finds tools", parameters };
     const { body, toolNames } = mapRequest(aRequest({ tools: [search] }), GENERIC);
@@ -458,19 +458,19 @@ describe("tools", () => {
     ]);
     expect(toolNames.resolve("tool_search").kind).toBe("tool_search");
   });
-  test("a flat name that is too long is shortened and still read back", () => {
+  test("a flat name that is too long is shortened and can be translated back", () => {
     const long = { ...crm, name: "n".repeat(60), tools: [{ ...getTime, name: "t".repeat(60) }] };
     const { body, toolNames } = mapRequest(aRequest({ tools: [long] }), GENERIC);
     const name = body.tools?.[0]?.function.name ?? "";
     expect(name.length).toBe(64);
     expect(toolNames.resolve(name)).toEqual({ kind: "function", name: "t".repeat(60), namespace: "n".repeat(60) });
   });
-  test("two tools of the same flat name are told apart", () => {
+  test("two tools with the same flat name get different names", () => {
     const clash = [{ ...getTime, name: "crm__search" }, crm];
     const names = mapRequest(aRequest({ tools: clash }), GENERIC).body.tools?.map((tool) => tool.function.name);
     expect(new Set(names).size).toBe(2);
   });
-  test("a hosted tool is refused by its place", () => {
+  test("a hosted tool is refused, and the error names its index", () => {
     checkRefused({ tools: [getTime, { type: "local_shell" }] }, { code: "unsupported_parameter", param: "tools[1]" });
   });
   test("a tool in a namespace of its own name keeps its name and is described once", () => {
@@ -502,7 +502,7 @@ describe("tools", () => {
     ],
   ];
   for (const [choice, expected] of choices) {
-    test(`tool_choice ${JSON.stringify(choice)} is said as ${JSON.stringify(expected)}`, () =>
+    test(`tool_choice ${JSON.stringify(choice)} becomes ${JSON.stringify(expected)}`, () =>
       expect(bodyOf({ tools, toolChoice: choice }).tool_choice).toEqual(expected));
   }
   test("allowed_tools leaves the other tools out", () => {
@@ -524,7 +524,7 @@ describe("tools", () => {
     });
     expect(body.tools?.map((tool) => tool.function.name)).toEqual(["crm__search"]);
   });
-  test("a choice of a tool that is not offered, or of a hosted one, is refused", () => {
+  test("a choice of an unknown or hosted tool is refused", () => {
     checkRefused(
       { tools, toolChoice: { type: "function", name: "x" } },
       { param: "tool_choice", message: "Tool choice 'x' not found in 'tools' parameter." },
@@ -534,15 +534,15 @@ describe("tools", () => {
       { code: "unsupported_parameter", param: "tool_choice" },
     );
   });
-  test("parallel calls are mentioned with tools only", () => {
+  test("parallel_tool_calls is sent only with tools", () => {
     expect(bodyOf({ tools, parallelToolCalls: false }).parallel_tool_calls).toBe(false);
     expect(bodyOf({ parallelToolCalls: false }).parallel_tool_calls).toBeUndefined();
   });
 });
 
 describe("settings", () => {
-  test("a plain request sends nothing but what it must", () => checkFields({}, {}));
-  test("formats of text", () => {
+  test("a plain request has only the required fields", () => checkFields({}, {}));
+  test("text formats and verbosity are mapped", () => {
     const schema = { type: "object" };
     const format = { type: "json_schema", name: "n", schema, strict: true, description: "d" } as const;
     checkFields(
@@ -561,7 +561,7 @@ describe("settings", () => {
       { response_format: { type: "json_object" } },
     );
   });
-  test("sampling", () => {
+  test("sampling parameters are mapped", () => {
     checkFields(
       {
         temperature: 1,
@@ -584,11 +584,11 @@ describe("settings", () => {
     );
     checkFields({ topLogprobs: 0 }, { logprobs: true });
   });
-  test("the limit of the output goes by the name that the server knows", () => {
+  test("max_output_tokens gets the name that the server knows", () => {
     checkFields({ maxOutputTokens: 50 }, { max_tokens: 50 });
     checkFields({ maxOutputTokens: 50 }, { max_completion_tokens: 50 }, OPENAI);
   });
-  test("fields of one vendor go to that vendor only, and metadata stays here", () => {
+  test("vendor fields go to their vendor only, and metadata is not sent", () => {
     const changes = { serviceTier: "flex", promptCacheKey: "k", metadata: { a: "b" } };
     checkFields(changes, {});
     checkFields(changes, { service_tier: "flex", prompt_cache_key: "k" }, OPENAI);

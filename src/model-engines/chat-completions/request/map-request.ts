@@ -8,18 +8,18 @@ import { mapTools } from "./map-tools.ts";
 import { readItem } from "./read-items.ts";
 import { ToolNames } from "./tool-names.ts";
 
-/** Verbosity that every model has unasked. */
+/** The default verbosity, which is not sent. */
 const USUAL_VERBOSITY = "medium";
-/** Service tiers that say no more than silence does. */
+/** Default service tiers, which are not sent. */
 const USUAL_TIERS: ReadonlySet<string> = new Set(["auto", "default"]);
 
 export interface MappedRequest {
   readonly body: ChatRequest;
-  /** By which the names of called tools are read back. */
+  /** Translates the names of called tools back. */
   readonly toolNames: ToolNames;
 }
 
-/** Says a turn in the words of chat completions. Pure. Throws `ModelError` for what has no words there. */
+/** Maps a turn to a chat-completions request. Pure. Throws `ModelError` for anything that cannot be expressed there. */
 export function mapRequest(request: ModelRequest, profile: BackendProfile): MappedRequest {
   const toolNames = new ToolNames();
   const steps = request.items.flatMap(readItem);
@@ -27,7 +27,7 @@ export function mapRequest(request: ModelRequest, profile: BackendProfile): Mapp
     model: request.model,
     messages: arrangeMessages(request.instructions, steps, profile),
     stream: true,
-    stream_options: { include_usage: true }, // Without it most servers never tell token counts of a stream.
+    stream_options: { include_usage: true }, // Most servers send no token counts without it.
     ...toolFields(request, toolNames),
     ...textFields(request),
     ...samplingFields(request, profile),
@@ -42,7 +42,7 @@ function toolFields(request: ModelRequest, names: ToolNames): Partial<ChatReques
   const { tools, choice } = mapToolChoice(request.toolChoice, uniqueByName(all), names);
   return {
     tools,
-    ...(choice === "auto" ? {} : { tool_choice: choice }), // What servers assume; some refuse to hear it said.
+    ...(choice === "auto" ? {} : { tool_choice: choice }), // The default; some servers refuse it if sent.
     parallel_tool_calls: request.parallelToolCalls,
   };
 }
@@ -85,7 +85,7 @@ function samplingFields(request: ModelRequest, profile: BackendProfile): Partial
   const { effort } = request.reasoning;
   return {
     ...(maxOutputTokens === null ? {} : { [profile.outputLimitField]: maxOutputTokens }),
-    ...(temperature === null ? {} : { temperature }), // Also when it is 1: the defaults of local servers are their own.
+    ...(temperature === null ? {} : { temperature }), // Even if it is 1: local servers have other defaults.
     ...(topP === null ? {} : { top_p: topP }),
     ...(presencePenalty === null || presencePenalty === 0 ? {} : { presence_penalty: presencePenalty }),
     ...(frequencyPenalty === null || frequencyPenalty === 0 ? {} : { frequency_penalty: frequencyPenalty }),
@@ -94,7 +94,7 @@ function samplingFields(request: ModelRequest, profile: BackendProfile): Partial
   };
 }
 
-/** `metadata` stays here: the reference's own chat completions refuse it unless they store the turn. */
+/** `metadata` is not sent, because the reference's chat completions refuse it unless they store the turn. */
 function vendorFields(request: ModelRequest, profile: BackendProfile): Partial<ChatRequest> {
   const { user, promptCacheKey, serviceTier } = request;
   return {

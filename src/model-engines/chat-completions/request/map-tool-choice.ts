@@ -9,7 +9,7 @@ export interface ChosenTools {
   readonly choice: ChatToolChoice;
 }
 
-/** `allowed_tools` has no counterpart that all servers know: the other tools are left out of the request. */
+/** Not all servers know `allowed_tools`, so the other tools are left out of the request. */
 export function mapToolChoice(choice: ToolChoice, tools: readonly ChatTool[], names: ToolNames): ChosenTools {
   if (typeof choice === "string") return { tools, choice };
   switch (choice.type) {
@@ -32,10 +32,7 @@ export function mapToolChoice(choice: ToolChoice, tools: readonly ChatTool[], na
   }
 }
 
-/**
- * Flat names of tools by what a choice calls them: both lists can be long, so that neither is searched for each entry
- * of the other.
- */
+/** Index from the names in a tool choice to flat names. Avoids quadratic time, because both lists can be long. */
 class NamedTools {
   readonly #byName = new Map<string, string[]>();
   readonly #found = new Set<readonly string[]>();
@@ -49,8 +46,8 @@ class NamedTools {
   }
 
   /**
-   * The flat names that an entry means: of one function or custom tool, or of all tools of a namespace. Throws if there
-   * are none; none the second time.
+   * The flat names that an entry means: one tool, or all tools of a namespace. Empty if the entry was looked up before.
+   * Throws `ModelError` if no tool fits.
    */
   find(entry: Readonly<Record<string, unknown>>): readonly string[] {
     const shown = textOrNull(entry["name"]) ?? textOrNull(entry["server_label"]) ?? String(entry["type"]);

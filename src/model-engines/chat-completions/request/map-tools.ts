@@ -7,7 +7,7 @@ import type { ToolNames } from "./tool-names.ts";
 type AnyTool = Tool | ToolInput;
 type FunctionTool = Extract<AnyTool, { type: "function" }>;
 type CustomTool = Extract<AnyTool, { type: "custom" }>;
-/** A function or custom tool, possibly out of a namespace. */
+/** A function or custom tool, possibly of a namespace. */
 type CallableTool = FunctionTool | CustomTool | Extract<AnyTool, { type: "namespace" }>["tools"][number];
 
 const NO_PARAMETERS = { type: "object", properties: {} } as const;
@@ -20,7 +20,7 @@ const CUSTOM_PARAMETERS = {
   additionalProperties: false,
 } as const;
 
-/** Gives the tools the shape of functions and registers their names. */
+/** Maps the tools to functions and registers their names. */
 export function mapTools(tools: readonly AnyTool[], names: ToolNames): ChatTool[] {
   return tools.flatMap((tool, position) => {
     switch (tool.type) {
@@ -43,7 +43,8 @@ export function mapTools(tools: readonly AnyTool[], names: ToolNames): ChatTool[
 function mapCallable(tool: CallableTool, namespace: string | null, group: string, names: ToolNames): ChatTool {
   const name = names.add({ kind: tool.type, name: tool.name, namespace });
   const note = tool.type === "custom" ? formatNote(tool) : outputNote(tool);
-  const said = new Set([group, tool.description ?? "", note]); // A namespace may repeat what its only tool says.
+  // A namespace may repeat the description of its only tool.
+  const said = new Set([group, tool.description ?? "", note]);
   const description = [...said].filter((text) => text !== "").join("\n\n");
   const shown = description === "" ? {} : { description };
   if (tool.type === "custom") return { type: "function", function: { name, ...shown, parameters: CUSTOM_PARAMETERS } };
@@ -59,14 +60,14 @@ function mapCallable(tool: CallableTool, namespace: string | null, group: string
   };
 }
 
-/** Only searches that the client runs come this far. */
+/** Maps a tool search that the client runs; others are handled before. */
 function mapToolSearch(tool: Extract<AnyTool, { type: "tool_search" }>, names: ToolNames): ChatTool {
   const name = names.add({ kind: "tool_search", name: "tool_search", namespace: null });
   const parameters = isRecord(tool.parameters) ? tool.parameters : NO_PARAMETERS;
   return { type: "function", function: { name, description: tool.description ?? TOOL_SEARCH_DESCRIPTION, parameters } };
 }
 
-/** A grammar cannot be enforced through a function's schema, so the model is told. */
+/** Describes the grammar to the model, because a function's schema cannot enforce it. */
 function formatNote(tool: Pick<CustomTool, "format">): string {
   const { format } = tool;
   if (format === null || format === undefined || format.type === "text") return "";

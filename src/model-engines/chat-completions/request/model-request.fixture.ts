@@ -1,6 +1,6 @@
 import type { ModelRequest } from "../../../runs/ports.ts";
 
-/** A request that asks for nothing special. */
+/** A request with default settings. */
 export function aRequest(changes: Partial<ModelRequest> = {}): ModelRequest {
   return {
     model: "m",

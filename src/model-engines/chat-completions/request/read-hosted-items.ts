@@ -7,9 +7,7 @@ import { flatName } from "./tool-names.ts";
 
 type Item<Type> = Extract<InputItem, { type: Type }>;
 
-/**
- * Items of tools that chat completions do not know. A model is told of them as of calls of functions, or in a sentence.
- */
+/** Items of tools that chat completions do not know. They become function calls with outputs, or a sentence. */
 type HostedItem = Item<
   | "web_search_call"
   | "file_search_call"
@@ -36,7 +34,7 @@ type HostedItem = Item<
   | "multi_agent_call_output"
 >;
 
-/** The id under which a search of tools and its output meet if neither names a call. */
+/** The call id of a tool search and its output if they have none. */
 const TOOL_SEARCH_CALL_ID = "tool_search";
 
 export function readHostedItem(item: HostedItem, path: string): readonly HistoryStep[] {
@@ -68,7 +66,7 @@ export function readHostedItem(item: HostedItem, path: string): readonly History
     case "local_shell_call":
       return [call(item.id ?? item.call_id, "local_shell", item.action)];
     case "local_shell_call_output":
-      return [callOutput(item.id, item.output)]; // It names the item of its call, not the call.
+      return [callOutput(item.id, item.output)]; // Its id is that of the call's item, not the call id.
     case "shell_call":
       return [call(item.call_id, "shell", item.action)];
     case "shell_call_output":
@@ -96,11 +94,11 @@ export function readHostedItem(item: HostedItem, path: string): readonly History
   }
 }
 
-/** The server's own searches may come back without what they found. */
+/** A search without a call id was run by a server and may lack its output, so it has a default one. */
 function readToolSearch({ call_id: callId, arguments: args }: Item<"tool_search_call">): Call {
   const isOwn = callId === null || callId === undefined;
   const search = call(isOwn ? TOOL_SEARCH_CALL_ID : callId, "tool_search", args);
-  return isOwn ? { ...search, outputElse: "The tools that were found were not kept." } : search;
+  return isOwn ? { ...search, defaultOutput: "The tools that were found were not kept." } : search;
 }
 
 function readFileSearch(item: Item<"file_search_call">, path: string): readonly HistoryStep[] {

@@ -10,11 +10,12 @@ import { flatName } from "./tool-names.ts";
 type Item<Type> = Extract<InputItem, { type: Type }>;
 type Message = Extract<InputItem, { role: unknown; content: unknown }>;
 type MessagePart = Exclude<Message["content"], string>[number];
-/** Custom tools answer in the same forms. */
+/** Outputs of custom tools have the same form. */
 type ToolOutput = Item<"function_call_output">["output"];
 
 /**
- * What an item means to a chat-completions server. Throws for what it cannot be told; nothing is left out in silence.
+ * Reads an item as steps of the history. Throws `ModelError` for content that cannot be expressed, instead of dropping
+ * it.
  */
 export function readItem(item: InputItem, position: number): HistoryStep | readonly HistoryStep[] {
   if (isMessage(item)) return readText(item) ?? readMessage(item, `input[${position}].content`);
@@ -46,8 +47,8 @@ function readOther(item: Exclude<InputItem, Message>, path: string): readonly Hi
     case "function_call_output":
     case "custom_tool_call_output":
       return [readToolOutput(item.call_id ?? "", item.output, `${path}.output`)];
-    case "additional_tools": // Its tools are offered with the others.
-    case "configuration_update": // Its settings are those of the turn.
+    case "additional_tools": // Its tools are sent with the others.
+    case "configuration_update": // Its settings are part of the request.
       return [];
     case undefined:
     case null:
@@ -72,7 +73,7 @@ function isMessage(item: InputItem): item is Message {
   return "role" in item && "content" in item;
 }
 
-/** A message of one text, as most are; null for any other. */
+/** Reads a message with a single text, as most are; null for any other. */
 function readText({ role, content }: Message): HistoryStep | null {
   if (typeof content === "string") return textStep(role, content);
   const [part] = content;
@@ -100,7 +101,7 @@ function textStep(role: Message["role"], text: string): HistoryStep {
   }
 }
 
-/** Text of an answer put into a user message reads like any other text. */
+/** Output text inside a user message is read as input text. */
 function inputPart(part: MessagePart, path: string): Exclude<MessagePart, { type: "output_text" | "refusal" }> {
   if (part.type === "output_text") return { type: "input_text", text: part.text };
   if (part.type === "refusal")

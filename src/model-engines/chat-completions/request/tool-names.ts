@@ -1,21 +1,21 @@
 import { createHash } from "node:crypto";
 
-/** Chat-completions servers accept tool names of `[A-Za-z0-9_-]` up to this length. */
+/** Chat-completions servers accept tool names of up to 64 characters in `[A-Za-z0-9_-]`. */
 const NAME_CHARS_MAX = 64;
 const HASH_CHARS = 8;
 
-/** The tool a client knows, behind the name a model server was given for it. */
+/** A tool as the client names it. */
 export interface CalledTool {
   readonly kind: "function" | "custom" | "tool_search";
   readonly name: string;
   readonly namespace: string | null;
 }
 
-/** The reversible map between tools and the flat names under which a model server sees them. */
+/** Translates between the client's tools and the flat names that the model server gets. */
 export class ToolNames {
   readonly #tools = new Map<string, CalledTool>();
 
-  /** Registers a tool and gives its flat name back. */
+  /** Registers a tool and returns its flat name. */
   add(tool: CalledTool): string {
     const flat = flatName(tool.namespace, tool.name);
     const taken = this.#tools.get(flat);
@@ -29,15 +29,15 @@ export class ToolNames {
     return this.#tools.has(name);
   }
 
-  /** A name nobody registered is a function that the model made up; the client decides what to say to that. */
+  /** The tool of a flat name. An unknown name was invented by the model and is passed to the client as a function. */
   resolve(name: string): CalledTool {
     return this.#tools.get(name) ?? { kind: "function", name, namespace: null };
   }
 }
 
 /**
- * Depends on nothing but its arguments, so that calls in history keep their names even when their tool is gone.
- * A tool that joined in has a namespace of its own name, which tells the model nothing.
+ * Depends only on its arguments, so that calls in the history keep their names even if their tool is gone. A tool that
+ * an input item added has a namespace of its own name, which is left out.
  */
 export function flatName(namespace: string | null | undefined, name: string): string {
   const isPlain = namespace === null || namespace === undefined || namespace === "" || namespace === name;

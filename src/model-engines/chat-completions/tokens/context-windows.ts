@@ -4,14 +4,14 @@ import { askServer, type ServerAddress } from "../ask-server.ts";
 import { isList, type JsonObject } from "../json-values.ts";
 
 const ASK_MS_MAX = 3000;
-/** A model may be loaded anew with another window. */
+/** A model may be reloaded with another window. */
 const FRESH_MS = 5 * 60_000;
 const MODELS_MAX = 1000;
 const REPLY_BYTES_MAX = 8 * 1024 * 1024;
-/** What servers call it in their lists of models. */
+/** The names of the window in lists of models. */
 const LIST_FIELDS = ["max_model_len", "context_length", "context_window", "max_context_length"];
 
-/** How many tokens the models of a server take, asked for at most once in some minutes for each. */
+/** The context windows of a server's models in tokens, cached for five minutes each. */
 export class ContextWindows {
   readonly #server: ServerAddress;
   readonly #known = new LRUCache<string, { readonly window: number | null }>({ max: MODELS_MAX, ttl: FRESH_MS });
@@ -20,7 +20,7 @@ export class ContextWindows {
     this.#server = server;
   }
 
-  /** Null where the server does not tell. Never rejects. */
+  /** The window of a model, or null if the server does not say. Never rejects. */
   async read(model: string, signal: AbortSignal): Promise<number | null> {
     const known = this.#known.get(model);
     if (known !== undefined) return known.window;
@@ -33,7 +33,7 @@ export class ContextWindows {
     return window;
   }
 
-  /** vLLM and many gateways. */
+  /** vLLM and many gateways say it in the list of models. */
   async #fromList(model: string, signal: AbortSignal): Promise<number | null> {
     const list = await this.#ask({ path: `${this.#server.apiPath}/models` }, signal);
     const entries = list === null ? [] : (list["data"] ?? list["models"]);
@@ -42,7 +42,7 @@ export class ContextWindows {
     return LIST_FIELDS.map((field) => positive(entry[field])).find((size) => size !== null) ?? null;
   }
 
-  /** llama.cpp: what one of its slots holds. */
+  /** llama.cpp: the context size of one slot. */
   async #fromLlamaCpp(model: string, signal: AbortSignal): Promise<number | null> {
     const props = await this.#ask(
       { path: `${this.#server.rootPath}/props?model=${encodeURIComponent(model)}` },
@@ -52,7 +52,9 @@ export class ContextWindows {
     return isRecord(settings) ? positive(settings["n_ctx"]) : null;
   }
 
-  /** Ollama: what the loaded model has, else what its file sets, else what the model could have. */
+  /**
+   * Ollama: the window of the loaded model, else the setting in its model file, else the window it was trained with.
+   */
   async #fromOllama(model: string, signal: AbortSignal): Promise<number | null> {
     const shown = await this.#ask({ path: `${this.#server.rootPath}/api/show`, body: { model } }, signal);
     if (shown === null) return null;
@@ -73,13 +75,13 @@ export class ContextWindows {
   }
 }
 
-/** `parameters` are lines of a model file: `num_ctx 8192`. */
+/** `parameters` are lines of the model file, such as `num_ctx 8192`. */
 function parameterOf(shown: JsonObject): number | null {
   const { parameters } = shown;
   return typeof parameters === "string" ? positive(Number(/^num_ctx\s+(\d+)/m.exec(parameters)?.[1])) : null;
 }
 
-/** `model_info` names it by architecture: `llama.context_length`. */
+/** `model_info` prefixes it with the architecture, such as `llama.context_length`. */
 function trainedOf(shown: JsonObject): number | null {
   const { model_info: info } = shown;
   if (!isRecord(info)) return null;

@@ -5,21 +5,21 @@ import type { ChatMessage, ChatPart, ChatRequest } from "../request/chat-wire.ts
 
 type PartOf<T extends ChatPart["type"]> = Extract<ChatPart, { type: T }>;
 
-/** What templates put around each message, and around each call of a tool. */
+/** Tokens that chat templates add around each message. */
 const MESSAGE_TOKENS = 4;
-/** What they put before the answer. */
+/** Tokens that chat templates add before the answer. */
 const ANSWER_START_TOKENS = 3;
-/** As the reference counts recordings: ten tokens a second. */
+/** The reference counts ten tokens per second of audio. */
 const AUDIO_TOKENS_PER_SECOND = 10;
 const MP3_BYTES_PER_SECOND = 16_000;
 const WAV_BYTES_PER_SECOND = 32_000;
-/** A page of a document is shown to a model as its text and as a picture. */
+/** A page of a document is given to a model as text and as an image. */
 const PAGE_TOKENS = 1300;
 const PAGE = /\/Type\s*\/Page(?![a-zA-Z])/g;
-/** Headers of pictures are at the beginning; some cameras put a preview before them. */
+/** Enough for the header of an image. Some cameras put a preview before it. */
 const IMAGE_HEAD_BASE64_CHARS = 256 * 1024;
 
-/** About how many tokens a turn takes, by the tokenizer of the model's family, or the nearest that is kept here. */
+/** Estimates the tokens of a turn with the tokenizer of the model's family, or a similar one. */
 export async function estimateChatTokens(chat: ChatRequest, signal: AbortSignal): Promise<number> {
   const tokenizer = await loadTokenizer(chat.model);
   const texts = [...chat.messages.flatMap(textsOf), ...(chat.tools ?? []).map((tool) => JSON.stringify(tool))];
@@ -27,7 +27,7 @@ export async function estimateChatTokens(chat: ChatRequest, signal: AbortSignal)
   return around + (await tokenizer.count(texts, signal));
 }
 
-/** About how many tokens the pictures, files and recordings of a turn take. */
+/** Estimates the tokens of the images, files and recordings of a turn. */
 export function estimateAttachmentTokens({ model, messages }: ChatRequest): number {
   return messages.flatMap(partsOf).reduce((sum, part) => sum + attachmentTokens(model, part), 0);
 }
@@ -74,7 +74,7 @@ function secondsOf({ input_audio: { data, format } }: PartOf<"input_audio">): nu
   return bytes / (perSecond > 0 ? perSecond : WAV_BYTES_PER_SECOND);
 }
 
-/** Pages that a document names openly; there is at least one. */
+/** The number of uncompressed page objects in a PDF, at least 1. */
 function pagesOf({ file: { file_data: data } }: PartOf<"file">): number {
   const bytes = Buffer.from(data.slice(data.indexOf(",") + 1), "base64");
   return Math.max(1, bytes.toString("latin1").match(PAGE)?.length ?? 0);

@@ -4,74 +4,74 @@ import { askServer, isNotOffered, type ServerAddress, type ServerReply } from ".
 import { isList } from "../json-values.ts";
 import type { ChatRequest } from "../request/chat-wire.ts";
 
-/** A count takes a fraction of a second where it is offered; the answer waits for it. */
+/** A count usually takes a fraction of a second; the answer waits for it. */
 const COUNT_MS_MAX = 5000;
-/** How long it is remembered that a server offers nothing: it may be replaced by another. */
-const FORGET_MS = 10 * 60_000;
-/** The same where it only failed to answer. */
-const FORGET_FAILURE_MS = 60_000;
-/** A token is a number of at most seven digits in the reply. */
+/** How long a server without a counting endpoint is not asked again. */
+const RETRY_ABSENT_MS = 10 * 60_000;
+/** How long a server that failed to answer is not asked again. */
+const RETRY_FAILED_MS = 60_000;
+/** Enough for several million tokens, each a number in the reply. */
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;
 
-/** The turn to count, in both forms. */
+/** The turn to count, as our request and as a chat-completions request. */
 export interface CountedTurn {
   readonly request: ModelRequest;
   readonly chat: ChatRequest;
 }
 
-/** `absent`: this server has no such thing. `failed`: not this time. */
+/** The count; `absent` if the server has no such endpoint; `failed` if it failed this time. */
 type Outcome = number | "absent" | "failed";
-interface Way {
-  /** Whether pictures, files and recordings are in its count; otherwise texts and little more. */
+interface CountMethod {
+  /** Whether the count includes images, files and recordings. */
   readonly countsAttachments: boolean;
   readonly ask: (server: ServerAddress, turn: CountedTurn, signal: AbortSignal) => Promise<Outcome>;
 }
 
-/** Tokens of a prompt by the model server's own count. */
+/** The model server's own count of a turn. */
 export interface ServerCount {
   readonly tokens: number;
   readonly countsAttachments: boolean;
 }
 
-/** Asks a model server how many tokens a turn takes. What a server offers is found out once. */
+/** Asks a model server for the tokens of a turn. Remembers which method the server supports. */
 export class ServerTokenCount {
   readonly #server: ServerAddress;
-  readonly #ways: readonly Way[];
-  #known: Way | null = null;
+  readonly #methods: readonly CountMethod[];
+  #known: CountMethod | null = null;
   #noneUntilMs = 0;
 
-  /** `isReference`: the reference's own hosts have one way, and are not asked for others'. */
+  /** `isReference` says that the server is the reference, which has one method and is not asked for others. */
   constructor(server: ServerAddress, isReference: boolean) {
     this.#server = server;
-    this.#ways = isReference ? [BY_RESPONSES] : [BY_CHAT_TOKENIZER, BY_TEMPLATE, BY_RESPONSES];
+    this.#methods = isReference ? [BY_RESPONSES] : [BY_CHAT_TOKENIZER, BY_TEMPLATE, BY_RESPONSES];
   }
 
-  /** Null where the server does not tell. */
+  /** The count of a turn, or null if the server does not count. */
   async count(turn: CountedTurn, signal: AbortSignal): Promise<ServerCount | null> {
     if (this.#known === null && performance.now() < this.#noneUntilMs) return null;
     const limited = AbortSignal.any([signal, AbortSignal.timeout(COUNT_MS_MAX)]);
-    const ways = this.#known === null ? this.#ways : [this.#known];
+    const methods = this.#known === null ? this.#methods : [this.#known];
     let isAnyUnsure = false;
-    for (const way of ways) {
-      const outcome = await way.ask(this.#server, turn, limited);
+    for (const method of methods) {
+      const outcome = await method.ask(this.#server, turn, limited);
       if (typeof outcome === "number") {
-        this.#known = way;
-        return { tokens: outcome, countsAttachments: way.countsAttachments };
+        this.#known = method;
+        return { tokens: outcome, countsAttachments: method.countsAttachments };
       }
-      if (outcome === "absent" && this.#known === way) this.#known = null;
+      if (outcome === "absent" && this.#known === method) this.#known = null;
       isAnyUnsure ||= outcome === "failed";
     }
     if (this.#known === null && !signal.aborted)
-      this.#noneUntilMs = performance.now() + (isAnyUnsure ? FORGET_FAILURE_MS : FORGET_MS);
+      this.#noneUntilMs = performance.now() + (isAnyUnsure ? RETRY_FAILED_MS : RETRY_ABSENT_MS);
     return null;
   }
 }
 
-const BY_CHAT_TOKENIZER: Way = { ask: countByChatTokenizer, countsAttachments: false };
-const BY_TEMPLATE: Way = { ask: countByTemplate, countsAttachments: false };
-const BY_RESPONSES: Way = { ask: countByResponses, countsAttachments: true };
+const BY_CHAT_TOKENIZER: CountMethod = { ask: countByChatTokenizer, countsAttachments: false };
+const BY_TEMPLATE: CountMethod = { ask: countByTemplate, countsAttachments: false };
+const BY_RESPONSES: CountMethod = { ask: countByResponses, countsAttachments: true };
 
-/** vLLM: `/tokenize` with messages applies the chat template and counts. */
+/** vLLM: `/tokenize` applies the chat template to the messages and counts. */
 async function countByChatTokenizer(
   server: ServerAddress,
   { chat }: CountedTurn,
@@ -84,11 +84,11 @@ async function countByChatTokenizer(
     { path: `${server.rootPath}/tokenize`, body, replyBytesMax: REPLY_BYTES_MAX },
     signal,
   );
-  // llama.cpp has the same path for plain text, finds none and counts nothing; it does not say `count`.
+  // llama.cpp has the same path for plain text. Its reply has no `count`.
   return outcomeOf(reply, (value) => (isRecord(value) ? (countOf(value["count"]) ?? "absent") : "absent"));
 }
 
-/** llama.cpp: `/apply-template` makes the prompt, `/tokenize` splits it. */
+/** llama.cpp: `/apply-template` makes the prompt, and `/tokenize` splits it. */
 async function countByTemplate(server: ServerAddress, { chat }: CountedTurn, signal: AbortSignal): Promise<Outcome> {
   const { stream: _stream, stream_options: _options, ...turn } = chat;
   const made = await askServer(
@@ -107,7 +107,7 @@ async function countByTemplate(server: ServerAddress, { chat }: CountedTurn, sig
   return outcomeOf(reply, (value) => (isRecord(value) && isList(value["tokens"]) ? value["tokens"].length : "absent"));
 }
 
-/** Servers of the Responses API count its requests. */
+/** Servers of the Responses API: `/responses/input_tokens` counts. */
 async function countByResponses(
   server: ServerAddress,
   { request }: CountedTurn,
