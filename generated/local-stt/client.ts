@@ -22,17 +22,17 @@ export class LocalSttClient {
     return this.#send({ operationId: "format", method: "POST", path: "/format", query: {}, bodyKind: "json", body, accept: "json" }, options);
   }
 
-  /** `GET /healthz` Say whether speech can be transcribed */
+  /** `GET /healthz` Check whether speech can be transcribed */
   getHealth(options?: RequestOptions): Promise<Schema.Health> {
     return this.#send({ operationId: "getHealth", method: "GET", path: "/healthz", query: {}, accept: "json" }, options);
   }
 
-  /** `GET /metrics` Show counters for monitoring */
+  /** `GET /metrics` Get metrics */
   getMetrics(options?: RequestOptions): Promise<string> {
     return this.#send({ operationId: "getMetrics", method: "GET", path: "/metrics", query: {}, accept: "text" }, options);
   }
 
-  /** `POST /stream/transcribe` Transcribe while the audio is still coming */
+  /** `POST /stream/transcribe` Transcribe while the audio is arriving */
   streamTranscription(body: AsyncIterable<Schema.SttClientMessage>, query?: { readonly interim?: boolean }, options?: RequestOptions): Promise<EventStream<Schema.SttServerMessage>> {
     return this.#send({ operationId: "streamTranscription", method: "POST", path: "/stream/transcribe", query: query ?? {}, bodyKind: "lines", body, accept: "lines" }, options);
   }
@@ -47,7 +47,7 @@ export class LocalSttClient {
     return this.#send({ operationId: "transcribe", method: "POST", path: "/transcribe", query: {}, bodyKind: "form", body, accept: "json" }, options);
   }
 
-  /** `GET /version` Say what is running */
+  /** `GET /version` Show what runs on this server */
   getVersion(options?: RequestOptions): Promise<Schema.Version> {
     return this.#send({ operationId: "getVersion", method: "GET", path: "/version", query: {}, accept: "json" }, options);
   }

@@ -7,7 +7,7 @@ import type {
   CloudInterimMessage,
 } from "./types.ts";
 
-/** What a client may send. */
+/** The messages of a client. */
 export type ReceiveCloudAudio =
   | CloudAudioMessage
   | CloudHeartbeatMessage;
@@ -18,7 +18,7 @@ export const receiveCloudAudioTypes = [
   "heartbeat",
 ] as const;
 
-/** What the service sends. */
+/** The messages of the service. */
 export type SendCloudTranscript =
   | CloudInterimMessage
   | CloudFinalMessage

@@ -11,7 +11,7 @@ import type {
   TranscriptPartialMessage,
 } from "./types.ts";
 
-/** What a client may send as lines. */
+/** The lines of a client. */
 export type ReceiveNdjson =
   | ChunkMessage
   | FlushMessage
@@ -24,7 +24,7 @@ export const receiveNdjsonTypes = [
   "end",
 ] as const;
 
-/** What the server sends as lines. */
+/** The lines of the server. */
 export type SendNdjson =
   | HelloMessage
   | AckMessage
@@ -43,7 +43,7 @@ export const sendNdjsonTypes = [
   "error",
 ] as const;
 
-/** What a client may send as frames. */
+/** The frames of a client. */
 export type ReceiveWebSocket =
   | ChunkMessage
   | FlushMessage
@@ -56,7 +56,7 @@ export const receiveWebSocketTypes = [
   "end",
 ] as const;
 
-/** What the server sends as frames. */
+/** The frames of the server. */
 export type SendWebSocket =
   | HelloMessage
   | AckMessage

@@ -6,17 +6,17 @@ export interface LocalSttHandlers<Context> {
   demoChat(request: DemoChatCall, context: Context): Promise<DemoChatReply>;
   /** `POST /format` Format text */
   format(request: FormatCall, context: Context): Promise<FormatReply>;
-  /** `GET /healthz` Say whether speech can be transcribed */
+  /** `GET /healthz` Check whether speech can be transcribed */
   getHealth(request: GetHealthCall, context: Context): Promise<GetHealthReply>;
-  /** `GET /metrics` Show counters for monitoring */
+  /** `GET /metrics` Get metrics */
   getMetrics(request: GetMetricsCall, context: Context): Promise<GetMetricsReply>;
-  /** `POST /stream/transcribe` Transcribe while the audio is still coming */
+  /** `POST /stream/transcribe` Transcribe while the audio is arriving */
   streamTranscription(request: StreamTranscriptionCall, context: Context): Promise<StreamTranscriptionReply>;
   /** `POST /stt_and_format` Transcribe one recording and format the text */
   transcribeAndFormat(request: TranscribeAndFormatCall, context: Context): Promise<TranscribeAndFormatReply>;
   /** `POST /transcribe` Transcribe one recording */
   transcribe(request: TranscribeCall, context: Context): Promise<TranscribeReply>;
-  /** `GET /version` Say what is running */
+  /** `GET /version` Show what runs on this server */
   getVersion(request: GetVersionCall, context: Context): Promise<GetVersionReply>;
 }
 
@@ -149,7 +149,7 @@ export const localSttRoutes: readonly OperationRoute[] = [
     operationId: "getHealth",
     method: "get",
     path: "/healthz",
-    summary: "Say whether speech can be transcribed",
+    summary: "Check whether speech can be transcribed",
     extension: false,
     secured: false,
     query: {},
@@ -166,7 +166,7 @@ export const localSttRoutes: readonly OperationRoute[] = [
     operationId: "getMetrics",
     method: "get",
     path: "/metrics",
-    summary: "Show counters for monitoring",
+    summary: "Get metrics",
     extension: true,
     secured: false,
     query: {},
@@ -183,7 +183,7 @@ export const localSttRoutes: readonly OperationRoute[] = [
     operationId: "streamTranscription",
     method: "post",
     path: "/stream/transcribe",
-    summary: "Transcribe while the audio is still coming",
+    summary: "Transcribe while the audio is arriving",
     extension: false,
     secured: false,
     query: { interim: { kind: "boolean", array: false, required: false, aliases: [], default: false } },
@@ -234,7 +234,7 @@ export const localSttRoutes: readonly OperationRoute[] = [
     operationId: "getVersion",
     method: "get",
     path: "/version",
-    summary: "Say what is running",
+    summary: "Show what runs on this server",
     extension: false,
     secured: false,
     query: {},

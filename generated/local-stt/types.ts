@@ -8,7 +8,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Say whether speech can be transcribed
+         * Check whether speech can be transcribed
          * @description Answers at once, whatever the engine is doing.
          */
         get: operations["getHealth"];
@@ -28,7 +28,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Say what is running
+         * Show what runs on this server
          * @description Build metadata, which model files are used, and which operations may call a language model. Holds no secrets.
          */
         get: operations["getVersion"];
@@ -48,7 +48,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show counters for monitoring
+         * Get metrics
          * @description In the text format of Prometheus. Holds no audio, no text and no keys.
          */
         get: operations["getMetrics"];
@@ -90,7 +90,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Transcribe while the audio is still coming
+         * Transcribe while the audio is arriving
          * @description A stt-jsonl-v1 stream over one chunked HTTP request: one client message on each line of the request, one server message on each line of the reply. The
          *     reply begins with hello before the request has ended. Blank lines are ignored; a last line without a line end counts. A line that is not a client
          *     message gets an error line and ends the stream; the status is 200 by then, and the log says `ValueError: audio_base64 is required`.
@@ -113,7 +113,7 @@ export interface paths {
         put?: never;
         /**
          * Format text
-         * @description Sends the text to the configured formatting provider. Gives the raw text back when formatting is off, has no key, or the provider fails.
+         * @description Sends the text to the configured formatting provider. Returns the raw text if formatting is off, has no key, or the provider fails.
          */
         post: operations["format"];
         delete?: never;
@@ -133,7 +133,7 @@ export interface paths {
         put?: never;
         /**
          * Transcribe one recording and format the text
-         * @description Does what /transcribe and then /format do, with the caller's instruction. When formatting is not possible the transcript comes back raw.
+         * @description Combines /transcribe and /format, with the caller's instruction. If formatting is not possible, the transcript is returned raw.
          */
         post: operations["transcribeAndFormat"];
         delete?: never;
@@ -153,8 +153,7 @@ export interface paths {
         put?: never;
         /**
          * Answer a chat of the demo lab
-         * @description Passes the chat to the formatting provider and gives its answer back. Nothing is remembered. With `stream: true` the answer comes line by line while the
-         *     provider writes it; a provider that fails before its first word is answered with 500 all the same, and one that fails later with an error line.
+         * @description Sends the chat to the formatting provider and returns its answer. The server stores nothing. With `stream: true` the answer comes line by line while the provider writes it. A provider that fails before its first word still gets the reply 500; one that fails later ends the reply with an error line.
          */
         post: operations["demoChat"];
         delete?: never;
@@ -168,14 +167,14 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
-         * @description What went wrong, for programs to match on. New codes may be added; a client treats one it does not know by its HTTP status or as a failed stream.
+         * @description The kind of error, for programs. New codes may be added. A client treats an unknown code by its HTTP status, or as a failed stream.
          * @enum {string}
          */
         SttErrorCode: "audio_too_long" | "busy" | "chunk_too_large" | "client_too_slow" | "empty_audio" | "host_not_allowed" | "idle_timeout" | "internal_error" | "invalid_audio" | "invalid_json" | "invalid_message" | "invalid_request" | "method_not_allowed" | "missing_audio" | "model_failed" | "model_loading" | "not_found" | "not_implemented" | "origin_not_allowed" | "provider_failed" | "provider_not_configured" | "provider_unauthorized" | "provider_unreachable" | "shutting_down" | "storage_full" | "too_many_streams" | "transcription_failed" | "unsupported_format" | "unsupported_language" | "unsupported_media_type" | "upgrade_required" | "upload_too_large";
-        /** @description The inside of an error body. */
+        /** @description The content of an error body. */
         SttError: {
             code: components["schemas"]["SttErrorCode"];
-            /** @description One sentence for a person. It never holds a key, a transcript or the inside of the server. */
+            /** @description One sentence for a person. It never holds a key, a transcript or internal details. */
             message: string;
         };
         /** @description The body of every HTTP error of the local server. */
@@ -187,7 +186,7 @@ export interface components {
             /** @constant */
             type: "error";
             code: components["schemas"]["SttErrorCode"];
-            /** @description One sentence for a person. A chunk without audio reads "audio_base64 is required"; an encoding we cannot read begins with "Unsupported format". */
+            /** @description One sentence for a person. For a chunk without audio it is "audio_base64 is required"; for an unreadable encoding it begins with "Unsupported format". */
             message: string;
         };
         /** @description A piece of the recording. About 32 kB of audio, one second at 16 kHz, is a good size. */
@@ -197,12 +196,12 @@ export interface components {
             /** @description Standard base64, with padding, of little-endian 16-bit mono PCM; at most 1 MiB once decoded. A sample may be split between two chunks. */
             audio_base64: string;
             /**
-             * @description Samples per second. Other rates than 16000 are resampled; a change within a stream holds from this chunk on.
+             * @description Samples per second. Other rates than 16000 are resampled; a new rate applies from this chunk on.
              * @default 16000
              */
             sample_rate?: number | null;
             /**
-             * @description How the samples are coded, in capital or small letters. Any other name than those of the examples ends the stream with unsupported_format, and so do audio that begins like a file of another format and audio that ends within a sample.
+             * @description The encoding of the samples, in upper or lower case. A name other than those of the examples ends the stream with unsupported_format, and so does audio that begins like a file of another format or ends within a sample.
              * @default pcm16
              * @example pcm16
              * @example pcm16le
@@ -213,7 +212,7 @@ export interface components {
              */
             encoding?: string | null;
             /**
-             * @description The language that is spoken, as a BCP 47 tag; auto: the engine finds out. Without one SPEECH_LANGUAGE says. Of the stream's chunks the first may name it. A language that the speech model does not know ends the stream with unsupported_language.
+             * @description The spoken language, as a BCP 47 tag; auto lets the engine detect it. The default is SPEECH_LANGUAGE. Only the first chunk of a stream may name it. A language that the speech model does not know ends the stream with unsupported_language.
              * @example de
              * @example pt-BR
              * @example auto
@@ -225,45 +224,45 @@ export interface components {
              */
             last?: boolean | null;
         };
-        /** @description Asks for the transcript of the audio since the previous final, now. The stream goes on. */
+        /** @description Asks for the transcript of the audio since the previous final, now. The stream continues. */
         FlushMessage: {
             /** @constant */
             type: "flush";
         };
-        /** @description Ends the stream, which answers with the last transcript.final and stream.closed. Messages after it are ignored. */
+        /** @description Ends the stream. The server answers with the last transcript.final and stream.closed. Later messages are ignored. */
         EndMessage: {
             /** @constant */
             type: "end";
         };
-        /** @description Whatever a client may send on a stt-jsonl-v1 stream. */
+        /** @description Every message that a client may send on a stt-jsonl-v1 stream. */
         SttClientMessage: components["schemas"]["ChunkMessage"] | components["schemas"]["FlushMessage"] | components["schemas"]["EndMessage"];
         /** @description The first message of each stream, sent before the client has said anything. */
         HelloMessage: {
             /** @constant */
             type: "hello";
             /**
-             * @description Name and version of the protocol that the server will speak.
+             * @description Name and version of the server's protocol.
              * @constant
              */
             protocol: "stt-jsonl-v1";
         };
-        /** @description Says that a chunk arrived. Exactly one per chunk, in the order of the chunks. */
+        /** @description Acknowledges a chunk. Sent exactly once per chunk, in the order of the chunks. */
         AckMessage: {
             /** @constant */
             type: "ack";
             /** @description Audio bytes received on this stream so far, after base64 decoding and before any resampling. */
             received_bytes: number;
         };
-        /** @description What was said since the previous final. Sent once for each flush, and once for end or the last chunk; never unasked. Without speech the text is empty. */
+        /** @description The transcript since the previous final. Sent once for each flush, and once for end or the last chunk; never unasked. Without speech the text is empty. */
         TranscriptFinalMessage: {
             /** @constant */
             type: "transcript.final";
             /** @description The words of this part, without white space around them. */
             text: string;
-            /** @description The words of the whole stream up to here. */
+            /** @description The transcript of the whole stream so far. */
             full_text: string;
             /**
-             * @description The language that was heard, or was asked for, such as en. Left out where nothing was said.
+             * @description The detected or requested language, such as en. Left out if there was no speech.
              * @example en
              */
             language?: string;
@@ -273,10 +272,10 @@ export interface components {
             start_ms: number;
             /** @description Where the part ends, in milliseconds of audio since the stream opened. Equal to start_ms when no audio came. */
             end_ms: number;
-            /** @description What to know about the text, such as that a demo model heard it; left out where there is nothing to say. */
+            /** @description A note about the text, such as that a demo model transcribed it; left out if there is none. */
             warning?: string;
         };
-        /** @description What has been heard since the previous final, as far as it is known by now; each replaces the one before it, and the next final replaces it. Only where `interim=true` was asked for. It answers nothing, and may come at any place after hello. */
+        /** @description The preliminary transcript since the previous final. Each replaces the one before, and the next final replaces it. Sent only if `interim=true` was requested. It answers no message, and may come at any place after hello. */
         TranscriptPartialMessage: {
             /** @constant */
             type: "transcript.partial";
@@ -288,7 +287,7 @@ export interface components {
             /** @constant */
             type: "stream.closed";
         };
-        /** @description Whatever the server may send on a stt-jsonl-v1 stream. */
+        /** @description Every message that the server may send on a stt-jsonl-v1 stream. */
         SttServerMessage: components["schemas"]["HelloMessage"] | components["schemas"]["AckMessage"] | components["schemas"]["TranscriptFinalMessage"] | components["schemas"]["TranscriptPartialMessage"] | components["schemas"]["StreamClosedMessage"] | components["schemas"]["SttStreamError"];
         /** @description A recording to transcribe, as multipart/form-data. */
         TranscribeForm: {
@@ -297,19 +296,19 @@ export interface components {
              * @description A whole wav, mp3, m4a, flac, webm, ogg, aac, aiff or caf file; at most the maximum upload size (20 MB of 1,048,576 bytes unless BACKEND_MAX_UPLOAD_MB says otherwise).
              */
             audio: string;
-            /** @description The language that is spoken, as a BCP 47 tag such as de or pt-BR; auto: the engine finds out. Without one SPEECH_LANGUAGE says. */
+            /** @description The spoken language, as a BCP 47 tag such as de or pt-BR; auto lets the engine detect it. The default is SPEECH_LANGUAGE. */
             language?: string;
         };
-        /** @description The words of a recording. */
+        /** @description The transcript of a recording. */
         Transcription: {
             /** @description Empty when nothing was said. */
             text: string;
             /** @description Length of the decoded recording in milliseconds. */
             duration_ms: number;
-            /** @description What to know about the text, such as that a demo model heard it; left out where there is nothing to say. */
+            /** @description A note about the text, such as that a demo model transcribed it; left out if there is none. */
             warning?: string;
             /**
-             * @description The language that was heard, or was asked for, such as en. Left out where nothing was said.
+             * @description The detected or requested language, such as en. Left out if there was no speech.
              * @example en
              */
             language?: string;
@@ -322,44 +321,44 @@ export interface components {
              */
             audio: string;
             /**
-             * @description How the text shall be formatted, in the caller's words. It is a wish about form; the transcript stays data.
+             * @description How to format the text, in the caller's words. It concerns only the form; the transcript is treated as data.
              * @default
              */
             instruction?: string;
             /** @description As in TranscribeForm. */
             language?: string;
         };
-        /** @description Text to bring into readable form. */
+        /** @description Text to format. */
         FormatRequest: {
             /** @description The raw words, usually a transcript. Empty text is answered without asking the provider. */
             text: string;
             /**
-             * @description False keeps the words, repairs punctuation and case and drops fillers: nothing that the text asks for is done, and nothing new is said. True takes the text as an instruction and answers with what it asks to be written.
+             * @description False keeps the words, repairs punctuation and case, and drops fillers. It follows no request in the text and adds nothing. True treats the text as an instruction and returns the text that it asks for.
              * @default false
              */
             assistive?: boolean | null;
             /**
-             * @description How the text shall be formatted, in the caller's words; as in SttAndFormatForm.
+             * @description How to format the text, in the caller's words; as in SttAndFormatForm.
              * @default
              */
             instruction?: string;
         };
-        /** @description Formatted text, next to what it was made from. */
+        /** @description Formatted text, with the original. */
         FormatReply: {
             /** @description The text to use; equal to raw_text when formatted is false. */
             text: string;
-            /** @description The text as it came in, or as it was transcribed. */
+            /** @description The text as sent or transcribed. */
             raw_text: string;
             /** @description Whether a provider formatted the text. False when formatting is off, no key is set, the text is empty, or the provider failed. */
             formatted: boolean;
-            /** @description Why the raw text came back although formatting is on, that there is no text to format, or that a demo model heard it; left out where there is nothing to say. A reply with formatted false and no warning means that formatting is off or has no provider. */
+            /** @description Why the raw text was returned although formatting is on, that there is no text to format, or that a demo model transcribed it; left out otherwise. A reply with formatted false and no warning means that formatting is off or has no provider. */
             warning?: string;
-            /** @description Of /stt_and_format, as in Transcription. /format leaves it out. */
+            /** @description For /stt_and_format, as in Transcription. /format leaves it out. */
             language?: string;
         };
-        /** @description Whether the server can transcribe, and what it would format with. Answered without touching the engine. */
+        /** @description Whether the server can transcribe, and which provider it would format with. The engine is not called for it. */
         Health: {
-            /** @description True while the speech model is ready; false while it is built, downloaded or loaded, after it failed, and while a demo model answers in its place. */
+            /** @description True while the speech model is ready; false while it is built, downloaded or loaded, after it failed, and while a demo model replaces it. */
             ok: boolean;
             speech: components["schemas"]["SpeechHealth"];
             formatting: components["schemas"]["FormattingHealth"];
@@ -367,33 +366,33 @@ export interface components {
         /** @description Availability of the speech model. */
         SpeechHealth: {
             /**
-             * @description What the engine is doing. It transcribes when it is ready, and when it is demo: a small model that knows few words then answers while the chosen one is not there.
+             * @description The state of the engine. It can transcribe if it is ready or demo. demo means that a small model with few words is used while the chosen one is missing.
              * @enum {string}
              */
             state: "building" | "demo" | "downloading" | "failed" | "loading" | "ready";
-            /** @description Name of the model, such as base.en; null where none is configured. */
+            /** @description Name of the model, such as base.en; null if none is configured. */
             model: string | null;
-            /** @description One sentence on progress, or on why it failed; null when there is nothing to say. */
+            /** @description One sentence on progress, or on the failure; null otherwise. */
             detail: string | null;
             /** @description Bytes of the model file downloaded so far; null unless downloading. */
             received_bytes: number | null;
             /** @description Size of the model file; null unless downloading and known. */
             total_bytes: number | null;
-            /** @description How often the engine had to be started anew since the server started. */
+            /** @description Restarts of the engine since the server started. */
             restarts: number;
         };
-        /** @description Which provider formatting would go to. The provider is not called to find out. */
+        /** @description The provider that formatting would use. The provider is not called for it. */
         FormattingHealth: {
-            /** @description True when formatting is on, a provider is configured, and it did not refuse the key of the latest call. False means that raw text comes back. */
+            /** @description True if formatting is on, a provider is configured, and it did not refuse the key of the latest call. If false, the raw text is returned. */
             enabled: boolean;
-            /** @description Host and port of the provider, without path, user or key; null where none is configured. */
+            /** @description Host and port of the provider, without path, user or key; null if none is configured. */
             provider: string | null;
-            /** @description The provider's model; null where none is configured. */
+            /** @description The provider's model; null if none is configured. */
             model: string | null;
-            /** @description One sentence on why formatting is not enabled; null where it is. */
+            /** @description One sentence on why formatting is not enabled; null if it is. */
             detail: string | null;
         };
-        /** @description What is running here. */
+        /** @description What runs on this server. */
         Version: {
             /**
              * @description Name of the program.
@@ -402,7 +401,7 @@ export interface components {
             name: "antiphon";
             /** @description Version of the program (semantic versioning). */
             version: string;
-            /** @description Source revision; null where the build does not know it. */
+            /** @description Source revision; null if unknown. */
             commit: string | null;
             /**
              * @description The streaming protocol served.
@@ -417,24 +416,24 @@ export interface components {
         };
         /** @description The program that runs the speech model. */
         SpeechEngineVersion: {
-            /** @description Such as whisper.cpp. */
+            /** @description For example whisper.cpp. */
             name: string;
-            /** @description Its version; null until it is known. */
+            /** @description Its version; null if unknown. */
             version: string | null;
         };
-        /** @description Where the models lie on this machine. */
+        /** @description The paths of the models on this machine. */
         ModelPaths: {
-            /** @description File of the speech model; null where none is configured. */
+            /** @description File of the speech model; null if none is configured. */
             speech: string | null;
         };
-        /** @description Which speech model is used. */
+        /** @description The speech model in use. */
         SpeechModelVersion: {
-            /** @description Such as base.en; null where none is configured. Models made for trying things out have fixture in their name. */
+            /** @description For example base.en; null if none is configured. Names of test models contain fixture. */
             name: string | null;
-            /** @description Checksum of its file; null until it is known, which takes seconds for large files. */
+            /** @description SHA-256 checksum of its file; null until it is computed, which takes seconds for large files. */
             sha256: string | null;
         };
-        /** @description What formatting requests get. */
+        /** @description The state of formatting. */
         FormattingTier: {
             /**
              * @description off is switched off, no_key has no provider key and gives raw text, ready calls the provider. unauthorized calls it too, but it refused the key of the latest call with 401 or 403.
@@ -451,12 +450,12 @@ export interface components {
             /** @description Whether /demo/chat calls the provider. */
             demo_chat: boolean;
         };
-        /** @description A chat to continue by one answer. */
+        /** @description A chat whose next answer is requested. */
         DemoChatRequest: {
             /** @description The chat so far, oldest first. The last one is usually the user's. */
             messages: components["schemas"]["DemoChatMessage"][];
             /**
-             * @description Whether the answer comes as lines of application/x-ndjson while it is written.
+             * @description Sends the answer as lines of application/x-ndjson while it is written.
              * @default false
              */
             stream?: boolean | null;
@@ -468,7 +467,7 @@ export interface components {
              * @enum {string}
              */
             role: "assistant" | "system" | "user";
-            /** @description What is said. */
+            /** @description The text. */
             content: string;
         };
         /** @description The provider's answer. */
@@ -477,7 +476,7 @@ export interface components {
             /** @description The model that answered. */
             model: string;
         };
-        /** @description The assistant's turn, ready to be appended to the messages of the next request. */
+        /** @description The assistant's turn, to be appended to the messages of the next request. */
         DemoChatAnswer: {
             /** @constant */
             role: "assistant";
@@ -491,7 +490,7 @@ export interface components {
             /** @description To be appended to those before. */
             text: string;
         };
-        /** @description The end of a streamed answer, and all of it. The last line. */
+        /** @description The end of a streamed answer, with the complete text. The last line. */
         DemoChatDone: {
             /** @constant */
             type: "chat.done";
@@ -499,7 +498,7 @@ export interface components {
             /** @description The model that answered. */
             model: string;
         };
-        /** @description A line of a streamed answer. A provider that fails in the middle of it ends it with an error. */
+        /** @description A line of a streamed answer. If the provider fails in the middle, an error is the last line. */
         DemoChatLine: components["schemas"]["DemoChatDelta"] | components["schemas"]["DemoChatDone"] | components["schemas"]["SttStreamError"];
         /** @description A piece of the recording for the cloud stream; about 32 kB is a good size. */
         CloudAudioMessage: {
@@ -520,28 +519,28 @@ export interface components {
             /** @description As in a local chunk. */
             language?: string | null;
             /**
-             * @description True on the final piece. The stream answers with its last final message and closes with 1000.
+             * @description True on the last piece. The stream answers with its last final message and closes with 1000.
              * @default false
              */
             last?: boolean | null;
         };
-        /** @description Keeps a stream without audio open. Has no reply. */
+        /** @description Keeps a stream without audio open. There is no reply. */
         CloudHeartbeatMessage: {
             /** @constant */
             type: "heartbeat";
         };
-        /** @description Whatever a client may send on the cloud stream. */
+        /** @description Every message that a client may send on the cloud stream. */
         CloudClientMessage: components["schemas"]["CloudAudioMessage"] | components["schemas"]["CloudHeartbeatMessage"];
-        /** @description A guess at what is being said, replaced by the next interim or final. May be left out when confidence is low. */
+        /** @description A preliminary transcript, replaced by the next interim or final. May be left out if confidence is low. */
         CloudInterimMessage: {
             /** @constant */
             type: "interim";
             /** @description The words as guessed so far, since the previous final. */
             text: string;
-            /** @description How sure the engine is, from 0 to 1; null where it does not say. */
+            /** @description The engine's confidence, from 0 to 1; null if unknown. */
             confidence: number | null;
         };
-        /** @description What was said since the previous final; will not change any more. */
+        /** @description The transcript since the previous final; it will not change. */
         CloudFinalMessage: {
             /** @constant */
             type: "final";
@@ -551,26 +550,26 @@ export interface components {
             language?: string;
             /** @description As in an interim message. */
             confidence: number | null;
-            /** @description What to know about the text, such as that a demo model heard it; left out where there is nothing to say. */
+            /** @description A note about the text, such as that a demo model transcribed it; left out if there is none. */
             warning?: string;
         };
-        /** @description Why the cloud stream is about to close. The last message. */
+        /** @description Why the cloud stream is closing. The last message. */
         CloudErrorMessage: {
             /** @constant */
             type: "error";
             /**
-             * @description What went wrong, for programs to match on. New codes may be added; a client treats one it does not know as a failed stream.
+             * @description The kind of error, for programs. New codes may be added; a client treats an unknown code as a failed stream.
              * @enum {string}
              */
             code: "client_too_slow" | "idle_timeout" | "internal_error" | "invalid_message" | "rate_limited" | "unsupported_format" | "unsupported_language";
             /** @description One sentence for a person. */
             message: string;
         };
-        /** @description Whatever the cloud stream may send. */
+        /** @description Every message of the cloud stream. */
         CloudServerMessage: components["schemas"]["CloudInterimMessage"] | components["schemas"]["CloudFinalMessage"] | components["schemas"]["CloudErrorMessage"];
     };
     responses: {
-        /** @description The request has an X-Client-Request-Id of more than 512 characters or other than ASCII, or is no HTTP. Codes: invalid_request. */
+        /** @description The request has an X-Client-Request-Id of more than 512 characters or with other characters than ASCII, or is not valid HTTP. Codes: invalid_request. */
         BadRequest: {
             headers: {
                 [name: string]: unknown;
@@ -598,7 +597,7 @@ export interface components {
                 "application/json": components["schemas"]["SttErrorBody"];
             };
         };
-        /** @description There is no room for the recording while it is decoded. It carries x-should-retry false. Code: storage_full. */
+        /** @description There is no disk space to decode the recording. It carries x-should-retry false. Code: storage_full. */
         StorageFull: {
             headers: {
                 [name: string]: unknown;
@@ -611,7 +610,7 @@ export interface components {
     parameters: never;
     requestBodies: never;
     headers: {
-        /** @description Whole seconds after which another try makes sense. */
+        /** @description Whole seconds to wait before a retry. */
         RetryAfter: number;
     };
     pathItems: never;
@@ -738,7 +737,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The counters. */
+            /** @description The metrics. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -783,7 +782,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The words of the recording. */
+            /** @description The transcript of the recording. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -871,7 +870,7 @@ export interface operations {
     streamTranscription: {
         parameters: {
             query?: {
-                /** @description True adds transcript.partial messages: what has been heard since the previous final, as far as it is known. They come unasked, at any place after hello, and are no answers. /ws/transcribe has the same parameter. */
+                /** @description True adds transcript.partial messages with the preliminary transcript since the previous final. They come unasked, at any place after hello, and answer no message. /ws/transcribe has the same parameter. */
                 interim?: boolean;
             };
             header?: never;
@@ -894,7 +893,7 @@ export interface operations {
                     "application/x-ndjson": components["schemas"]["SttServerMessage"];
                 };
             };
-            /** @description The parameter interim is neither true nor false, or the body is in a coding that we do not read. Code: invalid_request. */
+            /** @description The parameter interim is neither true nor false, or the body has an unknown content encoding. Code: invalid_request. */
             400: {
                 headers: {
                     [name: string]: unknown;

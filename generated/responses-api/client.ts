@@ -9,17 +9,17 @@ export class ResponsesApiClient {
     this.#send = send;
   }
 
-  /** `GET /healthz` Say that the process lives */
+  /** `GET /healthz` Check that the process is alive */
   getHealth(options?: RequestOptions): Promise<Schema.HealthStatus> {
     return this.#send({ operationId: "getHealth", method: "GET", path: "/healthz", query: {}, accept: "json" }, options);
   }
 
-  /** `GET /metrics` Show counters for monitoring */
+  /** `GET /metrics` Get metrics */
   getMetrics(options?: RequestOptions): Promise<string> {
     return this.#send({ operationId: "getMetrics", method: "GET", path: "/metrics", query: {}, accept: "text" }, options);
   }
 
-  /** `GET /readyz` Say whether requests can be served */
+  /** `GET /readyz` Check whether requests can be served */
   getReadiness(options?: RequestOptions): Promise<Schema.HealthStatus> {
     return this.#send({ operationId: "getReadiness", method: "GET", path: "/readyz", query: {}, accept: "json" }, options);
   }
@@ -29,7 +29,7 @@ export class ResponsesApiClient {
     return this.#send({ operationId: "createConversation", method: "POST", path: "/v1/conversations", query: {}, bodyKind: "json", body, accept: "json" }, options);
   }
 
-  /** `DELETE /v1/conversations/{conversation_id}` Remove a conversation */
+  /** `DELETE /v1/conversations/{conversation_id}` Delete a conversation */
   deleteConversation(conversationId: string, options?: RequestOptions): Promise<Schema.DeletedConversation> {
     return this.#send({ operationId: "deleteConversation", method: "DELETE", path: `/v1/conversations/${encodeURIComponent(conversationId)}`, query: {}, accept: "json" }, options);
   }
@@ -54,7 +54,7 @@ export class ResponsesApiClient {
     return this.#send({ operationId: "createConversationItems", method: "POST", path: `/v1/conversations/${encodeURIComponent(conversationId)}/items`, query: query ?? {}, bodyKind: "json", body, accept: "json" }, options);
   }
 
-  /** `DELETE /v1/conversations/{conversation_id}/items/{item_id}` Remove an item from a conversation */
+  /** `DELETE /v1/conversations/{conversation_id}/items/{item_id}` Delete an item of a conversation */
   deleteConversationItem(conversationId: string, itemId: string, options?: RequestOptions): Promise<Schema.Conversation> {
     return this.#send({ operationId: "deleteConversationItem", method: "DELETE", path: `/v1/conversations/${encodeURIComponent(conversationId)}/items/${encodeURIComponent(itemId)}`, query: {}, accept: "json" }, options);
   }
@@ -74,12 +74,12 @@ export class ResponsesApiClient {
     return this.#send({ operationId: "createFile", method: "POST", path: "/v1/files", query: {}, bodyKind: "form", body, accept: "json" }, options);
   }
 
-  /** `DELETE /v1/files/{file_id}` Remove a file */
+  /** `DELETE /v1/files/{file_id}` Delete a file */
   deleteFile(fileId: string, options?: RequestOptions): Promise<Schema.DeletedFile> {
     return this.#send({ operationId: "deleteFile", method: "DELETE", path: `/v1/files/${encodeURIComponent(fileId)}`, query: {}, accept: "json" }, options);
   }
 
-  /** `GET /v1/files/{file_id}` Fetch what is known about a file */
+  /** `GET /v1/files/{file_id}` Fetch the file object */
   getFile(fileId: string, options?: RequestOptions): Promise<Schema.FileObject> {
     return this.#send({ operationId: "getFile", method: "GET", path: `/v1/files/${encodeURIComponent(fileId)}`, query: {}, accept: "json" }, options);
   }
@@ -107,7 +107,7 @@ export class ResponsesApiClient {
     return this.#send({ operationId: "createResponse", method: "POST", path: "/v1/responses", query: {}, bodyKind: "json", body, accept: body.stream === true ? "events" : "json" }, options);
   }
 
-  /** `POST /v1/responses/compact` Shorten a context */
+  /** `POST /v1/responses/compact` Compact a context */
   compactResponse(body: Schema.CompactRequest, options?: RequestOptions): Promise<Schema.CompactedResponse> {
     return this.#send({ operationId: "compactResponse", method: "POST", path: "/v1/responses/compact", query: {}, bodyKind: "json", body, accept: "json" }, options);
   }
@@ -117,12 +117,12 @@ export class ResponsesApiClient {
     return this.#send({ operationId: "countInputTokens", method: "POST", path: "/v1/responses/input_tokens", query: {}, bodyKind: "json", body, accept: "json" }, options);
   }
 
-  /** `DELETE /v1/responses/{response_id}` Remove a stored response */
+  /** `DELETE /v1/responses/{response_id}` Delete a stored response */
   deleteResponse(responseId: string, options?: RequestOptions): Promise<Schema.DeletedResponse> {
     return this.#send({ operationId: "deleteResponse", method: "DELETE", path: `/v1/responses/${encodeURIComponent(responseId)}`, query: {}, accept: "json" }, options);
   }
 
-  /** `GET /v1/responses/{response_id}` Fetch a stored response, or read its events again */
+  /** `GET /v1/responses/{response_id}` Fetch a stored response, or replay its events */
   getResponse(responseId: string, query: { readonly include?: ReadonlyArray<Schema.Include>; readonly stream?: boolean; readonly starting_after?: number; readonly include_obfuscation?: boolean } & { readonly stream: true }, options?: RequestOptions): Promise<EventStream<Schema.ResponseStreamEvent>>;
   getResponse(responseId: string, query?: { readonly include?: ReadonlyArray<Schema.Include>; readonly stream?: boolean; readonly starting_after?: number; readonly include_obfuscation?: boolean } & { readonly stream?: false | null }, options?: RequestOptions): Promise<Schema.Response>;
   getResponse(responseId: string, query?: { readonly include?: ReadonlyArray<Schema.Include>; readonly stream?: boolean; readonly starting_after?: number; readonly include_obfuscation?: boolean }, options?: RequestOptions): Promise<Schema.Response | EventStream<Schema.ResponseStreamEvent>>;
@@ -135,12 +135,12 @@ export class ResponsesApiClient {
     return this.#send({ operationId: "cancelResponse", method: "POST", path: `/v1/responses/${encodeURIComponent(responseId)}/cancel`, query: {}, accept: "json" }, options);
   }
 
-  /** `GET /v1/responses/{response_id}/events` Read the events of a response, or attach to it while it runs */
+  /** `GET /v1/responses/{response_id}/events` Replay the events of a response, or attach to it while it runs */
   streamResponseEvents(responseId: string, query?: { readonly starting_after?: number; readonly dialect?: Schema.StreamDialect; readonly channels?: ReadonlyArray<Schema.StreamChannel> }, options?: RequestOptions): Promise<EventStream<Schema.AnyStreamEvent>> {
     return this.#send({ operationId: "streamResponseEvents", method: "GET", path: `/v1/responses/${encodeURIComponent(responseId)}/events`, query: query ?? {}, accept: "events" }, options);
   }
 
-  /** `GET /v1/responses/{response_id}/input_items` List the items that a response was created from */
+  /** `GET /v1/responses/{response_id}/input_items` List the input items of a response */
   listInputItems(responseId: string, query?: { readonly limit?: number; readonly order?: Schema.ListOrder; readonly after?: string; readonly before?: string; readonly include?: ReadonlyArray<Schema.Include>; readonly history?: boolean }, options?: RequestOptions): Promise<Schema.ItemList> {
     return this.#send({ operationId: "listInputItems", method: "GET", path: `/v1/responses/${encodeURIComponent(responseId)}/input_items`, query: query ?? {}, accept: "json" }, options);
   }
@@ -155,7 +155,7 @@ export class ResponsesApiClient {
     return this.#send({ operationId: "createVectorStore", method: "POST", path: "/v1/vector_stores", query: {}, bodyKind: "json", body, accept: "json" }, options);
   }
 
-  /** `DELETE /v1/vector_stores/{vector_store_id}` Remove a vector store */
+  /** `DELETE /v1/vector_stores/{vector_store_id}` Delete a vector store */
   deleteVectorStore(vectorStoreId: string, options?: RequestOptions): Promise<Schema.DeletedVectorStore> {
     return this.#send({ operationId: "deleteVectorStore", method: "DELETE", path: `/v1/vector_stores/${encodeURIComponent(vectorStoreId)}`, query: {}, accept: "json" }, options);
   }
@@ -165,7 +165,7 @@ export class ResponsesApiClient {
     return this.#send({ operationId: "getVectorStore", method: "GET", path: `/v1/vector_stores/${encodeURIComponent(vectorStoreId)}`, query: {}, accept: "json" }, options);
   }
 
-  /** `POST /v1/vector_stores/{vector_store_id}/file_batches` Take several files into a vector store */
+  /** `POST /v1/vector_stores/{vector_store_id}/file_batches` Add several files to a vector store */
   createVectorStoreFileBatch(vectorStoreId: string, body: Schema.CreateVectorStoreFileBatchRequest, options?: RequestOptions): Promise<Schema.VectorStoreFileBatch> {
     return this.#send({ operationId: "createVectorStoreFileBatch", method: "POST", path: `/v1/vector_stores/${encodeURIComponent(vectorStoreId)}/file_batches`, query: {}, bodyKind: "json", body, accept: "json" }, options);
   }
@@ -180,12 +180,12 @@ export class ResponsesApiClient {
     return this.#send({ operationId: "listVectorStoreFiles", method: "GET", path: `/v1/vector_stores/${encodeURIComponent(vectorStoreId)}/files`, query: query ?? {}, accept: "json" }, options);
   }
 
-  /** `POST /v1/vector_stores/{vector_store_id}/files` Take a file into a vector store */
+  /** `POST /v1/vector_stores/{vector_store_id}/files` Add a file to a vector store */
   createVectorStoreFile(vectorStoreId: string, body: Schema.CreateVectorStoreFileRequest, options?: RequestOptions): Promise<Schema.VectorStoreFile> {
     return this.#send({ operationId: "createVectorStoreFile", method: "POST", path: `/v1/vector_stores/${encodeURIComponent(vectorStoreId)}/files`, query: {}, bodyKind: "json", body, accept: "json" }, options);
   }
 
-  /** `DELETE /v1/vector_stores/{vector_store_id}/files/{file_id}` Take a file out of a vector store */
+  /** `DELETE /v1/vector_stores/{vector_store_id}/files/{file_id}` Remove a file from a vector store */
   deleteVectorStoreFile(vectorStoreId: string, fileId: string, options?: RequestOptions): Promise<Schema.DeletedVectorStoreFile> {
     return this.#send({ operationId: "deleteVectorStoreFile", method: "DELETE", path: `/v1/vector_stores/${encodeURIComponent(vectorStoreId)}/files/${encodeURIComponent(fileId)}`, query: {}, accept: "json" }, options);
   }

@@ -72,7 +72,7 @@ import type {
   WebSocketErrorFrame,
 } from "./types.ts";
 
-/** What a stream carries. */
+/** The messages of a stream. */
 export type SendResponseEvents =
   | ResponseCreatedEvent
   | ResponseQueuedEvent
@@ -203,7 +203,7 @@ export const sendResponseEventsTypes = [
   "keepalive",
 ] as const;
 
-/** What a stream in the extension dialect carries. */
+/** The messages of a stream in the extension dialect. */
 export type SendDialectEvents =
   | ResponseToolCallDeltaEvent
   | ResponseToolCallDoneEvent
@@ -326,7 +326,7 @@ export const sendDialectEventsTypes = [
   "keepalive",
 ] as const;
 
-/** What the server sends as frames. */
+/** The frames of the server. */
 export type SendWebSocketFrames =
   | ResponseCreatedEvent
   | ResponseQueuedEvent
@@ -468,7 +468,7 @@ export const sendWebSocketFramesTypes = [
   "response.error",
 ] as const;
 
-/** What a client may send as frames. */
+/** The frames of a client. */
 export type ReceiveWebSocketFrames =
   | ResponseCreateFrame
   | ResponseCancelFrame;

@@ -2,15 +2,15 @@
 import type * as Schema from "./types.ts";
 
 export interface ResponsesApiHandlers<Context> {
-  /** `GET /healthz` Say that the process lives */
+  /** `GET /healthz` Check that the process is alive */
   getHealth(request: GetHealthCall, context: Context): Promise<GetHealthReply>;
-  /** `GET /metrics` Show counters for monitoring */
+  /** `GET /metrics` Get metrics */
   getMetrics(request: GetMetricsCall, context: Context): Promise<GetMetricsReply>;
-  /** `GET /readyz` Say whether requests can be served */
+  /** `GET /readyz` Check whether requests can be served */
   getReadiness(request: GetReadinessCall, context: Context): Promise<GetReadinessReply>;
   /** `POST /v1/conversations` Create a conversation */
   createConversation(request: CreateConversationCall, context: Context): Promise<CreateConversationReply>;
-  /** `DELETE /v1/conversations/{conversation_id}` Remove a conversation */
+  /** `DELETE /v1/conversations/{conversation_id}` Delete a conversation */
   deleteConversation(request: DeleteConversationCall, context: Context): Promise<DeleteConversationReply>;
   /** `GET /v1/conversations/{conversation_id}` Fetch a conversation */
   getConversation(request: GetConversationCall, context: Context): Promise<GetConversationReply>;
@@ -20,7 +20,7 @@ export interface ResponsesApiHandlers<Context> {
   listConversationItems(request: ListConversationItemsCall, context: Context): Promise<ListConversationItemsReply>;
   /** `POST /v1/conversations/{conversation_id}/items` Append items to a conversation */
   createConversationItems(request: CreateConversationItemsCall, context: Context): Promise<CreateConversationItemsReply>;
-  /** `DELETE /v1/conversations/{conversation_id}/items/{item_id}` Remove an item from a conversation */
+  /** `DELETE /v1/conversations/{conversation_id}/items/{item_id}` Delete an item of a conversation */
   deleteConversationItem(request: DeleteConversationItemCall, context: Context): Promise<DeleteConversationItemReply>;
   /** `GET /v1/conversations/{conversation_id}/items/{item_id}` Fetch an item of a conversation */
   getConversationItem(request: GetConversationItemCall, context: Context): Promise<GetConversationItemReply>;
@@ -28,9 +28,9 @@ export interface ResponsesApiHandlers<Context> {
   listFiles(request: ListFilesCall, context: Context): Promise<ListFilesReply>;
   /** `POST /v1/files` Upload a file */
   createFile(request: CreateFileCall, context: Context): Promise<CreateFileReply>;
-  /** `DELETE /v1/files/{file_id}` Remove a file */
+  /** `DELETE /v1/files/{file_id}` Delete a file */
   deleteFile(request: DeleteFileCall, context: Context): Promise<DeleteFileReply>;
-  /** `GET /v1/files/{file_id}` Fetch what is known about a file */
+  /** `GET /v1/files/{file_id}` Fetch the file object */
   getFile(request: GetFileCall, context: Context): Promise<GetFileReply>;
   /** `GET /v1/files/{file_id}/content` Fetch the content of a file */
   downloadFile(request: DownloadFileCall, context: Context): Promise<DownloadFileReply>;
@@ -40,37 +40,37 @@ export interface ResponsesApiHandlers<Context> {
   getModel(request: GetModelCall, context: Context): Promise<GetModelReply>;
   /** `POST /v1/responses` Create a model response */
   createResponse(request: CreateResponseCall, context: Context): Promise<CreateResponseReply>;
-  /** `POST /v1/responses/compact` Shorten a context */
+  /** `POST /v1/responses/compact` Compact a context */
   compactResponse(request: CompactResponseCall, context: Context): Promise<CompactResponseReply>;
   /** `POST /v1/responses/input_tokens` Count the tokens of an input */
   countInputTokens(request: CountInputTokensCall, context: Context): Promise<CountInputTokensReply>;
-  /** `DELETE /v1/responses/{response_id}` Remove a stored response */
+  /** `DELETE /v1/responses/{response_id}` Delete a stored response */
   deleteResponse(request: DeleteResponseCall, context: Context): Promise<DeleteResponseReply>;
-  /** `GET /v1/responses/{response_id}` Fetch a stored response, or read its events again */
+  /** `GET /v1/responses/{response_id}` Fetch a stored response, or replay its events */
   getResponse(request: GetResponseCall, context: Context): Promise<GetResponseReply>;
   /** `POST /v1/responses/{response_id}/cancel` Stop a running response */
   cancelResponse(request: CancelResponseCall, context: Context): Promise<CancelResponseReply>;
-  /** `GET /v1/responses/{response_id}/events` Read the events of a response, or attach to it while it runs */
+  /** `GET /v1/responses/{response_id}/events` Replay the events of a response, or attach to it while it runs */
   streamResponseEvents(request: StreamResponseEventsCall, context: Context): Promise<StreamResponseEventsReply>;
-  /** `GET /v1/responses/{response_id}/input_items` List the items that a response was created from */
+  /** `GET /v1/responses/{response_id}/input_items` List the input items of a response */
   listInputItems(request: ListInputItemsCall, context: Context): Promise<ListInputItemsReply>;
   /** `GET /v1/vector_stores` List vector stores */
   listVectorStores(request: ListVectorStoresCall, context: Context): Promise<ListVectorStoresReply>;
   /** `POST /v1/vector_stores` Create a vector store */
   createVectorStore(request: CreateVectorStoreCall, context: Context): Promise<CreateVectorStoreReply>;
-  /** `DELETE /v1/vector_stores/{vector_store_id}` Remove a vector store */
+  /** `DELETE /v1/vector_stores/{vector_store_id}` Delete a vector store */
   deleteVectorStore(request: DeleteVectorStoreCall, context: Context): Promise<DeleteVectorStoreReply>;
   /** `GET /v1/vector_stores/{vector_store_id}` Fetch a vector store */
   getVectorStore(request: GetVectorStoreCall, context: Context): Promise<GetVectorStoreReply>;
-  /** `POST /v1/vector_stores/{vector_store_id}/file_batches` Take several files into a vector store */
+  /** `POST /v1/vector_stores/{vector_store_id}/file_batches` Add several files to a vector store */
   createVectorStoreFileBatch(request: CreateVectorStoreFileBatchCall, context: Context): Promise<CreateVectorStoreFileBatchReply>;
   /** `GET /v1/vector_stores/{vector_store_id}/file_batches/{batch_id}` Fetch a batch of files */
   getVectorStoreFileBatch(request: GetVectorStoreFileBatchCall, context: Context): Promise<GetVectorStoreFileBatchReply>;
   /** `GET /v1/vector_stores/{vector_store_id}/files` List the files of a vector store */
   listVectorStoreFiles(request: ListVectorStoreFilesCall, context: Context): Promise<ListVectorStoreFilesReply>;
-  /** `POST /v1/vector_stores/{vector_store_id}/files` Take a file into a vector store */
+  /** `POST /v1/vector_stores/{vector_store_id}/files` Add a file to a vector store */
   createVectorStoreFile(request: CreateVectorStoreFileCall, context: Context): Promise<CreateVectorStoreFileReply>;
-  /** `DELETE /v1/vector_stores/{vector_store_id}/files/{file_id}` Take a file out of a vector store */
+  /** `DELETE /v1/vector_stores/{vector_store_id}/files/{file_id}` Remove a file from a vector store */
   deleteVectorStoreFile(request: DeleteVectorStoreFileCall, context: Context): Promise<DeleteVectorStoreFileReply>;
   /** `GET /v1/vector_stores/{vector_store_id}/files/{file_id}` Fetch a file of a vector store */
   getVectorStoreFile(request: GetVectorStoreFileCall, context: Context): Promise<GetVectorStoreFileReply>;
@@ -493,7 +493,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     operationId: "getHealth",
     method: "get",
     path: "/healthz",
-    summary: "Say that the process lives",
+    summary: "Check that the process is alive",
     extension: true,
     secured: false,
     query: {},
@@ -510,7 +510,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     operationId: "getMetrics",
     method: "get",
     path: "/metrics",
-    summary: "Show counters for monitoring",
+    summary: "Get metrics",
     extension: true,
     secured: false,
     query: {},
@@ -527,7 +527,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     operationId: "getReadiness",
     method: "get",
     path: "/readyz",
-    summary: "Say whether requests can be served",
+    summary: "Check whether requests can be served",
     extension: true,
     secured: false,
     query: {},
@@ -561,7 +561,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     operationId: "deleteConversation",
     method: "delete",
     path: "/v1/conversations/:conversation_id",
-    summary: "Remove a conversation",
+    summary: "Delete a conversation",
     extension: false,
     secured: true,
     query: {},
@@ -646,7 +646,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     operationId: "deleteConversationItem",
     method: "delete",
     path: "/v1/conversations/:conversation_id/items/:item_id",
-    summary: "Remove an item from a conversation",
+    summary: "Delete an item of a conversation",
     extension: false,
     secured: true,
     query: {},
@@ -714,7 +714,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     operationId: "deleteFile",
     method: "delete",
     path: "/v1/files/:file_id",
-    summary: "Remove a file",
+    summary: "Delete a file",
     extension: false,
     secured: true,
     query: {},
@@ -731,7 +731,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     operationId: "getFile",
     method: "get",
     path: "/v1/files/:file_id",
-    summary: "Fetch what is known about a file",
+    summary: "Fetch the file object",
     extension: false,
     secured: true,
     query: {},
@@ -816,7 +816,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     operationId: "compactResponse",
     method: "post",
     path: "/v1/responses/compact",
-    summary: "Shorten a context",
+    summary: "Compact a context",
     extension: false,
     secured: true,
     query: {},
@@ -850,7 +850,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     operationId: "deleteResponse",
     method: "delete",
     path: "/v1/responses/:response_id",
-    summary: "Remove a stored response",
+    summary: "Delete a stored response",
     extension: false,
     secured: true,
     query: {},
@@ -867,7 +867,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     operationId: "getResponse",
     method: "get",
     path: "/v1/responses/:response_id",
-    summary: "Fetch a stored response, or read its events again",
+    summary: "Fetch a stored response, or replay its events",
     extension: false,
     secured: true,
     query: { include: { kind: "string", array: true, required: false, aliases: ["include[]"], enum: ["file_search_call.results", "web_search_call.results", "web_search_call.action.sources", "message.input_image.image_url", "computer_call_output.output.image_url", "code_interpreter_call.outputs", "reasoning.encrypted_content", "message.output_text.logprobs"] }, stream: { kind: "boolean", array: false, required: false, aliases: [], default: false }, starting_after: { kind: "integer", array: false, required: false, aliases: [], minimum: 0 }, include_obfuscation: { kind: "boolean", array: false, required: false, aliases: [], default: true } },
@@ -902,7 +902,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     operationId: "streamResponseEvents",
     method: "get",
     path: "/v1/responses/:response_id/events",
-    summary: "Read the events of a response, or attach to it while it runs",
+    summary: "Replay the events of a response, or attach to it while it runs",
     extension: true,
     secured: true,
     query: { starting_after: { kind: "integer", array: false, required: false, aliases: [], minimum: 0 }, dialect: { kind: "string", array: false, required: false, aliases: [], enum: ["extension", "reference"], default: "extension" }, channels: { kind: "string", array: true, required: false, aliases: ["channels[]"], enum: ["output_text", "output_audio", "tool_call", "refusal", "reasoning"] } },
@@ -919,7 +919,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     operationId: "listInputItems",
     method: "get",
     path: "/v1/responses/:response_id/input_items",
-    summary: "List the items that a response was created from",
+    summary: "List the input items of a response",
     extension: false,
     secured: true,
     query: { limit: { kind: "integer", array: false, required: false, aliases: [], minimum: 1, maximum: 100, default: 20 }, order: { kind: "string", array: false, required: false, aliases: [], enum: ["asc", "desc"], default: "desc" }, after: { kind: "string", array: false, required: false, aliases: [] }, before: { kind: "string", array: false, required: false, aliases: [] }, include: { kind: "string", array: true, required: false, aliases: ["include[]"], enum: ["file_search_call.results", "web_search_call.results", "web_search_call.action.sources", "message.input_image.image_url", "computer_call_output.output.image_url", "code_interpreter_call.outputs", "reasoning.encrypted_content", "message.output_text.logprobs"] }, history: { kind: "boolean", array: false, required: false, aliases: [], default: false } },
@@ -970,7 +970,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     operationId: "deleteVectorStore",
     method: "delete",
     path: "/v1/vector_stores/:vector_store_id",
-    summary: "Remove a vector store",
+    summary: "Delete a vector store",
     extension: false,
     secured: true,
     query: {},
@@ -1004,7 +1004,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     operationId: "createVectorStoreFileBatch",
     method: "post",
     path: "/v1/vector_stores/:vector_store_id/file_batches",
-    summary: "Take several files into a vector store",
+    summary: "Add several files to a vector store",
     extension: false,
     secured: true,
     query: {},
@@ -1055,7 +1055,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     operationId: "createVectorStoreFile",
     method: "post",
     path: "/v1/vector_stores/:vector_store_id/files",
-    summary: "Take a file into a vector store",
+    summary: "Add a file to a vector store",
     extension: false,
     secured: true,
     query: {},
@@ -1072,7 +1072,7 @@ export const responsesApiRoutes: readonly OperationRoute[] = [
     operationId: "deleteVectorStoreFile",
     method: "delete",
     path: "/v1/vector_stores/:vector_store_id/files/:file_id",
-    summary: "Take a file out of a vector store",
+    summary: "Remove a file from a vector store",
     extension: false,
     secured: true,
     query: {},

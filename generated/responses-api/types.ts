@@ -4,17 +4,17 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path?: never;
@@ -24,7 +24,7 @@ export interface paths {
         put?: never;
         /**
          * Create a model response
-         * @description Everything that is found before the model starts is an HTTP error, also for a stream; what is found later ends the response as failed, with status 200. A stream whose model server takes longer than `STREAM_START_WAIT_MS` (10 s unless set) begins without waiting further: its later errors are events. Closing the connection of a foreground call stops its work. If the body uses an extension, the stream speaks the extension dialect (DialectStreamEvent).
+         * @description A fault found before the model starts is an HTTP error, also for a stream. A later fault ends the response as failed, with status 200. If the model server takes longer than `STREAM_START_WAIT_MS` (10 s by default), the stream begins anyway, and later errors are events. Closing the connection of a foreground call stops its work. If the body uses an extension, the stream speaks the extension dialect (DialectStreamEvent).
          */
         post: operations["createResponse"];
         delete?: never;
@@ -37,17 +37,17 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path?: never;
@@ -57,7 +57,7 @@ export interface paths {
         put?: never;
         /**
          * Count the tokens of an input
-         * @description Nothing is generated or stored. The count is the model's own where the model server tells it; otherwise it is an estimate, and the header x-token-count says so.
+         * @description Nothing is generated or stored. If the model server can count, the count is exact. Otherwise it is an estimate, and the header x-token-count says so.
          */
         post: operations["countInputTokens"];
         delete?: never;
@@ -70,17 +70,17 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path?: never;
@@ -89,8 +89,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Shorten a context
-         * @description The model sums up everything but the user's own messages; what it wrote is sealed in the compaction item, for the same owner only. Nothing is stored.
+         * Compact a context
+         * @description The model summarizes everything except the user's own messages. The summary is encrypted in the compaction item and can be used by the same owner only. Nothing is stored.
          */
         post: operations["compactResponse"];
         delete?: never;
@@ -103,32 +103,32 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path?: never;
             cookie?: never;
         };
         /**
-         * Fetch a stored response, or read its events again
-         * @description With `stream` the events come as they were first sent, with the same numbers and without padding, always under the reference's names. That is possible for responses made with `background` and `stream`. See streamResponseEvents for the rest. The query parameters may also be members of a JSON body, as openai-go sends them; where both name one, the address wins.
+         * Fetch a stored response, or replay its events
+         * @description With `stream` the reply is the events as they were first sent, with the same numbers and without padding, always under the reference's names. This works for responses made with `background` and `stream`; for others see streamResponseEvents. The query parameters may also be members of a JSON body, because openai-go sends them there; a parameter in the URL wins.
          */
         get: operations["getResponse"];
         put?: never;
         post?: never;
         /**
-         * Remove a stored response
-         * @description Its input, its output and its events go with it. Items that it added to a conversation stay there. A response that is still running is stopped first, and adds nothing to its conversation.
+         * Delete a stored response
+         * @description Its input, output and events are deleted too. Items that it added to a conversation stay there. A running response is stopped first and adds nothing to its conversation.
          */
         delete: operations["deleteResponse"];
         options?: never;
@@ -140,17 +140,17 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path?: never;
@@ -160,7 +160,7 @@ export interface paths {
         put?: never;
         /**
          * Stop a running response
-         * @description Stops background responses, and foreground streams (an extension). One that is already cancelled, or a background response made without `stream` that is complete, is returned unchanged.
+         * @description Stops background responses, and foreground streams (an extension). A cancelled response, or a completed background response made without `stream`, is returned unchanged.
          */
         post: operations["cancelResponse"];
         delete?: never;
@@ -173,25 +173,25 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path?: never;
             cookie?: never;
         };
         /**
-         * Read the events of a response, or attach to it while it runs
-         * @description Every stored response can be read, by any number of readers, for as long as it is kept. The stream ends after the terminal event.
+         * Replay the events of a response, or attach to it while it runs
+         * @description Any number of readers can read any stored response, as long as it is kept. The stream ends after the terminal event.
          */
         get: operations["streamResponseEvents"];
         put?: never;
@@ -206,25 +206,25 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path?: never;
             cookie?: never;
         };
         /**
-         * List the items that a response was created from
-         * @description Exactly the items of that create call, normalised, newest first. With `history` the items of the responses before it follow. A page ends early where its items hold more than 16 MiB together; `has_more` is true then.
+         * List the input items of a response
+         * @description Exactly the items of that create call, normalised, newest first. With `history` the items of earlier responses follow. A page ends early if its items exceed 16 MiB together; `has_more` is then true.
          */
         get: operations["listInputItems"];
         put?: never;
@@ -239,17 +239,17 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path?: never;
@@ -269,17 +269,17 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path?: never;
@@ -291,8 +291,8 @@ export interface paths {
         /** Replace the metadata of a conversation */
         post: operations["updateConversation"];
         /**
-         * Remove a conversation
-         * @description Its items are erased soon afterwards, in small steps. Those that a stored response saw which was made in it stay for the responses that continue that one, and go with the last of them; until then they can be referred to by their ids.
+         * Delete a conversation
+         * @description Its items are deleted soon afterwards, in small steps. Items seen by a stored response that was made in it are kept for the responses that continue that one, and deleted with the last of them. Until then references can name them by their ids.
          */
         delete: operations["deleteConversation"];
         options?: never;
@@ -304,17 +304,17 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path?: never;
@@ -322,13 +322,13 @@ export interface paths {
         };
         /**
          * List the items of a conversation
-         * @description A page ends early where its items hold more than 16 MiB together; `has_more` is true then.
+         * @description A page ends early if its items exceed 16 MiB together; `has_more` is then true.
          */
         get: operations["listConversationItems"];
         put?: never;
         /**
          * Append items to a conversation
-         * @description All of them or none. A conversation holds an id once, and takes no items while a response is being made in it, so that a response always follows what it answers.
+         * @description All items are added, or none. A conversation holds each id once. It accepts no items while a response is in progress in it, so that a response always follows what it answers.
          */
         post: operations["createConversationItems"];
         delete?: never;
@@ -341,17 +341,17 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path?: never;
@@ -361,7 +361,7 @@ export interface paths {
         get: operations["getConversationItem"];
         put?: never;
         post?: never;
-        /** Remove an item from a conversation */
+        /** Delete an item of a conversation */
         delete: operations["deleteConversationItem"];
         options?: never;
         head?: never;
@@ -372,17 +372,17 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path?: never;
@@ -402,17 +402,17 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path?: never;
@@ -432,17 +432,17 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path?: never;
@@ -463,27 +463,27 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path?: never;
             cookie?: never;
         };
-        /** Fetch what is known about a file */
+        /** Fetch the file object */
         get: operations["getFile"];
         put?: never;
         post?: never;
-        /** Remove a file */
+        /** Delete a file */
         delete: operations["deleteFile"];
         options?: never;
         head?: never;
@@ -494,17 +494,17 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path?: never;
@@ -524,17 +524,17 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path?: never;
@@ -555,17 +555,17 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path?: never;
@@ -575,7 +575,7 @@ export interface paths {
         get: operations["getVectorStore"];
         put?: never;
         post?: never;
-        /** Remove a vector store */
+        /** Delete a vector store */
         delete: operations["deleteVectorStore"];
         options?: never;
         head?: never;
@@ -586,17 +586,17 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path?: never;
@@ -605,7 +605,7 @@ export interface paths {
         /** List the files of a vector store */
         get: operations["listVectorStoreFiles"];
         put?: never;
-        /** Take a file into a vector store */
+        /** Add a file to a vector store */
         post: operations["createVectorStoreFile"];
         delete?: never;
         options?: never;
@@ -617,17 +617,17 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path?: never;
@@ -637,7 +637,7 @@ export interface paths {
         get: operations["getVectorStoreFile"];
         put?: never;
         post?: never;
-        /** Take a file out of a vector store */
+        /** Remove a file from a vector store */
         delete: operations["deleteVectorStoreFile"];
         options?: never;
         head?: never;
@@ -648,17 +648,17 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path?: never;
@@ -666,7 +666,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Take several files into a vector store */
+        /** Add several files to a vector store */
         post: operations["createVectorStoreFileBatch"];
         delete?: never;
         options?: never;
@@ -678,17 +678,17 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path?: never;
@@ -708,17 +708,17 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path?: never;
@@ -741,7 +741,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Say that the process lives */
+        /** Check that the process is alive */
         get: operations["getHealth"];
         put?: never;
         post?: never;
@@ -758,7 +758,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Say whether requests can be served */
+        /** Check whether requests can be served */
         get: operations["getReadiness"];
         put?: never;
         post?: never;
@@ -776,8 +776,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show counters for monitoring
-         * @description In the text format of Prometheus. Holds no content of requests, no keys and no names of clients. Unless the server's settings say otherwise, it is shown to callers of the same machine only; where a key for it is set, to whoever sends that key.
+         * Get metrics
+         * @description In the text format of Prometheus. They hold no content of requests, no keys and no names of clients. By default only callers on the same machine may read them; if a key is set for them, every caller with that key may.
          */
         get: operations["getMetrics"];
         put?: never;
@@ -796,11 +796,11 @@ export interface components {
         ErrorObject: {
             /** @description A sentence for people. */
             message: string;
-            /** @description The family of the error, as the reference names it: invalid_request_error, rate_limit_error, insufficient_quota, server_error, service_unavailable_error. */
+            /** @description The family of the error, with the reference's names: invalid_request_error, rate_limit_error, insufficient_quota, server_error, service_unavailable_error. */
             type: string;
-            /** @description Path of the member or name of the query parameter at fault, such as `tools[0].name`. */
+            /** @description Path of the member, or name of the query parameter, that caused the error, such as `tools[0].name`. */
             param: string | null;
-            /** @description The precise cause. Where the reference has none, our server repeats `type`; readers also accept null. */
+            /** @description The precise cause. If the reference has none, our server repeats `type`; readers also accept null. */
             code: string | null;
         };
         /** @description The body of every failed request. */
@@ -812,7 +812,7 @@ export interface components {
             [key: string]: string;
         };
         /**
-         * @description A part of the output that is left out unless it is asked for.
+         * @description A part of the output that is left out by default.
          * @enum {string}
          */
         Include: "file_search_call.results" | "web_search_call.results" | "web_search_call.action.sources" | "message.input_image.image_url" | "computer_call_output.output.image_url" | "code_interpreter_call.outputs" | "reasoning.encrypted_content" | "message.output_text.logprobs";
@@ -822,7 +822,7 @@ export interface components {
          */
         ListOrder: "asc" | "desc";
         /**
-         * @description How much a model may think before it answers. Which efforts a model knows is checked in code.
+         * @description How much a model may think before it answers. The efforts that a model supports are checked in code.
          * @enum {string}
          */
         ReasoningEffort: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
@@ -832,7 +832,7 @@ export interface components {
          */
         ReasoningSummary: "concise" | "detailed" | "auto";
         /**
-         * @description Whose reasoning the model sees again, that of the current turn only or that of all turns.
+         * @description Which reasoning the model sees again: the current turn's, or that of all turns.
          * @enum {string}
          */
         ReasoningContext: "auto" | "current_turn" | "all_turns";
@@ -847,7 +847,7 @@ export interface components {
          */
         Truncation: "auto" | "disabled";
         /**
-         * @description How long-winded the answer may be.
+         * @description How verbose the answer may be.
          * @enum {string}
          */
         Verbosity: "low" | "medium" | "high";
@@ -857,25 +857,25 @@ export interface components {
          */
         PromptCacheRetention: "in_memory" | "24h";
         /**
-         * @description A family of delta and done events. The events of the response, of its items and of its parts belong to none and always come.
+         * @description A family of delta and done events. Events of the response, its items and its parts belong to no family and are always sent.
          * @enum {string}
          */
         StreamChannel: "output_text" | "output_audio" | "tool_call" | "refusal" | "reasoning";
         /**
-         * @description The names that events bear, the extension's or the reference's.
+         * @description The names of the events, the extension's or the reference's.
          * @enum {string}
          */
         StreamDialect: "extension" | "reference";
-        /** @description Whether the server lives, or is ready for work. */
+        /** @description Whether the server is alive or ready. */
         HealthStatus: {
             /** @enum {string} */
             status: "ok" | "unavailable";
-            /** @description The parts that were looked at, each with its own state; empty for /healthz. `store`, `disk` (there is room to store something) and `server`, which is unavailable once it was told to stop, decide; `model`, the model server as it was seen last, does not. Holds no addresses and no secrets. */
+            /** @description The checked parts, each with its state; empty for /healthz. `store`, `disk` (there is room to store something) and `server` (unavailable once it was told to stop) decide the result. `model`, the last known state of the model server, does not. Holds no addresses and no secrets. */
             checks: {
                 [key: string]: "ok" | "unavailable" | "unknown";
             };
         };
-        /** @description A mark after a content part, up to which the prompt may be cached. */
+        /** @description A mark after a content part; the prompt up to here may be cached. */
         PromptCacheBreakpoint: {
             /** @constant */
             mode: "explicit";
@@ -885,7 +885,7 @@ export interface components {
              */
             ttl?: "30m" | "12h";
         };
-        /** @description One of the likelier tokens at a position. */
+        /** @description One of the most likely tokens at a position. */
         TopLogProb: {
             token: string;
             /** @description The token in UTF-8. */
@@ -893,17 +893,17 @@ export interface components {
             /** @description Natural logarithm of the token's probability. */
             logprob: number;
         };
-        /** @description The probability of one produced token, and of the likeliest tokens at its place. */
+        /** @description The probability of one produced token, and of the most likely tokens at its place. */
         LogProb: {
             token: string;
             /** @description The token in UTF-8. */
             bytes: number[];
             /** @description Natural logarithm of the token's probability. */
             logprob: number;
-            /** @description As many as `top_logprobs` of the request asked for; may be empty. */
+            /** @description As many as `top_logprobs` of the request; may be empty. */
             top_logprobs: components["schemas"]["TopLogProb"][];
         };
-        /** @description A span of the text that rests on a web page. */
+        /** @description A span of the text that is based on a web page. */
         UrlCitation: {
             /** @constant */
             type: "url_citation";
@@ -914,7 +914,7 @@ export interface components {
             title: string;
             url: string;
         };
-        /** @description A place in the text that rests on a file found by file search. */
+        /** @description A place in the text that is based on a file found by file search. */
         FileCitation: {
             /** @constant */
             type: "file_citation";
@@ -923,7 +923,7 @@ export interface components {
             /** @description Position in the text, in characters. */
             index: number;
         };
-        /** @description A span of the text that names a file which the code interpreter wrote. */
+        /** @description A span of the text that names a file written by the code interpreter. */
         ContainerFileCitation: {
             /** @constant */
             type: "container_file_citation";
@@ -935,7 +935,7 @@ export interface components {
             /** @description Position of the first character of the span. */
             start_index: number;
         };
-        /** @description A place in the text that stands for a file which was made on the way. */
+        /** @description A place in the text that names a file made during the response. */
         FilePath: {
             /** @constant */
             type: "file_path";
@@ -943,7 +943,7 @@ export interface components {
             /** @description Position in the text, in characters. */
             index: number;
         };
-        /** @description A source that the text refers to. Positions count characters of the finished text. */
+        /** @description A source of the text. Positions count characters of the finished text. */
         Annotation: components["schemas"]["UrlCitation"] | components["schemas"]["FileCitation"] | components["schemas"]["ContainerFileCitation"] | components["schemas"]["FilePath"];
         /** @description Text for the model. */
         InputText: {
@@ -952,12 +952,12 @@ export interface components {
             text: string;
             prompt_cache_breakpoint?: components["schemas"]["PromptCacheBreakpoint"] | null;
         };
-        /** @description A picture for the model, as a URL or as an uploaded file; exactly one of `image_url` and `file_id` is needed (checked in code). */
+        /** @description An image for the model, as a URL or an uploaded file; exactly one of `image_url` and `file_id` is needed (checked in code). */
         InputImage: {
             /** @constant */
             type: "input_image";
             /**
-             * @description How closely the model looks at the picture.
+             * @description The resolution at which the model reads the image.
              * @default auto
              * @enum {string|null}
              */
@@ -967,12 +967,12 @@ export interface components {
             image_url?: string | null;
             prompt_cache_breakpoint?: components["schemas"]["PromptCacheBreakpoint"] | null;
         };
-        /** @description A file for the model; PDFs, docx, xlsx and text of any kind are read, other kinds need a model that reads them. Exactly one of `file_id`, `file_data` and `file_url` is needed (checked in code). */
+        /** @description A file for the model. PDF, docx, xlsx and text of any kind are read here; other kinds need a model that reads them. Exactly one of `file_id`, `file_data` and `file_url` is needed (checked in code). */
         InputFile: {
             /** @constant */
             type: "input_file";
             /**
-             * @description How closely the model looks at the pages' pictures.
+             * @description The resolution at which the model reads the images of the pages.
              * @default auto
              * @enum {string|null}
              */
@@ -981,7 +981,7 @@ export interface components {
             file_data?: string | null;
             /** @description An uploaded file. */
             file_id?: string | null;
-            /** @description An http(s) URL, fetched by this server if its guard of outgoing calls lets it. */
+            /** @description An http(s) URL. This server fetches it if its rules for outgoing calls allow it. */
             file_url?: string | null;
             filename?: string | null;
             prompt_cache_breakpoint?: components["schemas"]["PromptCacheBreakpoint"] | null;
@@ -992,14 +992,14 @@ export interface components {
             data: string;
             /** @description How `data` is encoded. */
             format: ("mp3" | "wav") | ("ogg" | "pcm");
-            /** @description Samples a second; needed for pcm. */
+            /** @description Samples per second; needed for pcm. */
             sample_rate_hz?: number;
             /** @default 1 */
             channels?: number;
             /** @description The language to expect, as a BCP 47 tag. */
             language_hint?: string;
         };
-        /** @description Sound for the model; where the model does not hear, what is said is transcribed for it. The shape is the same in both directions. */
+        /** @description Sound for the model. If the model cannot read audio, it gets a transcript. The shape is the same in both directions. */
         InputAudio: {
             /** @constant */
             type: "input_audio";
@@ -1009,7 +1009,7 @@ export interface components {
         InputContentPart: components["schemas"]["InputText"] | components["schemas"]["InputImage"] | components["schemas"]["InputFile"] | components["schemas"]["InputAudio"];
         /** @description A part of a tool's output, as a client sends it. */
         ToolOutputContentPart: components["schemas"]["InputText"] | components["schemas"]["InputImage"] | components["schemas"]["InputFile"];
-        /** @description A picture of the screen after computer actions, as a client sends it; one of `image_url` and `file_id` is needed (checked in code). */
+        /** @description A screenshot after computer actions, as a client sends it; one of `image_url` and `file_id` is needed (checked in code). */
         ComputerScreenshot: {
             /** @constant */
             type: "computer_screenshot";
@@ -1020,7 +1020,7 @@ export interface components {
             image_url?: string | null;
             prompt_cache_breakpoint?: components["schemas"]["PromptCacheBreakpoint"] | null;
         };
-        /** @description A part that only the server which made it can read. */
+        /** @description A part that only the server that made it can read. */
         EncryptedContent: {
             /** @constant */
             type: "encrypted_content";
@@ -1031,7 +1031,7 @@ export interface components {
             /** @constant */
             type: "output_text";
             annotations: components["schemas"]["Annotation"][];
-            /** @description Empty unless `include` asked for them. */
+            /** @description Empty unless requested with `include`. */
             logprobs: components["schemas"]["LogProb"][];
             text: string;
         };
@@ -1043,7 +1043,7 @@ export interface components {
             logprobs?: components["schemas"]["LogProb"][] | null;
             text: string;
         };
-        /** @description The model's words for declining, in place of an answer. */
+        /** @description The model's text for refusing, instead of an answer. */
         Refusal: {
             /** @constant */
             type: "refusal";
@@ -1055,7 +1055,7 @@ export interface components {
             type: "summary_text";
             text: string;
         };
-        /** @description The reasoning itself, from models that show it. */
+        /** @description The reasoning text, from models that show it. */
         ReasoningText: {
             /** @constant */
             type: "reasoning_text";
@@ -1076,7 +1076,7 @@ export interface components {
             prompt_cache_breakpoint?: components["schemas"]["PromptCacheBreakpoint"];
             text: string;
         };
-        /** @description A picture that a client sent. */
+        /** @description An image that a client sent. */
         StoredInputImage: {
             /** @constant */
             type: "input_image";
@@ -1086,7 +1086,7 @@ export interface components {
             image_url: string | null;
             prompt_cache_breakpoint?: components["schemas"]["PromptCacheBreakpoint"];
         };
-        /** @description A file that a client sent; members that were not given are left out, except `file_id`. */
+        /** @description A file that a client sent. Members that were not given are left out, except `file_id`. */
         StoredInputFile: {
             /** @constant */
             type: "input_file";
@@ -1099,7 +1099,7 @@ export interface components {
             filename?: string;
             prompt_cache_breakpoint?: components["schemas"]["PromptCacheBreakpoint"];
         };
-        /** @description A picture of the screen that a client sent; the member that was not given is left out. */
+        /** @description A screenshot that a client sent. A member that was not given is left out. */
         StoredComputerScreenshot: {
             /** @constant */
             type: "computer_screenshot";
@@ -1113,19 +1113,19 @@ export interface components {
         StoredContentPart: components["schemas"]["StoredInputText"] | components["schemas"]["StoredInputImage"] | components["schemas"]["StoredInputFile"] | components["schemas"]["InputAudio"] | components["schemas"]["OutputText"] | components["schemas"]["Refusal"];
         /** @description A part of a tool's output in a list of items. */
         StoredToolOutputContentPart: components["schemas"]["StoredInputText"] | components["schemas"]["StoredInputImage"] | components["schemas"]["StoredInputFile"];
-        /** @description Text given directly as an element of `input`. A run of such elements becomes one user message. */
+        /** @description Text given directly as an element of `input`. Consecutive elements of this kind become one user message. */
         TopLevelInputText: {
             /** @constant */
             type: "input_text";
             text: string;
-            /** @description The kind of text; accepted and dropped. */
+            /** @description The kind of text; accepted and ignored. */
             mime_type?: string | null;
         };
-        /** @description A picture given directly as an element of `input`; exactly one of `image_url`, `data` and `file_id` is needed (checked in code). It becomes a part of a user message. */
+        /** @description An image given directly as an element of `input`; exactly one of `image_url`, `data` and `file_id` is needed (checked in code). It becomes a part of a user message. */
         TopLevelInputImage: {
             /** @constant */
             type: "input_image";
-            /** @description The picture in base64; needs `mime_type`. */
+            /** @description The image in base64; needs `mime_type`. */
             data?: string | null;
             /**
              * @default auto
@@ -1135,21 +1135,21 @@ export interface components {
             file_id?: string | null;
             /** @description An http(s) URL, or a data URL with base64 content. */
             image_url?: string | null;
-            /** @description The kind of picture in `data`, such as image/png. */
+            /** @description The media type of `data`, such as image/png. */
             mime_type?: string | null;
         };
-        /** @description Sound given directly as an element of `input`: `data` and `format` here, or in the object `input_audio`. What else describes the sound may stand in either place; a member in both is refused (checked in code). It becomes a part of a user message. */
+        /** @description Sound given directly as an element of `input`, with `data` and `format` here or in the object `input_audio`. The other members may be in either place; a member in both is refused (checked in code). It becomes a part of a user message. */
         TopLevelInputAudio: {
             /** @constant */
             type: "input_audio";
             /** @description The sound in base64. */
             data?: string | null;
             /**
-             * @description How `data` is encoded; pcm is signed 16 bit little endian.
+             * @description How `data` is encoded; pcm is signed 16-bit little-endian.
              * @enum {string|null}
              */
             format?: "mp3" | "ogg" | "pcm" | "wav" | null;
-            /** @description Samples a second; needed for pcm. */
+            /** @description Samples per second; needed for pcm. */
             sample_rate_hz?: number | null;
             /** @default 1 */
             channels?: number | null;
@@ -1173,10 +1173,10 @@ export interface components {
             file_id?: string | null;
             file_url?: string | null;
             filename?: string | null;
-            /** @description The kind of file in `data`, such as application/pdf. */
+            /** @description The media type of `data`, such as application/pdf. */
             mime_type?: string | null;
         };
-        /** @description What a tool returned, for any kind of call. It becomes the output item that fits the call with this `call_id`, a function's output if there is none. */
+        /** @description The output of a tool, for any kind of call. It becomes the output item for the call with this `call_id`, or a function's output if there is no such call. */
         ToolResult: {
             /** @constant */
             type: "tool_result";
@@ -1186,18 +1186,18 @@ export interface components {
              * @default false
              */
             is_error?: boolean | null;
-            /** @description Text, or any JSON object or array. An array whose every element is an input_text, input_image or input_file part is taken as parts, everything else is written out as JSON text. */
+            /** @description Text, or any JSON object or array. An array of input_text, input_image and input_file parts only is used as parts; everything else becomes JSON text. */
             output: string | unknown[] | {
                 [key: string]: unknown;
             };
         };
         /**
-         * @description How far an item has come.
+         * @description The state of an item.
          * @enum {string}
          */
         ItemStatus: "in_progress" | "completed" | "incomplete";
         /**
-         * @description Whether an assistant message is talk on the way or the answer.
+         * @description Whether an assistant message is a comment before the answer, or the answer.
          * @enum {string}
          */
         MessagePhase: "commentary" | "final_answer";
@@ -1219,7 +1219,7 @@ export interface components {
         AgentTag: {
             agent_name: string;
         };
-        /** @description A doubt about a computer action, which the client must acknowledge. */
+        /** @description A safety check of a computer action, which the client must acknowledge. */
         SafetyCheck: {
             id: string;
             code?: string | null;
@@ -1262,7 +1262,7 @@ export interface components {
             /** @enum {string} */
             role: "assistant" | "system" | "developer" | "user";
         };
-        /** @description Stands for a stored item. Without a type, or with null, an element that has an `id` and no `role` is taken as a reference (decided in code, before the tag is read). */
+        /** @description Names a stored item. An element with an `id` and no `role`, and without a type or with null, is a reference (decided in code, before the tag is read). */
         ItemReferenceInput: {
             id: string;
             /**
@@ -1271,14 +1271,14 @@ export interface components {
              */
             type?: "item_reference" | null;
         };
-        /** @description What the model thought before its next item. It carries no status when the server sends it. */
+        /** @description The model's reasoning before its next item. It has no status when the server sends it. */
         ReasoningItem: {
             id: string;
             /** @constant */
             type: "reasoning";
             /** @description Raw reasoning, from models that show it; otherwise empty. Only items stored by earlier versions lack it. */
             content?: components["schemas"]["ReasoningText"][];
-            /** @description Only if `include` asked for it; another ciphertext each time. */
+            /** @description Only if requested with `include`; the ciphertext differs each time. */
             encrypted_content?: string | null;
             status?: components["schemas"]["ItemStatus"];
             summary: components["schemas"]["SummaryText"][];
@@ -1293,7 +1293,7 @@ export interface components {
             status?: components["schemas"]["ItemStatus"] | null;
             summary: components["schemas"]["SummaryText"][];
         };
-        /** @description The model calls a function of the client. */
+        /** @description A call of a function of the client. */
         FunctionCall: {
             id: string;
             /** @constant */
@@ -1302,7 +1302,7 @@ export interface components {
             /** @description JSON text. */
             arguments: string;
             async?: boolean;
-            /** @description What the output refers to. */
+            /** @description The output refers to this id. */
             call_id: string;
             caller?: components["schemas"]["ToolCaller"] | null;
             name: string;
@@ -1322,7 +1322,7 @@ export interface components {
             name: string;
             namespace?: string | null;
         };
-        /** @description What a function returned, in a list of items. */
+        /** @description The output of a function, in a list of items. */
         FunctionCallOutputStored: {
             id: string;
             /** @constant */
@@ -1334,7 +1334,7 @@ export interface components {
             namespace?: string;
             output: string | components["schemas"]["StoredToolOutputContentPart"][];
         };
-        /** @description What a function returned. */
+        /** @description The output of a function. */
         FunctionCallOutputInput: {
             id?: string | null;
             /** @constant */
@@ -1348,7 +1348,7 @@ export interface components {
             namespace?: string | null;
             output: string | components["schemas"]["ToolOutputContentPart"][];
         };
-        /** @description The model calls a custom tool of the client. */
+        /** @description A call of a custom tool of the client. */
         CustomToolCall: {
             id: string;
             /** @constant */
@@ -1375,7 +1375,7 @@ export interface components {
             name: string;
             namespace?: string | null;
         };
-        /** @description What a custom tool returned, in a list of items. */
+        /** @description The output of a custom tool, in a list of items. */
         CustomToolCallOutputStored: {
             id: string;
             /** @constant */
@@ -1385,7 +1385,7 @@ export interface components {
             caller?: components["schemas"]["ToolCaller"] | null;
             output: string | components["schemas"]["StoredToolOutputContentPart"][];
         };
-        /** @description What a custom tool returned. */
+        /** @description The output of a custom tool. */
         CustomToolCallOutputInput: {
             id?: string | null;
             /** @constant */
@@ -1396,9 +1396,9 @@ export interface components {
             created_by?: string | null;
             output: string | components["schemas"]["ToolOutputContentPart"][];
         };
-        /** @description Where a search found what it tells. */
+        /** @description A source of a web search. */
         WebSearchSource: components["schemas"]["WebSearchUrlSource"] | components["schemas"]["WebSearchApiSource"];
-        /** @description A service that was asked, such as one for the weather. */
+        /** @description A service that was used, such as one for the weather. */
         WebSearchApiSource: {
             /** @constant */
             type: "api";
@@ -1425,7 +1425,7 @@ export interface components {
             type: "open_page";
             url?: string | null;
         };
-        /** @description The model looked for words in a page. */
+        /** @description The model searched for text in a page. */
         WebSearchActionFind: {
             /** @constant */
             type: "find_in_page";
@@ -1434,7 +1434,7 @@ export interface components {
         };
         /** @description What a web search did. */
         WebSearchAction: components["schemas"]["WebSearchActionSearch"] | components["schemas"]["WebSearchActionOpenPage"] | components["schemas"]["WebSearchActionFind"];
-        /** @description A web search by the server. `action` is missing while the call starts. */
+        /** @description A web search by the server. `action` is missing at the start of the call. */
         WebSearchCall: {
             id: string;
             /** @constant */
@@ -1459,7 +1459,7 @@ export interface components {
                 [key: string]: unknown;
             }[] | null;
         };
-        /** @description A passage that was found. */
+        /** @description A passage found in a file. */
         FileSearchResult: {
             attributes: {
                 [key: string]: string | number | boolean;
@@ -1471,7 +1471,7 @@ export interface components {
             text: string;
             vector_store_id: string;
         };
-        /** @description A passage that was found, sent back. */
+        /** @description A passage found in a file, sent back. */
         FileSearchResultInput: {
             attributes?: {
                 [key: string]: string | number | boolean;
@@ -1503,13 +1503,13 @@ export interface components {
             queries: string[];
             results?: components["schemas"]["FileSearchResultInput"][] | null;
         };
-        /** @description What a run printed. */
+        /** @description Text output of a run. */
         CodeInterpreterLogs: {
             /** @constant */
             type: "logs";
             logs: string;
         };
-        /** @description A picture that a run made. */
+        /** @description An image that a run made. */
         CodeInterpreterImage: {
             /** @constant */
             type: "image";
@@ -1517,7 +1517,7 @@ export interface components {
         };
         /** @description An output of a run. */
         CodeInterpreterOutput: components["schemas"]["CodeInterpreterLogs"] | components["schemas"]["CodeInterpreterImage"];
-        /** @description A run of Python code by the server. A Python exception still ends completed. */
+        /** @description A run of Python code by the server. It is completed even if the code raised an exception. */
         CodeInterpreterCall: {
             id: string;
             /** @constant */
@@ -1540,13 +1540,13 @@ export interface components {
             container_id: string;
             outputs?: components["schemas"]["CodeInterpreterOutput"][] | null;
         };
-        /** @description Why a picture was refused. */
+        /** @description Why an image was refused. */
         ImageModerationDetails: {
             categories: string[];
             /** @enum {string} */
             moderation_stage: "input" | "output" | "unknown";
         };
-        /** @description Why a picture could not be made. */
+        /** @description Why an image could not be generated. */
         ImageGenerationError: {
             code: string | null;
             message: string;
@@ -1554,7 +1554,7 @@ export interface components {
             param: string | null;
             type: string;
         };
-        /** @description What a vector picture cost. */
+        /** @description The cost of a vector image. */
         ImageSvgUsage: {
             input_tokens: number;
             model: string;
@@ -1562,7 +1562,7 @@ export interface components {
             reasoning_tokens: number;
             total_tokens: number;
         };
-        /** @description A picture by the server. While the call starts there is nothing but id, type and status. */
+        /** @description An image generated by the server. At the start of the call it has only id, type and status. */
         ImageGenerationCall: {
             id: string;
             /** @constant */
@@ -1578,14 +1578,14 @@ export interface components {
             output_format?: "png" | "webp" | "jpeg" | "gif" | "svg" | null;
             /** @enum {string|null} */
             quality?: "low" | "medium" | "high" | "xhigh" | "max" | "auto" | null;
-            /** @description The picture in base64. */
+            /** @description The image in base64. */
             result?: string | null;
             revised_prompt?: string | null;
             /** @description Width x height in pixels, such as 1024x1536. */
             size?: string | null;
             svg_usage?: components["schemas"]["ImageSvgUsage"];
         };
-        /** @description A picture sent back. */
+        /** @description An image sent back. */
         ImageGenerationCallInput: {
             id?: string | null;
             /** @constant */
@@ -1606,7 +1606,7 @@ export interface components {
             size?: string | null;
             svg_usage?: components["schemas"]["ImageSvgUsage"] | null;
         };
-        /** @description What the MCP server says about a tool; members beside `read_only` pass through. */
+        /** @description The MCP server's hints about a tool; members other than `read_only` pass through. */
         McpListedToolAnnotations: {
             read_only?: boolean | null;
         } & {
@@ -1639,7 +1639,7 @@ export interface components {
             server_label: string;
             tools: components["schemas"]["McpListedTool"][];
         };
-        /** @description A list of tools sent back, which saves fetching it again. */
+        /** @description A list of tools sent back, so that it is not fetched again. */
         McpListToolsInput: {
             id?: string | null;
             /** @constant */
@@ -1648,7 +1648,7 @@ export interface components {
             server_label: string;
             tools: components["schemas"]["McpListedToolInput"][];
         };
-        /** @description The server broke the protocol or refused. */
+        /** @description The MCP server broke the protocol or refused. */
         McpProtocolError: {
             /** @constant */
             type: "mcp_protocol_error";
@@ -1700,7 +1700,7 @@ export interface components {
             output?: string | null;
             server_label: string;
         };
-        /** @description A call that waits for a person's approval. */
+        /** @description A call that needs a person's approval. */
         McpApprovalRequest: {
             id: string;
             /** @constant */
@@ -1739,7 +1739,7 @@ export interface components {
         };
         /** @description Keys that are held down meanwhile. */
         ComputerKeys: string[] | null;
-        /** @description Press a button of the mouse. */
+        /** @description Press a mouse button. */
         ComputerActionClick: {
             /** @constant */
             type: "click";
@@ -1749,7 +1749,7 @@ export interface components {
             x: number;
             y: number;
         };
-        /** @description Press the left button twice. */
+        /** @description Double-click the left button. */
         ComputerActionDoubleClick: {
             /** @constant */
             type: "double_click";
@@ -1783,12 +1783,12 @@ export interface components {
             x: number;
             y: number;
         };
-        /** @description Take a picture of the screen. */
+        /** @description Take a screenshot. */
         ComputerActionScreenshot: {
             /** @constant */
             type: "screenshot";
         };
-        /** @description Turn the wheel at a place. */
+        /** @description Scroll at a place. */
         ComputerActionScroll: {
             /** @constant */
             type: "scroll";
@@ -1811,9 +1811,9 @@ export interface components {
             /** @constant */
             type: "wait";
         };
-        /** @description One thing to do at the computer. */
+        /** @description One action on the computer. */
         ComputerAction: components["schemas"]["ComputerActionClick"] | components["schemas"]["ComputerActionDoubleClick"] | components["schemas"]["ComputerActionDrag"] | components["schemas"]["ComputerActionKeypress"] | components["schemas"]["ComputerActionMove"] | components["schemas"]["ComputerActionScreenshot"] | components["schemas"]["ComputerActionScroll"] | components["schemas"]["ComputerActionType"] | components["schemas"]["ComputerActionWait"];
-        /** @description Actions for the client's computer. The preview tool sends `action` and `pending_safety_checks`, the tool `computer` sends `actions` and, while the call starts, none. */
+        /** @description Actions for the client's computer. The preview tool sends `action` and `pending_safety_checks`. The tool `computer` sends `actions`, and no checks at the start of the call. */
         ComputerCall: {
             id: string;
             /** @constant */
@@ -1835,7 +1835,7 @@ export interface components {
             call_id: string;
             pending_safety_checks?: components["schemas"]["SafetyCheck"][] | null;
         };
-        /** @description The screen after computer actions, in a list of items. */
+        /** @description The screenshot after computer actions, in a list of items. */
         ComputerCallOutputStored: {
             id: string;
             /** @constant */
@@ -1846,7 +1846,7 @@ export interface components {
             call_id: string;
             output: components["schemas"]["StoredComputerScreenshot"];
         };
-        /** @description The screen after computer actions. */
+        /** @description The screenshot after computer actions. */
         ComputerCallOutputInput: {
             id?: string | null;
             /** @constant */
@@ -1871,7 +1871,7 @@ export interface components {
             user?: string | null;
             working_directory?: string | null;
         };
-        /** @description A command of the older tool, for the client to run. */
+        /** @description A command of the older shell tool, for the client to run. */
         LocalShellCall: {
             id: string;
             /** @constant */
@@ -1880,7 +1880,7 @@ export interface components {
             action: components["schemas"]["LocalShellAction"];
             call_id: string;
         };
-        /** @description A command of the older tool, sent back. */
+        /** @description A command of the older shell tool, sent back. */
         LocalShellCallInput: {
             id?: string | null;
             /** @constant */
@@ -1889,9 +1889,9 @@ export interface components {
             action: components["schemas"]["LocalShellAction"];
             call_id: string;
         };
-        /** @description What a command of the older tool printed, in a list of items. */
+        /** @description The output of a command of the older shell tool, in a list of items. */
         LocalShellCallOutputStored: {
-            /** @description The id that was sent, with the prefix lsho. */
+            /** @description The id as sent, with the prefix lsho. */
             id: string;
             /** @constant */
             type: "local_shell_call_output";
@@ -1899,7 +1899,7 @@ export interface components {
             /** @description JSON text. */
             output: string;
         };
-        /** @description What a command of the older tool printed. */
+        /** @description The output of a command of the older shell tool. */
         LocalShellCallOutputInput: {
             /** @description The id of the call item, or its call_id. */
             id: string;
@@ -1954,27 +1954,27 @@ export interface components {
             created_by?: string | null;
             environment?: components["schemas"]["ShellCallEnvironmentInput"] | null;
         };
-        /** @description The command ended. */
+        /** @description The command exited. */
         ShellOutcomeExit: {
             /** @constant */
             type: "exit";
             exit_code: number;
         };
-        /** @description The command took too long. */
+        /** @description The command timed out. */
         ShellOutcomeTimeout: {
             /** @constant */
             type: "timeout";
         };
         /** @description How a command ended. */
         ShellOutcome: components["schemas"]["ShellOutcomeExit"] | components["schemas"]["ShellOutcomeTimeout"];
-        /** @description What one command printed, and how it ended. */
+        /** @description The output of one command, and how it ended. */
         ShellCommandOutput: {
             created_by?: string;
             outcome: components["schemas"]["ShellOutcome"];
             stderr: string;
             stdout: string;
         };
-        /** @description What the commands of a shell call printed. */
+        /** @description The output of the commands of a shell call. */
         ShellCallOutput: {
             id: string;
             /** @constant */
@@ -1985,7 +1985,7 @@ export interface components {
             max_output_length: number | null;
             output: components["schemas"]["ShellCommandOutput"][];
         };
-        /** @description What the commands of a shell call printed. */
+        /** @description The output of the commands of a shell call. */
         ShellCallOutputInput: {
             id?: string | null;
             /** @constant */
@@ -1997,7 +1997,7 @@ export interface components {
             max_output_length?: number | null;
             output: components["schemas"]["ShellCommandOutput"][];
         };
-        /** @description Make a file. */
+        /** @description Create a file. */
         PatchCreateFile: {
             /** @constant */
             type: "create_file";
@@ -2042,7 +2042,7 @@ export interface components {
             created_by?: string | null;
             operation: components["schemas"]["PatchOperation"];
         };
-        /** @description How applying a change went, in a list of items. */
+        /** @description The result of applying a change, in a list of items. */
         ApplyPatchCallOutputStored: {
             id: string;
             /** @constant */
@@ -2053,7 +2053,7 @@ export interface components {
             caller?: components["schemas"]["ToolCaller"] | null;
             output?: string | null;
         };
-        /** @description How applying a change went. */
+        /** @description The result of applying a change. */
         ApplyPatchCallOutputInput: {
             id?: string | null;
             /** @constant */
@@ -2063,10 +2063,10 @@ export interface components {
             call_id: string;
             caller?: components["schemas"]["ToolCaller"] | null;
             created_by?: string | null;
-            /** @description What the model should know of it. */
+            /** @description A message for the model. */
             output?: string | null;
         };
-        /** @description The model looks for tools whose loading is deferred. */
+        /** @description A search of the model for deferred tools. */
         ToolSearchCall: {
             id: string;
             /** @constant */
@@ -2094,7 +2094,7 @@ export interface components {
             /** @enum {string|null} */
             execution?: "client" | "server" | null;
         };
-        /** @description The tools that a search found. */
+        /** @description The tools found by a search. */
         ToolSearchOutput: {
             id: string;
             /** @constant */
@@ -2105,7 +2105,7 @@ export interface components {
             execution: "client" | "server";
             tools: components["schemas"]["Tool"][];
         };
-        /** @description The tools that the client's search found. They join the `tools` of the response as those of AdditionalToolsInput do. */
+        /** @description The tools found by the client's search. They are added to the `tools` of the response like those of AdditionalToolsInput. */
         ToolSearchOutputInput: {
             id?: string | null;
             /** @constant */
@@ -2117,7 +2117,7 @@ export interface components {
             execution?: "client" | "server" | null;
             tools: components["schemas"]["ToolInput"][];
         };
-        /** @description Tools that joined in mid-conversation. */
+        /** @description Tools added during the conversation. */
         AdditionalTools: {
             id: string;
             /** @constant */
@@ -2126,7 +2126,7 @@ export interface components {
             role: "developer";
             tools: components["schemas"]["Tool"][];
         };
-        /** @description Tools that join in from here on. The `tools` of the response tell them too, and the model is offered them from the start. */
+        /** @description Tools added from here on. They are also in the `tools` of the response, and the model is offered them from the start. */
         AdditionalToolsInput: {
             id?: string | null;
             /** @constant */
@@ -2135,7 +2135,7 @@ export interface components {
             role: "developer";
             tools: components["schemas"]["ToolInput"][];
         };
-        /** @description All that came before, in short, for the server's eyes only. */
+        /** @description A summary of everything before, which only the server can read. */
         Compaction: {
             id: string;
             /** @constant */
@@ -2150,13 +2150,13 @@ export interface components {
             created_by?: string | null;
             encrypted_content: string;
         };
-        /** @description Asks for a compaction in place of an answer: the output is one compaction item. Must be the last element (checked in code). It is a signal, and is not stored. */
+        /** @description Asks for a compaction instead of an answer. The output is one compaction item. It must be the last element (checked in code), and is not stored. */
         CompactionTriggerInput: {
             id?: string | null;
             /** @constant */
             type: "compaction_trigger";
         };
-        /** @description Settings of reasoning that change in mid-conversation. */
+        /** @description New settings of reasoning during a conversation. */
         ConfigurationReasoning: {
             /** @enum {string|null} */
             effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | null;
@@ -2179,11 +2179,11 @@ export interface components {
         };
         /** @description The format of answers from here on. */
         ConfigurationFormat: components["schemas"]["ConfigurationFormatText"] | components["schemas"]["ConfigurationFormatJsonSchema"];
-        /** @description Settings of text that change in mid-conversation. */
+        /** @description New settings of text during a conversation. */
         ConfigurationText: {
             format: components["schemas"]["ConfigurationFormat"];
         };
-        /** @description Settings that changed in mid-conversation, in a list of items. */
+        /** @description Settings changed during the conversation, in a list of items. */
         ConfigurationUpdateStored: {
             id: string;
             /** @constant */
@@ -2206,7 +2206,7 @@ export interface components {
             type: "program";
             call_id: string;
             code: string;
-            /** @description By which the server knows its own program again. */
+            /** @description Identifies the program to the server. */
             fingerprint: string;
         };
         /** @description A program sent back. */
@@ -2218,7 +2218,7 @@ export interface components {
             code: string;
             fingerprint: string;
         };
-        /** @description What a program returned. */
+        /** @description The output of a program. */
         ProgramOutput: {
             id: string;
             /** @constant */
@@ -2228,7 +2228,7 @@ export interface components {
             call_id: string;
             result: string;
         };
-        /** @description What a program returned, sent back. */
+        /** @description The output of a program, sent back. */
         ProgramOutputInput: {
             id?: string | null;
             /** @constant */
@@ -2322,7 +2322,7 @@ export interface components {
             key: string;
             /** @enum {string} */
             type: "eq" | "gt" | "gte" | "in" | "lt" | "lte" | "ne" | "nin";
-            /** @description What to compare with; a list for `in` and `nin`. */
+            /** @description The value to compare with; a list for `in` and `nin`. */
             value: string | number | boolean | (string | number)[];
         };
         /** @description Several conditions joined. */
@@ -2332,7 +2332,7 @@ export interface components {
             /** @enum {string} */
             type: "and" | "or";
         };
-        /** @description A condition that the searched files must meet. */
+        /** @description A condition for the searched files. */
         FileSearchFilter: components["schemas"]["ComparisonFilter"] | components["schemas"]["CompoundFilter"];
         /** @description The weights of the two kinds of search. */
         HybridSearch: {
@@ -2341,7 +2341,7 @@ export interface components {
             /** @description Weight of the search by words. */
             text_weight: number;
         };
-        /** @description How hits are ordered and cut. */
+        /** @description How results are ranked and filtered. */
         FileSearchRankingInput: {
             hybrid_search?: components["schemas"]["HybridSearch"] | null;
             /**
@@ -2350,12 +2350,12 @@ export interface components {
              */
             ranker?: "auto" | "default-2024-11-15";
             /**
-             * @description Hits below it are dropped.
+             * @description Results below it are dropped.
              * @default 0
              */
             score_threshold?: number;
         };
-        /** @description How hits are ordered and cut. */
+        /** @description How results are ranked and filtered. */
         FileSearchRanking: {
             hybrid_search?: components["schemas"]["HybridSearch"];
             /** @enum {string} */
@@ -2367,7 +2367,7 @@ export interface components {
             /** @description Domains, each with its subdomains; empty or absent means all. */
             allowed_domains?: string[] | null;
         };
-        /** @description Roughly where the person is, for a search that depends on it. */
+        /** @description The user's approximate location, for a search that depends on it. */
         UserLocationInput: {
             /**
              * @default approximate
@@ -2381,7 +2381,7 @@ export interface components {
             /** @description A name of the IANA time zone database. */
             timezone?: string | null;
         };
-        /** @description Roughly where the person is taken to be. */
+        /** @description The user's assumed approximate location. */
         UserLocation: {
             /** @constant */
             type: "approximate";
@@ -2402,16 +2402,16 @@ export interface components {
             /** @description Echoed as `<redacted>`. */
             value: string;
         };
-        /** @description A network that reaches the named domains only. */
+        /** @description A network with access to the listed domains only. */
         ContainerNetworkAllowlist: {
             /** @constant */
             type: "allowlist";
             allowed_domains: string[];
             domain_secrets?: components["schemas"]["ContainerDomainSecret"][];
         };
-        /** @description What a container may reach. */
+        /** @description Network access of a container. */
         ContainerNetworkPolicy: components["schemas"]["ContainerNetworkDisabled"] | components["schemas"]["ContainerNetworkAllowlist"];
-        /** @description A container that the server makes, or uses again. */
+        /** @description A container to create or reuse. */
         CodeInterpreterContainerAuto: {
             /** @constant */
             type: "auto";
@@ -2421,7 +2421,7 @@ export interface components {
             memory_limit?: "1g" | "4g" | "16g" | "64g" | null;
             network_policy?: components["schemas"]["ContainerNetworkPolicy"];
         };
-        /** @description A skill that is stored at the server. */
+        /** @description A skill stored on the server. */
         SkillReference: {
             /** @constant */
             type: "skill_reference";
@@ -2446,13 +2446,13 @@ export interface components {
         };
         /** @description A skill for a container. */
         ContainerSkill: components["schemas"]["SkillReference"] | components["schemas"]["InlineSkill"];
-        /** @description A skill that lies on the client's machine. */
+        /** @description A skill on the client's machine. */
         LocalSkill: {
             description: string;
             name: string;
             path: string;
         };
-        /** @description Commands run in a container that the server makes. */
+        /** @description Commands run in a container that the server creates. */
         ShellContainerAuto: {
             /** @constant */
             type: "container_auto";
@@ -2468,7 +2468,7 @@ export interface components {
             type: "local";
             skills?: components["schemas"]["LocalSkill"][];
         };
-        /** @description Commands run in a container that exists already. */
+        /** @description Commands run in an existing container. */
         ShellContainerReference: {
             /** @constant */
             type: "container_reference";
@@ -2476,12 +2476,12 @@ export interface components {
         };
         /** @description Where the commands of a shell tool run. */
         ShellEnvironment: components["schemas"]["ShellContainerAuto"] | components["schemas"]["ShellLocalEnvironment"] | components["schemas"]["ShellContainerReference"];
-        /** @description The tool takes any text. */
+        /** @description The tool accepts any text. */
         CustomToolTextFormat: {
             /** @constant */
             type: "text";
         };
-        /** @description The tool takes text that a grammar describes. */
+        /** @description The tool accepts text that matches a grammar. */
         CustomToolGrammarFormat: {
             /** @constant */
             type: "grammar";
@@ -2489,44 +2489,44 @@ export interface components {
             /** @enum {string} */
             syntax: "lark" | "regex";
         };
-        /** @description What text a custom tool takes. */
+        /** @description The text that a custom tool accepts. */
         CustomToolFormat: components["schemas"]["CustomToolTextFormat"] | components["schemas"]["CustomToolGrammarFormat"];
         /** @description A selection of a server's tools. */
         McpToolFilter: {
-            /** @description Only tools that declare to change nothing. */
+            /** @description Only tools declared read-only. */
             read_only?: boolean | null;
             tool_names?: string[] | null;
         };
-        /** @description Which tools need a person's approval and which do not. */
+        /** @description Which tools need a person's approval. */
         McpApprovalFilter: {
             always?: components["schemas"]["McpToolFilter"] | null;
             never?: components["schemas"]["McpToolFilter"] | null;
         };
-        /** @description The part of a picture that may be changed. */
+        /** @description The area of an image that may be changed. */
         ImageMask: {
             file_id?: string;
             /** @description A data URL with base64 content. */
             image_url?: string;
         };
-        /** @description How hard the model that draws vector pictures thinks. */
+        /** @description The reasoning effort of the model that draws vector images. */
         ImageSvgReasoning: {
             /** @enum {string} */
             effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
         };
-        /** @description Options for vector pictures. */
+        /** @description Options for vector images. */
         ImageSvgOptions: {
             model?: string;
             reasoning?: components["schemas"]["ImageSvgReasoning"] | null;
         };
-        /** @description A function of the client, whose arguments a JSON Schema describes. */
+        /** @description A function of the client, with a JSON Schema for its arguments. */
         FunctionToolInput: {
             /** @constant */
             type: "function";
             name: string;
             allowed_callers?: components["schemas"]["AllowedCallers"] | null;
-            /** @description Whether the model may go on before the output is there. */
+            /** @description Whether the model may continue before the output is there. */
             async?: boolean;
-            /** @description The model learns of the function only through tool search. */
+            /** @description The model finds the function only through tool search. */
             defer_loading?: boolean;
             description?: string | null;
             /** @description JSON Schema of the output. */
@@ -2537,7 +2537,7 @@ export interface components {
             parameters?: {
                 [key: string]: unknown;
             } | null;
-            /** @description Whether the arguments follow the schema to the letter. Left out: they do if the schema can be followed so. It is then echoed with every object closed and all properties required; any other schema is echoed unchanged with strict false. */
+            /** @description Whether the arguments must follow the schema exactly. The default is true if the schema has a strict form, which is then echoed with every object closed and all properties required. Any other schema is echoed unchanged with strict false. */
             strict?: boolean | null;
         };
         /** @description A function of the client, as echoed. */
@@ -2557,19 +2557,19 @@ export interface components {
             } | null;
             strict: boolean | null;
         };
-        /** @description A tool of the client that takes free text. */
+        /** @description A tool of the client that accepts free text. */
         CustomToolInput: {
             /** @constant */
             type: "custom";
             name: string;
             allowed_callers?: components["schemas"]["AllowedCallers"] | null;
-            /** @description Whether the model may go on before the output is there. */
+            /** @description Whether the model may continue before the output is there. */
             async?: boolean;
             defer_loading?: boolean;
             description?: string | null;
             format?: components["schemas"]["CustomToolFormat"] | null;
         };
-        /** @description A tool of the client that takes free text, as echoed. `description` is left out if the request had none. */
+        /** @description A tool of the client that accepts free text, as echoed. `description` is left out if the request had none. */
         CustomTool: {
             /** @constant */
             type: "custom";
@@ -2599,7 +2599,7 @@ export interface components {
         };
         /** @description A tool inside a namespace. */
         NamespaceMemberInput: components["schemas"]["NamespaceFunctionToolInput"] | components["schemas"]["CustomToolInput"];
-        /** @description Tools of the client under one name, which the model sees as a group. */
+        /** @description Tools of the client under one name, shown to the model as a group. */
         NamespaceToolInput: {
             /** @constant */
             type: "namespace";
@@ -2641,12 +2641,12 @@ export interface components {
             /** @enum {string} */
             type: "web_search" | "web_search_2025_08_26";
             /**
-             * @description Whether pages may be fetched live; otherwise only what is cached.
+             * @description Whether pages may be fetched live. Otherwise only cached pages are used.
              * @default true
              */
             external_web_access?: boolean | null;
             filters?: components["schemas"]["WebSearchFilters"] | null;
-            /** @description How much of the pages' text may reach the model. */
+            /** @description How much text of the pages the model may get. */
             return_token_budget?: string | number | null;
             search_content_types?: ("image" | "text")[] | null;
             /**
@@ -2668,7 +2668,7 @@ export interface components {
             search_context_size: "low" | "medium" | "high";
             user_location: components["schemas"]["UserLocation"] | null;
         };
-        /** @description The older search in the web. */
+        /** @description The older web search. */
         WebSearchPreviewToolInput: {
             /** @enum {string} */
             type: "web_search_preview" | "web_search_preview_2025_03_11";
@@ -2680,7 +2680,7 @@ export interface components {
             search_context_size?: "low" | "medium" | "high" | null;
             user_location?: components["schemas"]["UserLocationInput"] | null;
         };
-        /** @description The older search in the web, as echoed. */
+        /** @description The older web search, as echoed. */
         WebSearchPreviewTool: {
             /** @enum {string} */
             type: "web_search_preview" | "web_search_preview_2025_03_11";
@@ -2694,10 +2694,10 @@ export interface components {
             /** @constant */
             type: "code_interpreter";
             allowed_callers?: components["schemas"]["AllowedCallers"] | null;
-            /** @description The id of a container, or what kind of container to make. */
+            /** @description The id of a container, or the kind of container to create. */
             container: string | components["schemas"]["CodeInterpreterContainerAuto"];
         };
-        /** @description Pictures that the server makes or changes. */
+        /** @description Image generation and editing by the server. */
         ImageGenerationToolInput: {
             /** @constant */
             type: "image_generation";
@@ -2734,7 +2734,7 @@ export interface components {
              */
             output_format?: "png" | "webp" | "jpeg" | "gif" | "svg" | null;
             /**
-             * @description How many unfinished pictures a stream shows.
+             * @description How many partial images a stream shows.
              * @default 0
              */
             partial_images?: number | null;
@@ -2750,7 +2750,7 @@ export interface components {
             size?: string | null;
             svg?: components["schemas"]["ImageSvgOptions"] | null;
         };
-        /** @description Pictures that the server makes or changes, as echoed. `partial_images` and `input_fidelity` are not echoed. */
+        /** @description Image generation and editing by the server, as echoed. `partial_images` and `input_fidelity` are not echoed. */
         ImageGenerationTool: {
             /** @constant */
             type: "image_generation";
@@ -2782,7 +2782,7 @@ export interface components {
             type: "mcp";
             server_label: string;
             allowed_callers?: components["schemas"]["AllowedCallers"] | null;
-            /** @description The tools that may be used; absent or null means all. */
+            /** @description The allowed tools; all if absent or null. */
             allowed_tools?: string[] | components["schemas"]["McpToolFilter"] | null;
             /** @description A token for the server. */
             authorization?: string | null;
@@ -2794,7 +2794,7 @@ export interface components {
                 [key: string]: string;
             } | null;
             /**
-             * @description Which calls wait for a person's approval.
+             * @description Which calls need a person's approval.
              * @default always
              */
             require_approval?: ("always" | "never") | components["schemas"]["McpApprovalFilter"] | null;
@@ -2829,7 +2829,7 @@ export interface components {
             /** @constant */
             type: "programmatic_tool_calling";
         };
-        /** @description Lets the model look for tools whose loading is deferred. */
+        /** @description Lets the model search for deferred tools. */
         ToolSearchToolInput: {
             /** @constant */
             type: "tool_search";
@@ -2843,7 +2843,7 @@ export interface components {
             /** @description JSON Schema of the arguments of a search by the client, or null. That it is an object is checked in code; the official SDK leaves the type open. */
             parameters?: unknown;
         };
-        /** @description Lets the model look for tools whose loading is deferred, as echoed. */
+        /** @description Lets the model search for deferred tools, as echoed. */
         ToolSearchTool: {
             /** @constant */
             type: "tool_search";
@@ -2857,12 +2857,12 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
-        /** @description A computer that the client drives. Sent and echoed in the same shape. */
+        /** @description A computer controlled by the client. Sent and echoed in the same shape. */
         ComputerTool: {
             /** @constant */
             type: "computer";
         };
-        /** @description The older tool for a computer that the client drives. Sent and echoed in the same shape. */
+        /** @description The older tool for a computer controlled by the client. Sent and echoed in the same shape. */
         ComputerUsePreviewTool: {
             /** @constant */
             type: "computer_use_preview";
@@ -2873,7 +2873,7 @@ export interface components {
             /** @enum {string} */
             environment: "windows" | "mac" | "linux" | "ubuntu" | "browser";
         };
-        /** @description The older tool for commands that the client runs. Sent and echoed in the same shape. */
+        /** @description The older tool for commands run by the client. Sent and echoed in the same shape. */
         LocalShellTool: {
             /** @constant */
             type: "local_shell";
@@ -2885,7 +2885,7 @@ export interface components {
             allowed_callers?: components["schemas"]["AllowedCallers"] | null;
             environment?: components["schemas"]["ShellEnvironment"] | null;
         };
-        /** @description Changes to files, which the client applies. Sent and echoed in the same shape. */
+        /** @description Changes to files, applied by the client. Sent and echoed in the same shape. */
         ApplyPatchTool: {
             /** @constant */
             type: "apply_patch";
@@ -2896,7 +2896,7 @@ export interface components {
         /** @description A tool, as a response echoes it. */
         Tool: components["schemas"]["FunctionTool"] | components["schemas"]["FileSearchTool"] | components["schemas"]["ComputerTool"] | components["schemas"]["ComputerUsePreviewTool"] | components["schemas"]["WebSearchTool"] | components["schemas"]["McpTool"] | components["schemas"]["CodeInterpreterTool"] | components["schemas"]["ProgrammaticToolCallingTool"] | components["schemas"]["ImageGenerationTool"] | components["schemas"]["LocalShellTool"] | components["schemas"]["ShellTool"] | components["schemas"]["CustomTool"] | components["schemas"]["NamespaceTool"] | components["schemas"]["ToolSearchTool"] | components["schemas"]["WebSearchPreviewTool"] | components["schemas"]["ApplyPatchTool"];
         /**
-         * @description Whether the model calls tools: never, as it sees fit, or at least one.
+         * @description Whether the model calls tools: never, if it chooses to, or at least one.
          * @enum {string}
          */
         ToolChoiceMode: "none" | "auto" | "required";
@@ -2916,7 +2916,7 @@ export interface components {
         ToolChoiceMcp: {
             /** @constant */
             type: "mcp";
-            /** @description The tool; absent means any of the server. */
+            /** @description The tool; any tool of the server if absent. */
             name?: string | null;
             server_label?: string;
         };
@@ -2929,7 +2929,7 @@ export interface components {
              * @enum {string}
              */
             mode: "auto" | "required";
-            /** @description Each names an offered tool: its type, and `name` or `server_label` where the type alone does not tell. */
+            /** @description Each names an offered tool by its type, and by `name` or `server_label` if the type alone is ambiguous. */
             tools: {
                 [key: string]: unknown;
             }[];
@@ -2956,9 +2956,9 @@ export interface components {
         };
         /** @description A choice that names tools. */
         ToolChoiceObject: components["schemas"]["ToolChoiceFunction"] | components["schemas"]["ToolChoiceCustom"] | components["schemas"]["ToolChoiceMcp"] | components["schemas"]["ToolChoiceAllowed"] | components["schemas"]["ToolChoiceHosted"] | components["schemas"]["ToolChoiceShell"] | components["schemas"]["ToolChoiceApplyPatch"] | components["schemas"]["ToolChoiceProgrammatic"];
-        /** @description How a request steers the calling of tools. */
+        /** @description Which tools the model may or must call. */
         ToolChoiceInput: components["schemas"]["ToolChoiceMode"] | components["schemas"]["ToolChoiceObject"];
-        /** @description How calling tools was steered; an object is echoed as it was sent. */
+        /** @description Which tools the model could or had to call. An object is echoed as sent. */
         ToolChoice: components["schemas"]["ToolChoiceMode"] | components["schemas"]["ToolChoiceObject"];
         /** @description How the model should think. */
         ReasoningInput: {
@@ -2969,12 +2969,12 @@ export interface components {
             /** @description Asks for a summary of the reasoning. */
             summary?: components["schemas"]["ReasoningSummary"] | null;
             context?: components["schemas"]["ReasoningContext"] | null;
-            /** @description True asks for a summary (auto) unless `summary` says which; false asks for none. Not echoed. */
+            /** @description True asks for a summary (auto) unless `summary` is set; false asks for none. Not echoed. */
             enable_chain_of_thought?: boolean | null;
         };
-        /** @description How the model thinks, resolved. A model that does not reason has null everywhere. */
+        /** @description The settings of reasoning in effect. Every member is null for a model that does not reason. */
         Reasoning: {
-            /** @description Always there but in responses made before 2026-05-28; null on models that do not reason. */
+            /** @description Absent only in responses made before 2026-05-28; null for models that do not reason. */
             context?: components["schemas"]["ReasoningContext"] | null;
             effort: components["schemas"]["ReasoningEffort"] | null;
             /** @description standard or pro; left out for models that do not reason. */
@@ -3002,7 +3002,7 @@ export interface components {
             schema: {
                 [key: string]: unknown;
             };
-            /** @description Whether the schema is enforced; then every object in it must be closed and require all its properties (checked in code). Left out: it is enforced if it can be, with every object closed and all properties required, as for a function. */
+            /** @description Whether the schema is enforced. If true, every object in it must be closed and require all its properties (checked in code). If left out, it is enforced where possible, with every object closed and all properties required, as for a function. */
             strict?: boolean | null;
         };
         /** @description The answer is JSON that follows a schema. */
@@ -3017,23 +3017,23 @@ export interface components {
             };
             strict: boolean | null;
         };
-        /** @description What the answer's text looks like. */
+        /** @description The form of the answer's text. */
         TextFormatInput: components["schemas"]["TextFormatJsonObject"] | components["schemas"]["TextFormatText"] | components["schemas"]["TextFormatJsonSchemaInput"];
-        /** @description What the answer's text looks like. */
+        /** @description The form of the answer's text. */
         TextFormat: components["schemas"]["TextFormatJsonObject"] | components["schemas"]["TextFormatText"] | components["schemas"]["TextFormatJsonSchema"];
-        /** @description Wishes about the answer's text. */
+        /** @description Settings for the answer's text. */
         TextConfigInput: {
             /** @description Plain text if left out. */
             format?: components["schemas"]["TextFormatInput"] | null;
             /** @description Medium if left out. */
             verbosity?: components["schemas"]["Verbosity"] | null;
         };
-        /** @description How the answer's text is made. */
+        /** @description The settings of the answer's text in effect. */
         TextConfig: {
             format: components["schemas"]["TextFormat"];
             verbosity: components["schemas"]["Verbosity"] | null;
         };
-        /** @description What the model is to answer. A string stands for one user message. At most 10000 items, each counted as often as it has parts. */
+        /** @description The input for the model. A string stands for one user message. At most 10000 items, where an item counts once for each of its parts. */
         InputParam: string | components["schemas"]["InputItem"][];
         /** @description What the model is told before everything else. It is not inherited through `previous_response_id`. */
         InstructionsParam: string | components["schemas"]["TopLevelInputText"][];
@@ -3055,12 +3055,12 @@ export interface components {
             variables?: {
                 [key: string]: components["schemas"]["PromptVariable"];
             } | null;
-            /** @description The newest if left out. */
+            /** @description The newest by default. */
             version?: string | null;
         };
-        /** @description A text, picture or file as the value of a variable. */
+        /** @description A text, image or file as the value of a variable. */
         PromptVariablePart: components["schemas"]["StoredInputText"] | components["schemas"]["StoredInputImage"] | components["schemas"]["StoredInputFile"];
-        /** @description The prompt template that was used. */
+        /** @description The prompt template in use. */
         PromptTemplate: {
             id: string;
             variables: {
@@ -3068,7 +3068,7 @@ export interface components {
             } | null;
             version: string | null;
         };
-        /** @description A message that a prompt template put before the input. It has no id. */
+        /** @description A message that a prompt template added before the input. It has no id. */
         PromptMessage: {
             /** @constant */
             type: "message";
@@ -3076,7 +3076,7 @@ export interface components {
             /** @enum {string} */
             role: "assistant" | "system" | "developer" | "user";
         };
-        /** @description How a stream is written. Without `stream` it has no effect. */
+        /** @description Settings of a stream. Without `stream` they have no effect. */
         StreamOptions: {
             /**
              * @description Whether deltas carry padding that hides their length.
@@ -3085,29 +3085,29 @@ export interface components {
             include_obfuscation?: boolean | null;
             /** @description Another name for `include_obfuscation`, which wins if both are given. */
             obfuscation?: boolean | null;
-            /** @description Which families of delta and done events to send; all if left out. The numbers of events left out are skipped. */
+            /** @description Families of delta and done events to send; all by default. Their numbers are skipped when events are left out. */
             channels?: components["schemas"]["StreamChannel"][] | null;
         };
-        /** @description Whether text is only scored, or blocked when it is flagged. */
+        /** @description Whether text is only scored, or blocked if it is flagged. */
         ModerationModeInput: {
             /** @enum {string} */
             mode: "block" | "score";
         };
-        /** @description What to do with the input and with the output; a direction left out is scored. */
+        /** @description The policy for the input and for the output; without a policy a direction is scored. */
         ModerationPolicyInput: {
             input?: components["schemas"]["ModerationModeInput"] | null;
             output?: components["schemas"]["ModerationModeInput"] | null;
         };
-        /** @description Asks a moderation model to look at the input and the output. */
+        /** @description Asks a moderation model to check the input and the output. */
         ModerationInput: {
             model: string;
             policy?: components["schemas"]["ModerationPolicyInput"] | null;
         };
-        /** @description A rule for keeping the context short: where the context and its answer have grown to the threshold, the answer is followed by a compaction item, and what is continued from the response begins there. An answer that was cut short is not followed by one. */
+        /** @description A rule that keeps the context short. If the context with its answer reaches the threshold, a compaction item follows the answer, and the continued context starts there. An answer that was cut short is not followed by one. */
         ContextManagement: {
-            /** @description The only rule is compaction; another name is refused (checked in code, because the official SDK leaves the type open). */
+            /** @description The only rule is compaction; other names are refused (checked in code, because the official SDK leaves the type open). */
             type: string;
-            /** @description From how many tokens on the context is compacted; the model's own limit if left out. */
+            /** @description The number of tokens at which the context is compacted; the model's own limit by default. */
             compact_threshold?: number | null;
         };
         /** @description How the prompt is cached. */
@@ -3115,11 +3115,11 @@ export interface components {
             /** @description An earlier response to compare the cached prefix with. */
             comparison_response_id?: string | null;
             /**
-             * @description Whether prefixes end only at marked parts, or also where the server sees fit.
+             * @description Whether prefixes end only at marked parts, or also where the server chooses.
              * @enum {string|null}
              */
             mode?: "explicit" | "implicit" | null;
-            /** @description Whether the cache is to be filled ahead of use. */
+            /** @description Whether to fill the cache ahead of use. */
             prewarm?: boolean | null;
             /** @enum {string|null} */
             ttl?: "12h" | "30m" | null;
@@ -3142,7 +3142,7 @@ export interface components {
             /** @enum {string} */
             cyber: "daybreak_blue" | "daybreak_red" | "standard";
         };
-        /** @description How long work in the background may take, and what it belongs to. */
+        /** @description How long background work may take, and a name that joins requests. */
         BackgroundOptionsInput: {
             /**
              * @default soonest
@@ -3152,33 +3152,33 @@ export interface components {
             /** @description Names requests that belong together. */
             continuation_id?: string | null;
         };
-        /** @description How pictures in the context are treated. */
+        /** @description How images in the context are treated. */
         ImageContextInput: {
             /** @enum {string|null} */
             context_compression?: "auto" | "disabled" | "enabled" | null;
         };
-        /** @description How pictures in the context are treated. */
+        /** @description How images in the context are treated. */
         ImageContext: {
             /** @enum {string} */
             context_compression: "disabled" | "enabled";
         };
-        /** @description Asks for an answer that is spoken while it is written. The sound travels in the stream's audio events as one recording, and its words, sentence by sentence, in the transcript's; the body of the response holds the words only. Needs `stream` or `store`, or nobody would hear it (checked in code). */
+        /** @description Asks for an answer that is spoken while it is written. The stream's audio events carry the sound as one recording, and its transcript events the words, sentence by sentence. The body of the response holds only the words. Needs `stream` or `store`; otherwise nobody could hear it (checked in code). */
         OutputAudio: {
             /**
-             * @description pcm16 is signed 16 bit little-endian, one channel; wav the same with a header that does not say the length; opus comes in Ogg. pcm16 and wav can always be made, mp3 and opus where an encoder is installed (checked in code).
+             * @description pcm16 is signed 16-bit little-endian, one channel. wav is the same with a header that does not give the length. opus is in Ogg. pcm16 and wav are always available, mp3 and opus if an encoder is installed (checked in code).
              * @default pcm16
              * @enum {string|null}
              */
             format?: "mp3" | "opus" | "pcm16" | "wav" | null;
             /**
-             * @description Samples a second, of one channel. mp3 and opus take the nearest rate that they have.
+             * @description Samples per second, one channel. mp3 and opus use their nearest rate.
              * @default 24000
              */
             sample_rate_hz?: number | null;
-            /** @description A voice by the reference's name, such as `alloy` or `marin`, or by the server's own, such as `de` or `en-us+f3` of espeak-ng; the server's own choice if left out. espeak-ng speaks for the reference's voices in variants of the voice that is its own choice. An unknown name is refused with those that exist, where voices can be listed. */
+            /** @description A voice by the reference's name, such as `alloy` or `marin`, or by the server's own name, such as `de` or `en-us+f3` of espeak-ng. The default is the server's choice. espeak-ng speaks the reference's voices as variants of its default voice. An unknown name is refused with a list of the known ones, if the server can list them. */
             voice?: string | null;
         };
-        /** @description The body of a create call. What each engine does with a member is written in field-ledger.yaml. The server checks it in the order of x-validation-order, the first fault wins. Needed are `model` and one of `input`, `previous_response_id`, `conversation` and `prompt`; code checks that, so that the errors come in the reference's order. */
+        /** @description The body of a create call. field-ledger.yaml says what each engine does with a member. The server checks it in the order of x-validation-order, and the first fault wins. `model` is needed, and one of `input`, `previous_response_id`, `conversation` and `prompt`; code checks that, so that the errors come in the reference's order. */
         CreateResponseRequest: {
             /** @description The name of a model; see listModels. */
             model?: string;
@@ -3188,51 +3188,51 @@ export interface components {
             conversation?: components["schemas"]["ConversationParam"] | null;
             prompt?: components["schemas"]["PromptTemplateInput"] | null;
             moderation?: components["schemas"]["ModerationInput"] | null;
-            /** @description Parts of the output to send that are otherwise left out. */
+            /** @description Parts of the output to send; they are left out by default. */
             include?: components["schemas"]["Include"][] | null;
-            /** @description What the model may use; none if left out. At most 2000, those of namespaces included. */
+            /** @description The tools that the model may use; none by default. At most 2000, including those of namespaces. */
             tools?: components["schemas"]["ToolInput"][] | null;
             /** @description Auto if left out. */
             tool_choice?: components["schemas"]["ToolChoiceInput"] | null;
             metadata?: components["schemas"]["Metadata"] | null;
             text?: components["schemas"]["TextConfigInput"] | null;
             /**
-             * @description How freely tokens are drawn.
+             * @description The sampling temperature.
              * @default 1
              */
             temperature?: number | null;
-            /** @description Tokens are drawn from the likeliest that together have this probability; the model's own default if left out. */
+            /** @description Samples from the most likely tokens that together have this probability; the model's own default if left out. */
             top_p?: number | null;
             /**
-             * @description Makes tokens less likely that came before.
+             * @description Makes tokens that occurred before less likely.
              * @default 0
              */
             presence_penalty?: number | null;
             /**
-             * @description Makes tokens less likely the more often they came before.
+             * @description Makes tokens less likely the more often they occurred before.
              * @default 0
              */
             frequency_penalty?: number | null;
             /**
-             * @description Whether one turn may hold several calls.
+             * @description Allows several calls in one turn.
              * @default true
              */
             parallel_tool_calls?: boolean | null;
             /**
-             * @description Whether the reply is a stream of events.
+             * @description Sends the reply as a stream of events.
              * @default false
              */
             stream?: boolean | null;
             stream_options?: components["schemas"]["StreamOptions"] | null;
             /**
-             * @description Whether the work goes on without the client. Needs `store` (checked in code).
+             * @description Makes the response independent of the client's connection. Needs `store` (checked in code).
              * @default false
              */
             background?: boolean | null;
             background_options?: components["schemas"]["BackgroundOptionsInput"] | null;
-            /** @description The most tokens to produce, those of the reasoning included. */
+            /** @description Most tokens to produce, reasoning included. */
             max_output_tokens?: number | null;
-            /** @description The most calls of built-in tools; further ones are not made. */
+            /** @description Most calls of built-in tools; further calls are not made. */
             max_tool_calls?: number | null;
             reasoning?: components["schemas"]["ReasoningInput"] | null;
             /**
@@ -3243,7 +3243,7 @@ export interface components {
             /** @description A stable pseudonym of the client's user. */
             safety_identifier?: string | null;
             prompt_cache_options?: components["schemas"]["PromptCacheOptionsInput"] | null;
-            /** @description Requests with one key are likelier to share a cache. */
+            /** @description Requests with the same key are more likely to share a cache. */
             prompt_cache_key?: string | null;
             /** @deprecated */
             prompt_cache_retention?: components["schemas"]["PromptCacheRetention"] | null;
@@ -3251,25 +3251,25 @@ export interface components {
             truncation?: components["schemas"]["Truncation"] | null;
             instructions?: components["schemas"]["InstructionsParam"] | null;
             /**
-             * @description Whether the response can be fetched and continued later.
+             * @description Stores the response, so that it can be fetched and continued later.
              * @default true
              */
             store?: boolean | null;
             /** @description Auto if left out. */
             service_tier?: components["schemas"]["ServiceTier"] | null;
-            /** @description How many likelier tokens to list at each place. */
+            /** @description How many of the most likely tokens to list at each place. */
             top_logprobs?: number | null;
             /** @description Not echoed. */
             context_management?: components["schemas"]["ContextManagement"][] | null;
             access_programs?: components["schemas"]["AccessProgramsInput"] | null;
             image?: components["schemas"]["ImageContextInput"] | null;
-            /** @description What a client tells about itself. */
+            /** @description What a client says about itself. */
             client_metadata?: {
                 [key: string]: string;
             } | null;
             output_audio?: components["schemas"]["OutputAudio"] | null;
         };
-        /** @description A client's frame over WebSocket: a create request, its members at the top level. The reply is always a stream. Order of checks, presence of `model` and `input` and the meaning of null are those of CreateResponseRequest. */
+        /** @description A WebSocket frame of a client that creates a response, with the members of a create request at its top level. The reply is always a stream. The order of checks, the need for `model` and `input`, and the meaning of null are those of CreateResponseRequest. */
         ResponseCreateFrame: {
             /** @constant */
             type: "response.create";
@@ -3281,33 +3281,33 @@ export interface components {
             conversation?: components["schemas"]["ConversationParam"] | null;
             prompt?: components["schemas"]["PromptTemplateInput"] | null;
             moderation?: components["schemas"]["ModerationInput"] | null;
-            /** @description Parts of the output to send that are otherwise left out. */
+            /** @description Parts of the output to send; they are left out by default. */
             include?: components["schemas"]["Include"][] | null;
-            /** @description What the model may use; none if left out. At most 2000, those of namespaces included. */
+            /** @description The tools that the model may use; none by default. At most 2000, including those of namespaces. */
             tools?: components["schemas"]["ToolInput"][] | null;
             /** @description Auto if left out. */
             tool_choice?: components["schemas"]["ToolChoiceInput"] | null;
             metadata?: components["schemas"]["Metadata"] | null;
             text?: components["schemas"]["TextConfigInput"] | null;
             /**
-             * @description How freely tokens are drawn.
+             * @description The sampling temperature.
              * @default 1
              */
             temperature?: number | null;
-            /** @description Tokens are drawn from the likeliest that together have this probability; the model's own default if left out. */
+            /** @description Samples from the most likely tokens that together have this probability; the model's own default if left out. */
             top_p?: number | null;
             /**
-             * @description Makes tokens less likely that came before.
+             * @description Makes tokens that occurred before less likely.
              * @default 0
              */
             presence_penalty?: number | null;
             /**
-             * @description Makes tokens less likely the more often they came before.
+             * @description Makes tokens less likely the more often they occurred before.
              * @default 0
              */
             frequency_penalty?: number | null;
             /**
-             * @description Whether one turn may hold several calls.
+             * @description Allows several calls in one turn.
              * @default true
              */
             parallel_tool_calls?: boolean | null;
@@ -3317,9 +3317,9 @@ export interface components {
             /** @description True is refused. */
             background?: boolean | null;
             background_options?: components["schemas"]["BackgroundOptionsInput"] | null;
-            /** @description The most tokens to produce, those of the reasoning included. */
+            /** @description Most tokens to produce, reasoning included. */
             max_output_tokens?: number | null;
-            /** @description The most calls of built-in tools; further ones are not made. */
+            /** @description Most calls of built-in tools; further calls are not made. */
             max_tool_calls?: number | null;
             reasoning?: components["schemas"]["ReasoningInput"] | null;
             /**
@@ -3330,7 +3330,7 @@ export interface components {
             /** @description A stable pseudonym of the client's user. */
             safety_identifier?: string | null;
             prompt_cache_options?: components["schemas"]["PromptCacheOptionsInput"] | null;
-            /** @description Requests with one key are likelier to share a cache. */
+            /** @description Requests with the same key are more likely to share a cache. */
             prompt_cache_key?: string | null;
             /** @deprecated */
             prompt_cache_retention?: components["schemas"]["PromptCacheRetention"] | null;
@@ -3338,24 +3338,24 @@ export interface components {
             truncation?: components["schemas"]["Truncation"] | null;
             instructions?: components["schemas"]["InstructionsParam"] | null;
             /**
-             * @description Whether the response can be fetched and continued later.
+             * @description Stores the response, so that it can be fetched and continued later.
              * @default true
              */
             store?: boolean | null;
             /** @description Auto if left out. */
             service_tier?: components["schemas"]["ServiceTier"] | null;
-            /** @description How many likelier tokens to list at each place. */
+            /** @description How many of the most likely tokens to list at each place. */
             top_logprobs?: number | null;
             /** @description Not echoed. */
             context_management?: components["schemas"]["ContextManagement"][] | null;
             access_programs?: components["schemas"]["AccessProgramsInput"] | null;
             image?: components["schemas"]["ImageContextInput"] | null;
-            /** @description What a client tells about itself. */
+            /** @description What a client says about itself. */
             client_metadata?: {
                 [key: string]: string;
             } | null;
             output_audio?: components["schemas"]["OutputAudio"] | null;
-            /** @description A lane. Frames of one lane are served in order, lanes run side by side; at most 32 names a connection. A bad name is refused with the code invalid_stream_id. */
+            /** @description A lane. Frames of one lane are served in order, and lanes in parallel; at most 32 names per connection. An invalid name is refused with the code invalid_stream_id. */
             stream_id?: string | null;
             /**
              * @description False only prepares; the response has an id and an empty output.
@@ -3363,22 +3363,22 @@ export interface components {
              */
             generate?: boolean | null;
         };
-        /** @description A client's frame over WebSocket that stops a response of the same connection. Its stream then ends as that of a cancelled response. */
+        /** @description A WebSocket frame of a client that stops a response of the same connection. Its stream then ends like that of a cancelled response. */
         ResponseCancelFrame: {
             /** @constant */
             type: "response.cancel";
-            /** @description Left out, the response that is being made in the lane, or the only one of the connection. */
+            /** @description By default the response in progress in the lane, or the only one of the connection. */
             response_id?: string | null;
-            /** @description The lane of the response. An error that answers the frame names it as well. */
+            /** @description The lane of the response. An error that answers the frame names it too. */
             stream_id?: string | null;
         };
         /**
-         * @description Where a response stands. All but queued and in_progress are final.
+         * @description The state of a response. All but queued and in_progress are final.
          * @enum {string}
          */
         ResponseStatus: "completed" | "failed" | "in_progress" | "cancelled" | "queued" | "incomplete";
         /**
-         * @description Why a response failed. The last four are not in the reference's schema, but were seen from it or are looked for by its clients.
+         * @description Why a response failed. The last four are not in the reference's schema, but the reference sends them or its clients check for them.
          * @enum {string}
          */
         ResponseErrorCode: "server_error" | "rate_limit_exceeded" | "invalid_prompt" | "data_residency_mismatch" | "bio_policy" | "misalignment_policy_violation" | "vector_store_timeout" | "invalid_image" | "invalid_image_format" | "invalid_base64_image" | "invalid_image_url" | "image_too_large" | "image_too_small" | "image_parse_error" | "image_content_policy_violation" | "invalid_image_mode" | "image_file_too_large" | "unsupported_image_media_type" | "empty_image_file" | "failed_to_download_image" | "image_file_not_found" | "insufficient_quota" | "context_length_exceeded" | "usage_not_included" | "server_is_overloaded";
@@ -3387,17 +3387,17 @@ export interface components {
             code: components["schemas"]["ResponseErrorCode"];
             message: string;
         };
-        /** @description Why the response stopped early. Our server sends the first two only. */
+        /** @description Why the response ended early. Our server sends only the first two. */
         IncompleteDetails: {
             /** @enum {string} */
             reason: "max_output_tokens" | "content_filter" | "max_messages" | "steered";
         };
-        /** @description Who pays. Only in finished bodies that were not streamed. */
+        /** @description Who pays. Only in plain bodies of finished responses. */
         Billing: {
             /** @description Always developer. */
             payer: string;
         };
-        /** @description What a moderation model found. */
+        /** @description The findings of a moderation model. */
         ModerationResult: {
             /** @constant */
             type: "moderation_result";
@@ -3413,14 +3413,14 @@ export interface components {
                 [key: string]: ("image" | "text")[];
             };
         };
-        /** @description Why nothing could be found. */
+        /** @description Why the check failed. */
         ModerationError: {
             /** @constant */
             type: "error";
             code: string;
             message: string;
         };
-        /** @description The result of a look at one direction. */
+        /** @description The result of checking one direction. */
         ModerationOutcome: components["schemas"]["ModerationResult"] | components["schemas"]["ModerationError"];
         /** @description The results of a requested moderation. */
         Moderation: {
@@ -3429,16 +3429,16 @@ export interface components {
         };
         /** @description Parts of the input tokens. */
         UsageInputDetails: {
-            /** @description Newly put into the cache. */
+            /** @description Newly written to the cache. */
             cache_write_tokens: number;
-            /** @description Taken from the cache. */
+            /** @description Read from the cache. */
             cached_tokens: number;
         };
         /** @description Parts of the output tokens. */
         UsageOutputDetails: {
             reasoning_tokens: number;
         };
-        /** @description How many tokens the work took. */
+        /** @description How many tokens were used. */
         Usage: {
             input_tokens: number;
             input_tokens_details: components["schemas"]["UsageInputDetails"];
@@ -3451,7 +3451,7 @@ export interface components {
             image_tokens: number;
             text_tokens: number;
         };
-        /** @description What image generation took. */
+        /** @description The usage of image generation. */
         ImageGenUsage: {
             input_tokens: number;
             input_tokens_details: components["schemas"]["ImageGenTokenDetails"];
@@ -3459,16 +3459,16 @@ export interface components {
             output_tokens_details: components["schemas"]["ImageGenTokenDetails"];
             total_tokens: number;
         };
-        /** @description What web search took. */
+        /** @description The usage of web search. */
         WebSearchUsage: {
             num_requests: number;
         };
-        /** @description What built-in tools took. */
+        /** @description The usage of built-in tools. */
         ToolUsage: {
             image_gen: components["schemas"]["ImageGenUsage"];
             web_search: components["schemas"]["WebSearchUsage"];
         };
-        /** @description A response, finished or not. Every member is there, null if it says nothing, but for five: `conversation`, `prompt`, `prompt_cache_options` and `image` only when used, `billing` only in finished bodies that were not streamed. */
+        /** @description A response, finished or not. Every member is present, null if it has no value, with five exceptions. `conversation`, `prompt`, `prompt_cache_options` and `image` are present only if used, and `billing` only in plain bodies of finished responses. */
         Response: {
             /** @description Begins with resp_. */
             id: string;
@@ -3493,10 +3493,10 @@ export interface components {
             instructions: string | components["schemas"]["PromptMessage"][] | null;
             max_output_tokens: number | null;
             max_tool_calls: number | null;
-            /** @description The model that answered, which may be a dated version of the one asked for. */
+            /** @description The model that answered; may be a dated version of the requested one. */
             model: string;
             moderation: components["schemas"]["Moderation"] | null;
-            /** @description What the model made, in order; empty in snapshots before the end. */
+            /** @description The output of the model, in order; empty in snapshots before the end. */
             output: components["schemas"]["OutputItem"][];
             parallel_tool_calls: boolean;
             presence_penalty: number;
@@ -3507,7 +3507,7 @@ export interface components {
             prompt_cache_retention: components["schemas"]["PromptCacheRetention"] | null;
             reasoning: components["schemas"]["Reasoning"] | null;
             safety_identifier: string | null;
-            /** @description Auto until the end, then the tier that served; flex, priority, scale and ultrafast as they were asked for from the start, fast as priority. */
+            /** @description Auto until the end, then the tier that served. flex, priority, scale and ultrafast are shown as requested from the start, and fast as priority. */
             service_tier: components["schemas"]["ServiceTier"] | null;
             store: boolean;
             temperature: number | null;
@@ -3523,7 +3523,7 @@ export interface components {
             user: string | null;
             metadata: components["schemas"]["Metadata"] | null;
         };
-        /** @description The response is gone. */
+        /** @description The response is deleted. */
         DeletedResponse: {
             id: string;
             /** @constant */
@@ -3540,23 +3540,23 @@ export interface components {
             first_id: string | null;
             /** @description Whether there is another page after `last_id`. */
             has_more: boolean;
-            /** @description Null on an empty page; the next page is asked for with it as `after`. */
+            /** @description Null on an empty page. Use it as `after` to get the next page. */
             last_id: string | null;
         };
-        /** @description A create request of which only the input is to be measured. Every member may be left out. */
+        /** @description A create request whose input is to be counted. Every member may be left out. */
         InputTokensRequest: {
             model?: string | null;
             input?: components["schemas"]["InputParam"] | null;
             /** @description Continues after this stored response. Not together with `conversation` (checked in code). */
             previous_response_id?: string | null;
             conversation?: components["schemas"]["ConversationParam"] | null;
-            /** @description What the model may use; none if left out. At most 2000, those of namespaces included. */
+            /** @description The tools that the model may use; none by default. At most 2000, including those of namespaces. */
             tools?: components["schemas"]["ToolInput"][] | null;
             /** @description Auto if left out. */
             tool_choice?: components["schemas"]["ToolChoiceInput"] | null;
             text?: components["schemas"]["TextConfigInput"] | null;
             /**
-             * @description Whether one turn may hold several calls.
+             * @description Allows several calls in one turn.
              * @default true
              */
             parallel_tool_calls?: boolean | null;
@@ -3567,13 +3567,13 @@ export interface components {
             /** @description friendly, pragmatic or another. */
             personality?: string | null;
         };
-        /** @description How many tokens the input would take. */
+        /** @description The number of tokens of the input. */
         InputTokens: {
             /** @constant */
             object: "response.input_tokens";
             input_tokens: number;
         };
-        /** @description A context to shorten. */
+        /** @description A context to compact. */
         CompactRequest: {
             model: string | null;
             input?: components["schemas"]["InputParam"] | null;
@@ -3588,7 +3588,7 @@ export interface components {
             /** @description Auto if left out. */
             service_tier?: components["schemas"]["ServiceTier"] | null;
         };
-        /** @description The shortened context: the user's messages and one compaction item. Its `output` is the next `input`; its id cannot be continued from. */
+        /** @description The compacted context: the user's messages and one compaction item. Use its `output` as the next `input`; its id cannot be continued. */
         CompactedResponse: {
             /** @description Begins with resp_. */
             id: string;
@@ -3599,7 +3599,7 @@ export interface components {
             output: components["schemas"]["StoredItem"][];
             usage: components["schemas"]["Usage"];
         };
-        /** @description The response exists; it can be fetched by its id. */
+        /** @description The response exists and can be fetched by its id. */
         ResponseCreatedEvent: {
             /** @constant */
             type: "response.created";
@@ -3609,7 +3609,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description A background response waits for its turn. */
+        /** @description A background response is queued. */
         ResponseQueuedEvent: {
             /** @constant */
             type: "response.queued";
@@ -3629,7 +3629,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description The end of a response that was finished. Last event of its stream. */
+        /** @description The response completed. Last event of its stream. */
         ResponseCompletedEvent: {
             /** @constant */
             type: "response.completed";
@@ -3639,7 +3639,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description The end of a response that was cut short. Last event of its stream. */
+        /** @description The response ended early. Last event of its stream. */
         ResponseIncompleteEvent: {
             /** @constant */
             type: "response.incomplete";
@@ -3649,7 +3649,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description The end of a response that failed. Last event of its stream. */
+        /** @description The response failed. Last event of its stream. */
         ResponseFailedEvent: {
             /** @constant */
             type: "response.failed";
@@ -3715,7 +3715,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description More text. */
+        /** @description A piece of text. */
         ResponseTextDeltaEvent: {
             /** @constant */
             type: "response.output_text.delta";
@@ -3735,7 +3735,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description The whole text of a part. */
+        /** @description The complete text of a part. */
         ResponseTextDoneEvent: {
             /** @constant */
             type: "response.output_text.done";
@@ -3771,7 +3771,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description More of a refusal. */
+        /** @description A piece of a refusal. */
         ResponseRefusalDeltaEvent: {
             /** @constant */
             type: "response.refusal.delta";
@@ -3789,7 +3789,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description The whole refusal. */
+        /** @description The complete refusal. */
         ResponseRefusalDoneEvent: {
             /** @constant */
             type: "response.refusal.done";
@@ -3842,7 +3842,7 @@ export interface components {
             /** @description The place of the part in the item's `summary`. */
             summary_index: number;
         };
-        /** @description More of a summary. */
+        /** @description A piece of a summary. */
         ResponseReasoningSummaryTextDeltaEvent: {
             /** @constant */
             type: "response.reasoning_summary_text.delta";
@@ -3860,7 +3860,7 @@ export interface components {
             /** @description The place of the part in the item's `summary`. */
             summary_index: number;
         };
-        /** @description The whole text of a paragraph of a summary. */
+        /** @description The complete text of a paragraph of a summary. */
         ResponseReasoningSummaryTextDoneEvent: {
             /** @constant */
             type: "response.reasoning_summary_text.done";
@@ -3876,7 +3876,7 @@ export interface components {
             summary_index: number;
             text: string;
         };
-        /** @description More reasoning, from models that show it. */
+        /** @description A piece of reasoning, from models that show it. */
         ResponseReasoningTextDeltaEvent: {
             /** @constant */
             type: "response.reasoning_text.delta";
@@ -3892,7 +3892,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description The whole reasoning of a part. */
+        /** @description The complete reasoning of a part. */
         ResponseReasoningTextDoneEvent: {
             /** @constant */
             type: "response.reasoning_text.done";
@@ -3908,7 +3908,7 @@ export interface components {
             stream_id?: string;
             text: string;
         };
-        /** @description More of a function call's arguments. */
+        /** @description A piece of a function call's arguments. */
         ResponseFunctionCallArgumentsDeltaEvent: {
             /** @constant */
             type: "response.function_call_arguments.delta";
@@ -3924,7 +3924,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description A function call's whole arguments. */
+        /** @description The complete arguments of a function call. */
         ResponseFunctionCallArgumentsDoneEvent: {
             /** @constant */
             type: "response.function_call_arguments.done";
@@ -3940,7 +3940,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description More of a custom tool's input. */
+        /** @description A piece of a custom tool's input. */
         ResponseCustomToolCallInputDeltaEvent: {
             /** @constant */
             type: "response.custom_tool_call_input.delta";
@@ -3954,7 +3954,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description A custom tool's whole input. */
+        /** @description The complete input of a custom tool. */
         ResponseCustomToolCallInputDoneEvent: {
             /** @constant */
             type: "response.custom_tool_call_input.done";
@@ -3968,7 +3968,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description More of an MCP call's arguments. */
+        /** @description A piece of an MCP call's arguments. */
         ResponseMcpCallArgumentsDeltaEvent: {
             /** @constant */
             type: "response.mcp_call_arguments.delta";
@@ -3984,7 +3984,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description An MCP call's whole arguments. */
+        /** @description The complete arguments of an MCP call. */
         ResponseMcpCallArgumentsDoneEvent: {
             /** @constant */
             type: "response.mcp_call_arguments.done";
@@ -3998,7 +3998,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description More of a patch. Sent by the reference, though in no published list. */
+        /** @description A piece of a patch. The reference sends it, though no published list has it. */
         ResponseApplyPatchCallOperationDiffDeltaEvent: {
             /** @constant */
             type: "response.apply_patch_call_operation_diff.delta";
@@ -4014,7 +4014,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description The whole patch. Sent by the reference, though in no published list. */
+        /** @description The complete patch. The reference sends it, though no published list has it. */
         ResponseApplyPatchCallOperationDiffDoneEvent: {
             /** @constant */
             type: "response.apply_patch_call_operation_diff.done";
@@ -4028,7 +4028,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description An MCP call is on its way. */
+        /** @description An MCP call is in progress. */
         ResponseMcpCallInProgressEvent: {
             /** @constant */
             type: "response.mcp_call.in_progress";
@@ -4054,7 +4054,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description An MCP call failed; the response goes on. */
+        /** @description An MCP call failed; the response continues. */
         ResponseMcpCallFailedEvent: {
             /** @constant */
             type: "response.mcp_call.failed";
@@ -4119,7 +4119,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description A web search is under way. */
+        /** @description A web search is in progress. */
         ResponseWebSearchCallSearchingEvent: {
             /** @constant */
             type: "response.web_search_call.searching";
@@ -4158,7 +4158,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description A file search is under way. */
+        /** @description A file search is in progress. */
         ResponseFileSearchCallSearchingEvent: {
             /** @constant */
             type: "response.file_search_call.searching";
@@ -4210,7 +4210,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description The run of the code is finished. */
+        /** @description The code has run. */
         ResponseCodeInterpreterCallCompletedEvent: {
             /** @constant */
             type: "response.code_interpreter_call.completed";
@@ -4223,7 +4223,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description More code. */
+        /** @description A piece of code. */
         ResponseCodeInterpreterCallCodeDeltaEvent: {
             /** @constant */
             type: "response.code_interpreter_call_code.delta";
@@ -4239,7 +4239,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description The whole code. */
+        /** @description The complete code. */
         ResponseCodeInterpreterCallCodeDoneEvent: {
             /** @constant */
             type: "response.code_interpreter_call_code.done";
@@ -4253,7 +4253,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description A picture is asked for. */
+        /** @description An image is requested. */
         ResponseImageGenCallInProgressEvent: {
             /** @constant */
             type: "response.image_generation_call.in_progress";
@@ -4266,7 +4266,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description A picture is being made. */
+        /** @description An image is being generated. */
         ResponseImageGenCallGeneratingEvent: {
             /** @constant */
             type: "response.image_generation_call.generating";
@@ -4279,7 +4279,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description A picture is finished. */
+        /** @description An image is finished. */
         ResponseImageGenCallCompletedEvent: {
             /** @constant */
             type: "response.image_generation_call.completed";
@@ -4305,7 +4305,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description An unfinished picture. */
+        /** @description A partial image. */
         ResponseImageGenCallPartialImageEvent: {
             /** @constant */
             type: "response.image_generation_call.partial_image";
@@ -4339,7 +4339,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description More of a command. */
+        /** @description A piece of a command. */
         ResponseShellCallCommandDeltaEvent: {
             /** @constant */
             type: "response.shell_call_command.delta";
@@ -4355,7 +4355,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description The whole command. */
+        /** @description The complete command. */
         ResponseShellCallCommandDoneEvent: {
             /** @constant */
             type: "response.shell_call_command.done";
@@ -4369,12 +4369,12 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description What a command printed since the last such event. */
+        /** @description The output of a command since the last such event. */
         ShellOutputDelta: {
             stderr?: string;
             stdout?: string;
         };
-        /** @description A command printed something. */
+        /** @description Output of a command. */
         ResponseShellCallOutputContentDeltaEvent: {
             /** @constant */
             type: "response.shell_call_output_content.delta";
@@ -4390,7 +4390,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description All that a command printed. */
+        /** @description The complete output of a command. */
         ResponseShellCallOutputContentDoneEvent: {
             /** @constant */
             type: "response.shell_call_output_content.done";
@@ -4406,7 +4406,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description More sound. */
+        /** @description A piece of sound. */
         ResponseAudioDeltaEvent: {
             /** @constant */
             type: "response.audio.delta";
@@ -4426,7 +4426,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description More of the words that are spoken. */
+        /** @description A piece of the spoken words. */
         ResponseAudioTranscriptDeltaEvent: {
             /** @constant */
             type: "response.audio.transcript.delta";
@@ -4437,7 +4437,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description The end of the words that are spoken. */
+        /** @description The end of the spoken words. */
         ResponseAudioTranscriptDoneEvent: {
             /** @constant */
             type: "response.audio.transcript.done";
@@ -4453,7 +4453,7 @@ export interface components {
             message: string;
             param: string | null;
         };
-        /** @description The stream fails. A `response.failed` follows. */
+        /** @description The stream failed. A `response.failed` follows. */
         ResponseErrorEvent: {
             /** @constant */
             type: "error";
@@ -4463,7 +4463,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description Nothing happened for a while. */
+        /** @description Keep-alive, sent when nothing has happened for a while. */
         KeepaliveEvent: {
             /** @constant */
             type: "keepalive";
@@ -4474,7 +4474,7 @@ export interface components {
         };
         /** @description Every event that a stream of the reference may carry. */
         ResponseStreamEvent: components["schemas"]["ResponseCreatedEvent"] | components["schemas"]["ResponseQueuedEvent"] | components["schemas"]["ResponseInProgressEvent"] | components["schemas"]["ResponseCompletedEvent"] | components["schemas"]["ResponseIncompleteEvent"] | components["schemas"]["ResponseFailedEvent"] | components["schemas"]["ResponseOutputItemAddedEvent"] | components["schemas"]["ResponseOutputItemDoneEvent"] | components["schemas"]["ResponseContentPartAddedEvent"] | components["schemas"]["ResponseContentPartDoneEvent"] | components["schemas"]["ResponseTextDeltaEvent"] | components["schemas"]["ResponseTextDoneEvent"] | components["schemas"]["ResponseOutputTextAnnotationAddedEvent"] | components["schemas"]["ResponseRefusalDeltaEvent"] | components["schemas"]["ResponseRefusalDoneEvent"] | components["schemas"]["ResponseReasoningSummaryPartAddedEvent"] | components["schemas"]["ResponseReasoningSummaryPartDoneEvent"] | components["schemas"]["ResponseReasoningSummaryTextDeltaEvent"] | components["schemas"]["ResponseReasoningSummaryTextDoneEvent"] | components["schemas"]["ResponseReasoningTextDeltaEvent"] | components["schemas"]["ResponseReasoningTextDoneEvent"] | components["schemas"]["ResponseFunctionCallArgumentsDeltaEvent"] | components["schemas"]["ResponseFunctionCallArgumentsDoneEvent"] | components["schemas"]["ResponseCustomToolCallInputDeltaEvent"] | components["schemas"]["ResponseCustomToolCallInputDoneEvent"] | components["schemas"]["ResponseMcpCallArgumentsDeltaEvent"] | components["schemas"]["ResponseMcpCallArgumentsDoneEvent"] | components["schemas"]["ResponseApplyPatchCallOperationDiffDeltaEvent"] | components["schemas"]["ResponseApplyPatchCallOperationDiffDoneEvent"] | components["schemas"]["ResponseMcpCallInProgressEvent"] | components["schemas"]["ResponseMcpCallCompletedEvent"] | components["schemas"]["ResponseMcpCallFailedEvent"] | components["schemas"]["ResponseMcpListToolsInProgressEvent"] | components["schemas"]["ResponseMcpListToolsCompletedEvent"] | components["schemas"]["ResponseMcpListToolsFailedEvent"] | components["schemas"]["ResponseWebSearchCallInProgressEvent"] | components["schemas"]["ResponseWebSearchCallSearchingEvent"] | components["schemas"]["ResponseWebSearchCallCompletedEvent"] | components["schemas"]["ResponseFileSearchCallInProgressEvent"] | components["schemas"]["ResponseFileSearchCallSearchingEvent"] | components["schemas"]["ResponseFileSearchCallCompletedEvent"] | components["schemas"]["ResponseCodeInterpreterCallInProgressEvent"] | components["schemas"]["ResponseCodeInterpreterCallInterpretingEvent"] | components["schemas"]["ResponseCodeInterpreterCallCompletedEvent"] | components["schemas"]["ResponseCodeInterpreterCallCodeDeltaEvent"] | components["schemas"]["ResponseCodeInterpreterCallCodeDoneEvent"] | components["schemas"]["ResponseImageGenCallInProgressEvent"] | components["schemas"]["ResponseImageGenCallGeneratingEvent"] | components["schemas"]["ResponseImageGenCallCompletedEvent"] | components["schemas"]["ResponseCompactionCompactingEvent"] | components["schemas"]["ResponseImageGenCallPartialImageEvent"] | components["schemas"]["ResponseShellCallCommandAddedEvent"] | components["schemas"]["ResponseShellCallCommandDeltaEvent"] | components["schemas"]["ResponseShellCallCommandDoneEvent"] | components["schemas"]["ResponseShellCallOutputContentDeltaEvent"] | components["schemas"]["ResponseShellCallOutputContentDoneEvent"] | components["schemas"]["ResponseAudioDeltaEvent"] | components["schemas"]["ResponseAudioDoneEvent"] | components["schemas"]["ResponseAudioTranscriptDeltaEvent"] | components["schemas"]["ResponseAudioTranscriptDoneEvent"] | components["schemas"]["ResponseErrorEvent"] | components["schemas"]["KeepaliveEvent"];
-        /** @description More of a call's arguments or input: the deltas of function, MCP and custom tool calls under one name. */
+        /** @description A piece of a call's arguments or input. One name stands for the deltas of function, MCP and custom tool calls. */
         ResponseToolCallDeltaEvent: {
             /** @constant */
             type: "response.tool_call.delta";
@@ -4490,7 +4490,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description A call's whole arguments (function, MCP) or input (custom tool); exactly one of the two is there. */
+        /** @description The complete arguments (function, MCP) or input (custom tool) of a call; exactly one of the two is present. */
         ResponseToolCallDoneEvent: {
             /** @constant */
             type: "response.tool_call.done";
@@ -4506,7 +4506,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description More sound. */
+        /** @description A piece of sound. */
         ResponseOutputAudioDeltaEvent: {
             /** @constant */
             type: "response.output_audio.delta";
@@ -4526,7 +4526,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description The stream fails. A `response.failed` follows. Flat: no member is called error. */
+        /** @description The stream failed. A `response.failed` follows. The event is flat, without a member called error. */
         ResponseDialectErrorEvent: {
             /** @constant */
             type: "response.error";
@@ -4538,7 +4538,7 @@ export interface components {
             /** @description The lane, over WebSocket and only if the request named one. */
             stream_id?: string;
         };
-        /** @description Every event that a stream in the extension dialect may carry. Five names differ from the reference's; nothing else does. */
+        /** @description Every event of a stream in the extension dialect. Five names differ from the reference's; nothing else does. */
         DialectStreamEvent: components["schemas"]["ResponseToolCallDeltaEvent"] | components["schemas"]["ResponseToolCallDoneEvent"] | components["schemas"]["ResponseOutputAudioDeltaEvent"] | components["schemas"]["ResponseOutputAudioDoneEvent"] | components["schemas"]["ResponseDialectErrorEvent"] | components["schemas"]["ResponseCreatedEvent"] | components["schemas"]["ResponseQueuedEvent"] | components["schemas"]["ResponseInProgressEvent"] | components["schemas"]["ResponseCompletedEvent"] | components["schemas"]["ResponseIncompleteEvent"] | components["schemas"]["ResponseFailedEvent"] | components["schemas"]["ResponseOutputItemAddedEvent"] | components["schemas"]["ResponseOutputItemDoneEvent"] | components["schemas"]["ResponseContentPartAddedEvent"] | components["schemas"]["ResponseContentPartDoneEvent"] | components["schemas"]["ResponseTextDeltaEvent"] | components["schemas"]["ResponseTextDoneEvent"] | components["schemas"]["ResponseOutputTextAnnotationAddedEvent"] | components["schemas"]["ResponseRefusalDeltaEvent"] | components["schemas"]["ResponseRefusalDoneEvent"] | components["schemas"]["ResponseReasoningSummaryPartAddedEvent"] | components["schemas"]["ResponseReasoningSummaryPartDoneEvent"] | components["schemas"]["ResponseReasoningSummaryTextDeltaEvent"] | components["schemas"]["ResponseReasoningSummaryTextDoneEvent"] | components["schemas"]["ResponseReasoningTextDeltaEvent"] | components["schemas"]["ResponseReasoningTextDoneEvent"] | components["schemas"]["ResponseApplyPatchCallOperationDiffDeltaEvent"] | components["schemas"]["ResponseApplyPatchCallOperationDiffDoneEvent"] | components["schemas"]["ResponseMcpCallInProgressEvent"] | components["schemas"]["ResponseMcpCallCompletedEvent"] | components["schemas"]["ResponseMcpCallFailedEvent"] | components["schemas"]["ResponseMcpListToolsInProgressEvent"] | components["schemas"]["ResponseMcpListToolsCompletedEvent"] | components["schemas"]["ResponseMcpListToolsFailedEvent"] | components["schemas"]["ResponseWebSearchCallInProgressEvent"] | components["schemas"]["ResponseWebSearchCallSearchingEvent"] | components["schemas"]["ResponseWebSearchCallCompletedEvent"] | components["schemas"]["ResponseFileSearchCallInProgressEvent"] | components["schemas"]["ResponseFileSearchCallSearchingEvent"] | components["schemas"]["ResponseFileSearchCallCompletedEvent"] | components["schemas"]["ResponseCodeInterpreterCallInProgressEvent"] | components["schemas"]["ResponseCodeInterpreterCallInterpretingEvent"] | components["schemas"]["ResponseCodeInterpreterCallCompletedEvent"] | components["schemas"]["ResponseCodeInterpreterCallCodeDeltaEvent"] | components["schemas"]["ResponseCodeInterpreterCallCodeDoneEvent"] | components["schemas"]["ResponseImageGenCallInProgressEvent"] | components["schemas"]["ResponseImageGenCallGeneratingEvent"] | components["schemas"]["ResponseImageGenCallCompletedEvent"] | components["schemas"]["ResponseCompactionCompactingEvent"] | components["schemas"]["ResponseImageGenCallPartialImageEvent"] | components["schemas"]["ResponseShellCallCommandAddedEvent"] | components["schemas"]["ResponseShellCallCommandDeltaEvent"] | components["schemas"]["ResponseShellCallCommandDoneEvent"] | components["schemas"]["ResponseShellCallOutputContentDeltaEvent"] | components["schemas"]["ResponseShellCallOutputContentDoneEvent"] | components["schemas"]["ResponseAudioTranscriptDeltaEvent"] | components["schemas"]["ResponseAudioTranscriptDoneEvent"] | components["schemas"]["KeepaliveEvent"];
         /** @description What went wrong, inside a WebSocketErrorFrame. */
         WebSocketError: {
@@ -4562,7 +4562,7 @@ export interface components {
             /** @description The lane, if the frame named one. */
             stream_id?: string;
         };
-        /** @description An event in the dialect that the request calls for. The reference's, unless the request used an extension or the path is one. */
+        /** @description An event in the dialect of the request: the reference's, unless the request used an extension or the path is one. */
         AnyStreamEvent: components["schemas"]["ResponseStreamEvent"] | components["schemas"]["DialectStreamEvent"];
         /** @description A history that outlives the responses made with it. */
         Conversation: {
@@ -4574,7 +4574,7 @@ export interface components {
             created_at: number;
             metadata: components["schemas"]["Metadata"];
         };
-        /** @description The conversation is gone. Responses made with it stay. */
+        /** @description The conversation is deleted. Responses made with it stay. */
         DeletedConversation: {
             id: string;
             /** @constant */
@@ -4588,16 +4588,16 @@ export interface components {
             items?: components["schemas"]["InputItem"][] | null;
             metadata?: components["schemas"]["Metadata"] | null;
         };
-        /** @description New metadata, which replaces the old as a whole. */
+        /** @description New metadata that replaces all of the old. */
         UpdateConversationRequest: {
             /** @description Null empties it. */
             metadata: components["schemas"]["Metadata"] | null;
         };
-        /** @description Items to append, in this order and all or none. */
+        /** @description Items to append in this order. All are added, or none. */
         CreateConversationItemsRequest: {
             items: components["schemas"]["InputItem"][];
         };
-        /** @description An uploaded file. `expires_at` and `status_details` are there only when they say something. */
+        /** @description An uploaded file. `expires_at` and `status_details` are present only if they have a value. */
         FileObject: {
             /** @constant */
             object: "file";
@@ -4620,17 +4620,17 @@ export interface components {
             status_details?: string | null;
         };
         /**
-         * @description What a file is for: tools (assistants), pictures (vision), anything in a request (user_data).
+         * @description "The purpose of a file: tools (assistants), images (vision), anything in a request (user_data)."
          * @enum {string}
          */
         FilePurpose: "assistants" | "batch" | "evals" | "fine-tune" | "user_data" | "vision";
-        /** @description When a file removes itself. */
+        /** @description When a file expires. */
         FileExpiresAfter: {
             /** @constant */
             anchor: "created_at";
             seconds: number;
         };
-        /** @description The parts of an upload. `expires_after` travels as the two form fields `expires_after[anchor]` and `expires_after[seconds]`. */
+        /** @description The parts of an upload. `expires_after` is sent as the two form fields `expires_after[anchor]` and `expires_after[seconds]`. */
         FileUpload: {
             /**
              * Format: binary
@@ -4651,7 +4651,7 @@ export interface components {
             /** @description Null on an empty page. */
             last_id: string | null;
         };
-        /** @description The file is gone, from every vector store too. */
+        /** @description The file is deleted, and removed from every vector store. */
         DeletedFile: {
             id: string;
             /** @constant */
@@ -4663,7 +4663,7 @@ export interface components {
         FileAttributes: {
             [key: string]: string | number | boolean;
         };
-        /** @description How many files are in which state. */
+        /** @description Number of files in each state. */
         FileCounts: {
             in_progress: number;
             completed: number;
@@ -4671,7 +4671,7 @@ export interface components {
             cancelled: number;
             total: number;
         };
-        /** @description When an unused vector store removes itself. */
+        /** @description When an unused vector store expires. */
         VectorStoreExpiresAfter: {
             /** @constant */
             anchor: "last_active_at";
@@ -4693,16 +4693,16 @@ export interface components {
             type: "static";
             static: components["schemas"]["StaticChunking"];
         };
-        /** @description Nobody wrote down how the file was cut. */
+        /** @description It was not recorded how the file was cut. */
         ChunkingStrategyOther: {
             /** @constant */
             type: "other";
         };
-        /** @description How a file is to be cut into pieces. */
+        /** @description How to cut a file into pieces. */
         ChunkingStrategyInput: components["schemas"]["ChunkingStrategyAuto"] | components["schemas"]["ChunkingStrategyStatic"];
         /** @description How a file was cut into pieces. */
         ChunkingStrategy: components["schemas"]["ChunkingStrategyStatic"] | components["schemas"]["ChunkingStrategyOther"];
-        /** @description A searchable set of files. `expires_after` is there only when it was set. */
+        /** @description A searchable set of files. `expires_after` is present only if it was set. */
         VectorStore: {
             /** @description Begins with vs_. */
             id: string;
@@ -4738,7 +4738,7 @@ export interface components {
             /** @description Null on an empty page. */
             last_id: string | null;
         };
-        /** @description The vector store is gone. Its files stay. */
+        /** @description The vector store is deleted. Its files stay. */
         DeletedVectorStore: {
             id: string;
             /** @constant */
@@ -4764,7 +4764,7 @@ export interface components {
             object: "vector_store.file";
             /** @description Unix time in seconds. */
             created_at: number;
-            /** @description What it takes inside the store, which differs from the size of the file. */
+            /** @description Size inside the store, which differs from the size of the file. */
             usage_bytes: number;
             vector_store_id: string;
             /** @enum {string} */
@@ -4773,7 +4773,7 @@ export interface components {
             attributes: components["schemas"]["FileAttributes"] | null;
             chunking_strategy: components["schemas"]["ChunkingStrategy"];
         };
-        /** @description Why a file could not be taken in. */
+        /** @description Why a file could not be processed. */
         VectorStoreFileError: {
             /** @enum {string} */
             code: "invalid_file" | "server_error" | "unsupported_file";
@@ -4790,7 +4790,7 @@ export interface components {
             /** @description Null on an empty page. */
             last_id: string | null;
         };
-        /** @description The file is out of the vector store. The file itself stays. */
+        /** @description The file is removed from the vector store. The file itself stays. */
         DeletedVectorStoreFile: {
             id: string;
             /** @constant */
@@ -4798,13 +4798,13 @@ export interface components {
             /** @constant */
             deleted: true;
         };
-        /** @description A file to take into a vector store. */
+        /** @description A file to add to a vector store. */
         CreateVectorStoreFileRequest: {
             attributes?: components["schemas"]["FileAttributes"] | null;
             chunking_strategy?: components["schemas"]["ChunkingStrategyInput"] | null;
             file_id: string;
         };
-        /** @description Several files taken in together. */
+        /** @description Several files added together. */
         VectorStoreFileBatch: {
             /** @description Begins with vsfb_. */
             id: string;
@@ -4817,7 +4817,7 @@ export interface components {
             status: "cancelled" | "completed" | "failed" | "in_progress";
             file_counts: components["schemas"]["FileCounts"];
         };
-        /** @description Files to take in together; exactly one of `file_ids` and `files` is needed (checked in code). */
+        /** @description Files to add together; exactly one of `file_ids` and `files` is needed (checked in code). */
         CreateVectorStoreFileBatchRequest: {
             /** @description For all of `file_ids`. */
             attributes?: components["schemas"]["FileAttributes"] | null;
@@ -4826,7 +4826,7 @@ export interface components {
             file_ids?: string[];
             files?: components["schemas"]["CreateVectorStoreFileRequest"][];
         };
-        /** @description How hits are ordered and cut. */
+        /** @description How results are ranked and filtered. */
         VectorStoreSearchRanking: {
             /**
              * @default auto
@@ -4834,7 +4834,7 @@ export interface components {
              */
             ranker?: "none" | "auto" | "default-2024-11-15";
             /**
-             * @description Hits below it are dropped.
+             * @description Results below it are dropped.
              * @default 0
              */
             score_threshold?: number;
@@ -4844,7 +4844,7 @@ export interface components {
             filters?: components["schemas"]["FileSearchFilter"] | null;
             /** @default 10 */
             max_num_results?: number | null;
-            /** @description One question, or several whose hits are merged. */
+            /** @description One question, or several whose results are merged. */
             query: string | string[];
             ranking_options?: components["schemas"]["VectorStoreSearchRanking"] | null;
             /**
@@ -4859,20 +4859,20 @@ export interface components {
             type: "text";
             text: string;
         };
-        /** @description A hit. */
+        /** @description A result. */
         VectorStoreSearchResult: {
             file_id: string;
             filename: string;
-            /** @description How well it fits, 1 being best. */
+            /** @description Relevance; 1 is best. */
             score: number;
             attributes: components["schemas"]["FileAttributes"] | null;
             content: components["schemas"]["VectorStoreSearchContent"][];
         };
-        /** @description The hits, best first, on one page. */
+        /** @description The results, best first, on one page. */
         VectorStoreSearchResults: {
             /** @constant */
             object: "vector_store.search_results.page";
-            /** @description The questions that were really asked. */
+            /** @description The questions that were used for the search. */
             search_query: string[];
             data: components["schemas"]["VectorStoreSearchResult"][];
             has_more: boolean;
@@ -4880,17 +4880,17 @@ export interface components {
         };
         /** @description A model that requests can name. */
         Model: {
-            /** @description What `model` of a request says. */
+            /** @description The value for `model` in requests. */
             id: string;
             /** @constant */
             object: "model";
             /** @description Unix time in seconds. */
             created: number;
-            /** @description Who runs the model. */
+            /** @description Who operates the model. */
             owned_by: string;
             /**
              * Format: date
-             * @description The day on which it goes away, if that is known.
+             * @description The day on which the model will be removed, if known.
              */
             shutdown_date?: string | null;
             /** @description What answers under this name; says so where it is no language model but the engine built into this server. */
@@ -5080,19 +5080,19 @@ export interface components {
         };
     };
     parameters: {
-        /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+        /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
         ProviderOrganization: string;
-        /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+        /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
         ProviderProject: string;
-        /** @description The organization to act for, among those of the key. */
+        /** @description The organization to act for, one of the key's. */
         OpenAIOrganization: string;
-        /** @description The project to act for, among those of the key. */
+        /** @description The project to act for, one of the key's. */
         OpenAIProject: string;
-        /** @description Names of features under trial; accepted and ignored. */
+        /** @description Names of trial features; accepted and ignored. */
         OpenAIBeta: string;
-        /** @description The client's own name for the request. It is logged, and not sent back. */
+        /** @description The client's own name for the request. It is logged and not sent back. */
         ClientRequestId: string;
-        /** @description Accepted and ignored, as at the reference; a repeated create is a new one. */
+        /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
         IdempotencyKey: string;
         /** @description Begins with resp_. */
         ResponseId: string;
@@ -5108,46 +5108,46 @@ export interface components {
         VectorStoreId: string;
         /** @description Begins with vsfb_. */
         BatchId: string;
-        /** @description Parts to send that are otherwise left out. */
+        /** @description Parts of the output to send; they are left out by default. */
         Include: components["schemas"]["Include"][];
-        /** @description True asks for the events. */
+        /** @description Sends the events instead of the response. */
         Stream: boolean;
-        /** @description Only events with a higher number are sent. Without a stream it is ignored. */
+        /** @description Sends only events with a higher number. Ignored without a stream. */
         StartingAfter: number;
-        /** @description Accepted; events that are read again carry no padding, as at the reference. */
+        /** @description Accepted. Replayed events carry no padding, as with the reference. */
         IncludeObfuscation: boolean;
-        /** @description Under which names the events come. */
+        /** @description The dialect of the events' names. */
         Dialect: components["schemas"]["StreamDialect"];
-        /** @description Which families of delta and done events to send; all if left out. */
+        /** @description Families of delta and done events to send; all by default. */
         Channels: components["schemas"]["StreamChannel"][];
-        /** @description The most elements on a page. */
+        /** @description Most elements on a page. */
         Limit: number;
-        /** @description Newest first unless asc is given. */
+        /** @description Newest first by default. */
         Order: components["schemas"]["ListOrder"];
-        /** @description The id of the element after which the page begins. */
+        /** @description The page starts after the element with this id. */
         After: string;
-        /** @description The id of the element before which the page ends. */
+        /** @description The page ends before the element with this id. */
         Before: string;
-        /** @description Whether the items of earlier responses in the chain are listed too. */
+        /** @description Lists the items of earlier responses in the chain too. */
         History: boolean;
         /** @description Only files with this purpose. */
         FilePurpose: string;
-        /** @description The most elements on a page. */
+        /** @description Most elements on a page. */
         FileLimit: number;
         /** @description Only files in this state. */
         FileStatus: "cancelled" | "completed" | "failed" | "in_progress";
     };
     requestBodies: never;
     headers: {
-        /** @description Names the request; on every reply. */
+        /** @description Identifies the request; on every reply. */
         RequestId: string;
         /** @description Milliseconds until the reply began. */
         ProcessingMs: number;
-        /** @description The version that the reference names. */
+        /** @description The API version that the reference names. */
         Version: "2020-10-01";
-        /** @description The organization that was charged; not on a 401. */
+        /** @description The charged organization; not on a 401. */
         Organization: string;
-        /** @description The project that was charged; not on a 401. */
+        /** @description The charged project; not on a 401. */
         Project: string;
         /** @description How many requests a minute are allowed. */
         RateLimitLimitRequests: number;
@@ -5660,19 +5660,19 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as at the reference; a repeated create is a new one. */
+                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5691,7 +5691,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The response, or its events if `stream` is true. With `background` it is queued and nothing more. The x-ratelimit headers tell where the key stands once this request is counted and its tokens are set aside. */
+            /** @description The response, or its events if `stream` is true. With `background` the response is queued. The x-ratelimit headers show the key's remaining limits after this request and its reserved tokens were counted. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -5727,7 +5727,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description A conversation, a prompt template or a referenced item is unknown. Codes: invalid_request_error. */
+            /** @description The conversation, prompt template or referenced item does not exist. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -5770,19 +5770,19 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as at the reference; a repeated create is a new one. */
+                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5800,7 +5800,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The count. */
+            /** @description The count of tokens. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -5830,7 +5830,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description The conversation or a referenced item is unknown. Codes: invalid_request_error. */
+            /** @description The conversation or a referenced item does not exist. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -5859,19 +5859,19 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as at the reference; a repeated create is a new one. */
+                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5898,7 +5898,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The shortened context. */
+            /** @description The compacted context. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -5933,7 +5933,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description A referenced item is unknown. Codes: invalid_request_error. */
+            /** @description A referenced item does not exist. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -5961,27 +5961,27 @@ export interface operations {
     getResponse: {
         parameters: {
             query?: {
-                /** @description Parts to send that are otherwise left out. */
+                /** @description Parts of the output to send; they are left out by default. */
                 include?: components["parameters"]["Include"];
-                /** @description True asks for the events. */
+                /** @description Sends the events instead of the response. */
                 stream?: components["parameters"]["Stream"];
-                /** @description Only events with a higher number are sent. Without a stream it is ignored. */
+                /** @description Sends only events with a higher number. Ignored without a stream. */
                 starting_after?: components["parameters"]["StartingAfter"];
-                /** @description Accepted; events that are read again carry no padding, as at the reference. */
+                /** @description Accepted. Replayed events carry no padding, as with the reference. */
                 include_obfuscation?: components["parameters"]["IncludeObfuscation"];
             };
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path: {
@@ -5992,7 +5992,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The response, finished or not; or its events. */
+            /** @description The response, finished or not, or its events. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6007,7 +6007,7 @@ export interface operations {
                     "text/event-stream": components["schemas"]["ResponseStreamEvent"];
                 };
             };
-            /** @description The response cannot be streamed from here (param stream), or a query parameter is bad. Codes: invalid_request_error, invalid_type, invalid_value, integer_below_min_value. */
+            /** @description The events of this response cannot be replayed here (param stream), or a query parameter is invalid. Codes: invalid_request_error, invalid_type, invalid_value, integer_below_min_value. */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6022,7 +6022,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description No such response. Also for a response made with `store` false. Codes: invalid_request_error. A foreground response that is still running cannot be fetched by the reference; here it can. */
+            /** @description The response does not exist, or was made with `store` false. Codes: invalid_request_error. The reference cannot fetch a foreground response that is still running; here it can be fetched. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6048,17 +6048,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path: {
@@ -6069,7 +6069,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is gone. */
+            /** @description The response is deleted. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6085,7 +6085,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description No such response. Also for a response made with `store` false. Codes: invalid_request_error. */
+            /** @description The response does not exist, or was made with `store` false. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6109,19 +6109,19 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as at the reference; a repeated create is a new one. */
+                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -6161,7 +6161,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description No such response. Also for a response made with `store` false. Codes: invalid_request_error. */
+            /** @description The response does not exist, or was made with `store` false. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6184,25 +6184,25 @@ export interface operations {
     streamResponseEvents: {
         parameters: {
             query?: {
-                /** @description Only events with a higher number are sent. Without a stream it is ignored. */
+                /** @description Sends only events with a higher number. Ignored without a stream. */
                 starting_after?: components["parameters"]["StartingAfter"];
-                /** @description Under which names the events come. */
+                /** @description The dialect of the events' names. */
                 dialect?: components["parameters"]["Dialect"];
-                /** @description Which families of delta and done events to send; all if left out. */
+                /** @description Families of delta and done events to send; all by default. */
                 channels?: components["parameters"]["Channels"];
             };
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path: {
@@ -6227,7 +6227,7 @@ export interface operations {
                     "text/event-stream": components["schemas"]["AnyStreamEvent"];
                 };
             };
-            /** @description A query parameter is bad. Codes: invalid_type, invalid_value, integer_below_min_value. */
+            /** @description A query parameter is invalid. Codes: invalid_type, invalid_value, integer_below_min_value. */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6242,7 +6242,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description No such response. Also for a response made with `store` false. Codes: invalid_request_error. */
+            /** @description The response does not exist, or was made with `store` false. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6264,31 +6264,31 @@ export interface operations {
     listInputItems: {
         parameters: {
             query?: {
-                /** @description The most elements on a page. */
+                /** @description Most elements on a page. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Newest first unless asc is given. */
+                /** @description Newest first by default. */
                 order?: components["parameters"]["Order"];
-                /** @description The id of the element after which the page begins. */
+                /** @description The page starts after the element with this id. */
                 after?: components["parameters"]["After"];
-                /** @description The id of the element before which the page ends. */
+                /** @description The page ends before the element with this id. */
                 before?: components["parameters"]["Before"];
-                /** @description Parts to send that are otherwise left out. */
+                /** @description Parts of the output to send; they are left out by default. */
                 include?: components["parameters"]["Include"];
-                /** @description Whether the items of earlier responses in the chain are listed too. */
+                /** @description Lists the items of earlier responses in the chain too. */
                 history?: components["parameters"]["History"];
             };
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path: {
@@ -6328,7 +6328,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description No such response. Also for a response made with `store` false. Codes: invalid_request_error. */
+            /** @description The response does not exist, or was made with `store` false. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6351,19 +6351,19 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as at the reference; a repeated create is a new one. */
+                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -6418,7 +6418,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description A referenced item is unknown. Codes: invalid_request_error. */
+            /** @description A referenced item does not exist. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6445,17 +6445,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path: {
@@ -6482,7 +6482,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description No such conversation. Codes: invalid_request_error. */
+            /** @description The conversation does not exist. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6505,19 +6505,19 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as at the reference; a repeated create is a new one. */
+                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -6539,7 +6539,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The conversation as it is now. */
+            /** @description The changed conversation. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6568,7 +6568,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description No such conversation. Codes: invalid_request_error. */
+            /** @description The conversation does not exist. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6595,17 +6595,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path: {
@@ -6616,7 +6616,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is gone. */
+            /** @description The conversation is deleted. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6630,7 +6630,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedConversation"];
                 };
             };
-            /** @description A response is being made in it. Codes: conversation_locked. */
+            /** @description A response is in progress in the conversation. Codes: conversation_locked. */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6645,7 +6645,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description No such conversation. Codes: invalid_request_error. */
+            /** @description The conversation does not exist. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6668,27 +6668,27 @@ export interface operations {
     listConversationItems: {
         parameters: {
             query?: {
-                /** @description The most elements on a page. */
+                /** @description Most elements on a page. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Newest first unless asc is given. */
+                /** @description Newest first by default. */
                 order?: components["parameters"]["Order"];
-                /** @description The id of the element after which the page begins. */
+                /** @description The page starts after the element with this id. */
                 after?: components["parameters"]["After"];
-                /** @description Parts to send that are otherwise left out. */
+                /** @description Parts of the output to send; they are left out by default. */
                 include?: components["parameters"]["Include"];
             };
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path: {
@@ -6728,7 +6728,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description No such conversation. Codes: invalid_request_error. */
+            /** @description The conversation does not exist. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6750,23 +6750,23 @@ export interface operations {
     createConversationItems: {
         parameters: {
             query?: {
-                /** @description Parts to send that are otherwise left out. */
+                /** @description Parts of the output to send; they are left out by default. */
                 include?: components["parameters"]["Include"];
             };
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as at the reference; a repeated create is a new one. */
+                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -6821,7 +6821,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description No such conversation. Codes: invalid_request_error. */
+            /** @description The conversation does not exist. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6847,21 +6847,21 @@ export interface operations {
     getConversationItem: {
         parameters: {
             query?: {
-                /** @description Parts to send that are otherwise left out. */
+                /** @description Parts of the output to send; they are left out by default. */
                 include?: components["parameters"]["Include"];
             };
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path: {
@@ -6903,7 +6903,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description No such conversation, or no such item in it. Codes: invalid_request_error. */
+            /** @description The conversation does not exist, or has no such item. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6926,17 +6926,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path: {
@@ -6949,7 +6949,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The conversation without it. */
+            /** @description The conversation without the item. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6963,7 +6963,7 @@ export interface operations {
                     "application/json": components["schemas"]["Conversation"];
                 };
             };
-            /** @description A response is being made in the conversation. Codes: conversation_locked. */
+            /** @description A response is in progress in the conversation. Codes: conversation_locked. */
             400: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6978,7 +6978,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description No such conversation, or no such item in it. Codes: invalid_request_error. */
+            /** @description The conversation does not exist, or has no such item. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7002,17 +7002,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path?: never;
@@ -7020,7 +7020,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All models that this key may name. */
+            /** @description All models that this key can use. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7047,17 +7047,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path: {
@@ -7084,7 +7084,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description No such model. Codes: model_not_found. */
+            /** @description The model does not exist. Codes: model_not_found. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7110,25 +7110,25 @@ export interface operations {
             query?: {
                 /** @description Only files with this purpose. */
                 purpose?: components["parameters"]["FilePurpose"];
-                /** @description The most elements on a page. */
+                /** @description Most elements on a page. */
                 limit?: components["parameters"]["FileLimit"];
-                /** @description Newest first unless asc is given. */
+                /** @description Newest first by default. */
                 order?: components["parameters"]["Order"];
-                /** @description The id of the element after which the page begins. */
+                /** @description The page starts after the element with this id. */
                 after?: components["parameters"]["After"];
             };
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path?: never;
@@ -7174,19 +7174,19 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as at the reference; a repeated create is a new one. */
+                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -7240,17 +7240,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path: {
@@ -7277,7 +7277,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description No such file. Codes: invalid_request_error. */
+            /** @description The file does not exist. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7300,17 +7300,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path: {
@@ -7321,7 +7321,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is gone. */
+            /** @description The file is deleted. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7337,7 +7337,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description No such file. Codes: invalid_request_error. */
+            /** @description The file does not exist. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7361,17 +7361,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path: {
@@ -7398,7 +7398,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description No such file. Codes: invalid_request_error. */
+            /** @description The file does not exist. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7420,27 +7420,27 @@ export interface operations {
     listVectorStores: {
         parameters: {
             query?: {
-                /** @description The most elements on a page. */
+                /** @description Most elements on a page. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Newest first unless asc is given. */
+                /** @description Newest first by default. */
                 order?: components["parameters"]["Order"];
-                /** @description The id of the element after which the page begins. */
+                /** @description The page starts after the element with this id. */
                 after?: components["parameters"]["After"];
-                /** @description The id of the element before which the page ends. */
+                /** @description The page ends before the element with this id. */
                 before?: components["parameters"]["Before"];
             };
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path?: never;
@@ -7487,19 +7487,19 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as at the reference; a repeated create is a new one. */
+                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -7511,7 +7511,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The vector store; its files are taken in afterwards. */
+            /** @description The vector store. Its files are processed afterwards. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7540,7 +7540,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description A file is unknown. Codes: invalid_request_error. */
+            /** @description A file does not exist. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7568,17 +7568,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path: {
@@ -7605,7 +7605,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description No such vector store. Codes: invalid_request_error. */
+            /** @description The vector store does not exist. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7629,17 +7629,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path: {
@@ -7650,7 +7650,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is gone. */
+            /** @description The vector store is deleted. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7666,7 +7666,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description No such vector store. Codes: invalid_request_error. */
+            /** @description The vector store does not exist. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7690,29 +7690,29 @@ export interface operations {
     listVectorStoreFiles: {
         parameters: {
             query?: {
-                /** @description The most elements on a page. */
+                /** @description Most elements on a page. */
                 limit?: components["parameters"]["Limit"];
-                /** @description Newest first unless asc is given. */
+                /** @description Newest first by default. */
                 order?: components["parameters"]["Order"];
-                /** @description The id of the element after which the page begins. */
+                /** @description The page starts after the element with this id. */
                 after?: components["parameters"]["After"];
-                /** @description The id of the element before which the page ends. */
+                /** @description The page ends before the element with this id. */
                 before?: components["parameters"]["Before"];
                 /** @description Only files in this state. */
                 filter?: components["parameters"]["FileStatus"];
             };
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path: {
@@ -7752,7 +7752,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description No such vector store. Codes: invalid_request_error. */
+            /** @description The vector store does not exist. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7776,19 +7776,19 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as at the reference; a repeated create is a new one. */
+                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -7803,7 +7803,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The file, which is taken in afterwards; poll its status. */
+            /** @description The file. It is processed afterwards; poll its status. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7832,7 +7832,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description No such vector store or file. Codes: invalid_request_error. */
+            /** @description The vector store or the file does not exist. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7860,17 +7860,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path: {
@@ -7899,7 +7899,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description No such vector store, or no such file in it. Codes: invalid_request_error. */
+            /** @description The vector store does not exist, or has no such file. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7923,17 +7923,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path: {
@@ -7946,7 +7946,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is out. */
+            /** @description The file is removed. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7962,7 +7962,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description No such vector store, or no such file in it. Codes: invalid_request_error. */
+            /** @description The vector store does not exist, or has no such file. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7987,19 +7987,19 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as at the reference; a repeated create is a new one. */
+                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -8014,7 +8014,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The batch, which is taken in afterwards; poll its status. */
+            /** @description The batch. It is processed afterwards; poll its status. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -8043,7 +8043,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description No such vector store or file. Codes: invalid_request_error. */
+            /** @description The vector store or a file does not exist. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -8071,17 +8071,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
             };
             path: {
@@ -8110,7 +8110,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description No such vector store or batch. Codes: invalid_request_error. */
+            /** @description The vector store or the batch does not exist. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -8134,19 +8134,19 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The organization to act for, among those of the key. OpenAI-Organization wins if both are sent. */
+                /** @description The organization to act for, one of the key's. OpenAI-Organization wins if both are sent. */
                 "Provider-Organization"?: components["parameters"]["ProviderOrganization"];
-                /** @description The project to act for, among those of the key. OpenAI-Project wins if both are sent. */
+                /** @description The project to act for, one of the key's. OpenAI-Project wins if both are sent. */
                 "Provider-Project"?: components["parameters"]["ProviderProject"];
-                /** @description The organization to act for, among those of the key. */
+                /** @description The organization to act for, one of the key's. */
                 "OpenAI-Organization"?: components["parameters"]["OpenAIOrganization"];
-                /** @description The project to act for, among those of the key. */
+                /** @description The project to act for, one of the key's. */
                 "OpenAI-Project"?: components["parameters"]["OpenAIProject"];
-                /** @description Names of features under trial; accepted and ignored. */
+                /** @description Names of trial features; accepted and ignored. */
                 "OpenAI-Beta"?: components["parameters"]["OpenAIBeta"];
-                /** @description The client's own name for the request. It is logged, and not sent back. */
+                /** @description The client's own name for the request. It is logged and not sent back. */
                 "X-Client-Request-Id"?: components["parameters"]["ClientRequestId"];
-                /** @description Accepted and ignored, as at the reference; a repeated create is a new one. */
+                /** @description Accepted and ignored, as by the reference. A repeated create makes a new response. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -8161,7 +8161,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The hits, best first. */
+            /** @description The results, best first. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -8190,7 +8190,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description No such vector store. Codes: invalid_request_error. */
+            /** @description The vector store does not exist. Codes: invalid_request_error. */
             404: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -8223,7 +8223,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It lives. */
+            /** @description The process is alive. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8246,7 +8246,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description They can. */
+            /** @description Requests can be served. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8257,7 +8257,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             500: components["responses"]["ServerError"];
-            /** @description They cannot, because a part is missing or the server is shutting down. */
+            /** @description Requests cannot be served, because a part is missing or the server is shutting down. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8277,7 +8277,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The counters. */
+            /** @description The metrics. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8288,7 +8288,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description The caller is on another machine, or comes through a proxy. Codes: metrics_not_shown. */
+            /** @description The caller is on another machine or comes through a proxy. Codes: metrics_not_shown. */
             403: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
