@@ -9,8 +9,8 @@ const RESPONSE = aResponse({ status: "completed" });
 const END = { response: RESPONSE, outputItems: [] };
 const LAST: UnnumberedEvent = { type: "response.completed", response: RESPONSE };
 
-test("the end of a run is handed to the log while its last words are under way, and shown after them", async () => {
-  const log = new HeldLog();
+test("the end of a run goes to the log before its last append settles, and is shown after that append", async () => {
+  const log = new ManualLog();
   const { recorder, shown } = recorderOf(log);
   await recorder.record([delta("a")]);
   await recorder.record([delta("b")]);
@@ -22,8 +22,8 @@ test("the end of a run is handed to the log while its last words are under way, 
   expect(await shown()).toEqual([0, 1, 2]);
 });
 
-test("where the last words cannot be stored, an end takes the numbers that nobody has seen", async () => {
-  const log = new HeldLog();
+test("if the last append fails, the shown end reuses the numbers that nobody has seen", async () => {
+  const log = new ManualLog();
   const { recorder, shown } = recorderOf(log);
   await recorder.record([delta("a")]);
   log.settle("append 0");
@@ -33,12 +33,12 @@ test("where the last words cannot be stored, an end takes the numbers that nobod
   log.settle("append 1", new Error("the disk is full"));
   log.settle("close 2 3", new Error("out of order"));
   await expect(closed).rejects.toThrow("the disk is full");
-  recorder.abandon([LAST]);
+  recorder.showUnstoredEnd([LAST]);
   expect(await shown()).toEqual([0, 1]);
 });
 
-/** Settles what is asked of it when it is told to. */
-class HeldLog implements EventLog {
+/** A log whose writes settle only when the test calls `settle`. */
+class ManualLog implements EventLog {
   readonly jobs: string[] = [];
   readonly #held = new Map<string, PromiseWithResolvers<void>>();
 

@@ -4,38 +4,38 @@ import type { ClosedRun, EventLog, OpenedRun, RecordedEvent } from "./ports.ts";
 import type { LiveFeed } from "./reading/live-feed.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
 
-/** How much JSON may wait for its commit before the run waits too. */
+/** How many characters of event JSON may wait for a commit before `record` waits. */
 export const UNSTORED_CHARACTERS_MAX = 1024 * 1024;
 
-/** Numbers events, has them stored, then shows them: the only place a sequence_number is made. */
+/** Numbers the events of one run, stores them, then shows them. No other code makes a `sequence_number`. */
 export interface EventRecorder {
   open(run: OpenedRun, events: readonly UnnumberedEvent[]): Promise<void>;
-  /** Records, and has the stored snapshot replaced, of a run that goes on. */
+  /** Records events and replaces the stored snapshot; the run continues. */
   advance(events: readonly UnnumberedEvent[], response: Response): Promise<void>;
-  /** Accepts events at once; the promise resolves when there is room for more, not when they are stored. */
+  /** Takes the events at once. The promise resolves when there is room for more, not when they are stored. */
   record(events: readonly UnnumberedEvent[]): Promise<void>;
   /**
-   * Resolves when everything, the end included, is stored and shown. Rejects, having shown nothing, if it cannot be
-   * stored.
+   * Resolves when everything, the end included, is stored and shown. If storing fails, rejects and does not show
+   * `events`.
    */
   close(events: readonly UnnumberedEvent[], end: ClosedRun): Promise<void>;
-  /** Shows an end that cannot be stored, so that live readers do get one. */
-  abandon(events: readonly UnnumberedEvent[]): void;
-  /** Lets readers go without an end: what follows is another worker's. */
-  leave(): void;
+  /** Shows an end that could not be stored, so that live readers still get one. */
+  showUnstoredEnd(events: readonly UnnumberedEvent[]): void;
+  /** Closes the readers' streams without an end: the rest of the run is another worker's. */
+  closeFeed(): void;
 }
 
 export interface RecorderParts {
   readonly responseId: string;
-  /** Null: the run is not stored. */
+  /** Null if the run is not stored. */
   readonly log: EventLog | null;
   readonly feed: LiveFeed;
-  /** Greater than 0 where an earlier worker has recorded events of this run. */
+  /** Greater than 0 if an earlier worker has recorded events of this run. */
   readonly nextNumber: number;
 }
 
 export function createRecorder({ responseId, log, feed, nextNumber }: RecorderParts): EventRecorder {
-  return log === null ? new PassingRecorder(feed) : new StoringRecorder(responseId, log, feed, nextNumber);
+  return log === null ? new UnstoredRecorder(feed) : new StoredRecorder(responseId, log, feed, nextNumber);
 }
 
 class Numbering {
@@ -45,7 +45,7 @@ class Numbering {
     this.#next = next;
   }
 
-  /** Takes numbers back that nobody has seen, so that the ones shown stay dense. */
+  /** Takes back numbers that nobody has seen, so that the numbers shown have no gaps. */
   rewind(to: number): void {
     this.#next = Math.min(this.#next, to);
   }
@@ -59,13 +59,13 @@ class Numbering {
   }
 }
 
-/** Gives an event its number. The event is its maker's last use of it, so it is completed in place. */
+/** Adds the number to the event object itself; its maker no longer uses it. */
 export function numberEvent(event: UnnumberedEvent, number: number): ResponseStreamEvent {
   return Object.assign(event, { sequence_number: number });
 }
 
-/** For runs that are not stored: nothing outlives the reader, and the run waits for it. */
-class PassingRecorder implements EventRecorder {
+/** For runs that are not stored. The run waits for slow readers, because they cannot catch up from a log. */
+class UnstoredRecorder implements EventRecorder {
   readonly #feed: LiveFeed;
   readonly #numbering = new Numbering(0);
 
@@ -79,7 +79,7 @@ class PassingRecorder implements EventRecorder {
 
   record(events: readonly UnnumberedEvent[]): Promise<void> {
     this.#feed.publish(this.#numbering.number(events));
-    return this.#feed.roomForMore();
+    return this.#feed.waitForRoom();
   }
 
   advance(events: readonly UnnumberedEvent[]): Promise<void> {
@@ -87,21 +87,21 @@ class PassingRecorder implements EventRecorder {
   }
 
   async close(events: readonly UnnumberedEvent[]): Promise<void> {
-    this.abandon(events);
+    this.showUnstoredEnd(events);
   }
 
-  abandon(events: readonly UnnumberedEvent[]): void {
+  showUnstoredEnd(events: readonly UnnumberedEvent[]): void {
     this.#feed.publish(this.#numbering.number(events));
     this.#feed.end();
   }
 
-  leave(): void {
+  closeFeed(): void {
     this.#feed.end();
   }
 }
 
-/** For stored runs. Events made while a commit is under way share the next one. */
-class StoringRecorder implements EventRecorder {
+/** For stored runs. Events that arrive during a commit share the next one. */
+class StoredRecorder implements EventRecorder {
   readonly #responseId: string;
   readonly #log: EventLog;
   readonly #feed: LiveFeed;
@@ -149,7 +149,8 @@ class StoringRecorder implements EventRecorder {
   }
 
   /**
-   * What still waits goes along, and the end takes its place behind what is under way, so that both can share a commit.
+   * Hands the waiting events and the end to the log together. It does not wait for the append in progress, so that both
+   * can share a commit.
    */
   async close(events: readonly UnnumberedEvent[], end: ClosedRun): Promise<void> {
     if (this.#failure !== null) throw this.#failure;
@@ -159,18 +160,18 @@ class StoringRecorder implements EventRecorder {
     const [, outcome] = await Promise.allSettled([this.#flushing, stored]);
     if (outcome.status === "rejected") {
       this.#rewindTo(numbered);
-      throw this.#failure ?? outcome.reason; // What failed first says why.
+      throw this.#failure ?? outcome.reason; // The first failure is the cause.
     }
     this.#feed.publish(numbered);
     this.#feed.end();
   }
 
-  abandon(events: readonly UnnumberedEvent[]): void {
+  showUnstoredEnd(events: readonly UnnumberedEvent[]): void {
     this.#feed.publish(this.#numbering.number(events));
     this.#feed.end();
   }
 
-  leave(): void {
+  closeFeed(): void {
     this.#feed.end();
   }
 
@@ -181,7 +182,7 @@ class StoringRecorder implements EventRecorder {
       this.#waiting = [];
       this.#waitingCharacters = 0;
       try {
-        // Durable before visible: a replay can never miss what a live reader saw.
+        // Durable before visible: a replay never misses what a live reader saw.
         await this.#log.append(this.#responseId, events);
       } catch (failure) {
         this.#failure = failure;

@@ -2,5 +2,5 @@ export { ResponseFold } from "./fold/fold-events.ts";
 export { readEvents } from "./reading/read-events.ts";
 export { estimateTokens, usageOf } from "./run-end.ts";
 export { INTERRUPTED_FAILURE, OUTDATED_FAILURE } from "./run-failures.ts";
-export { RunHost, type RunOrder, RunsExhausted, RunsLeaving } from "./run-host.ts";
+export { QueueClosed, RunHost, type RunOrder, RunsExhausted } from "./run-host.ts";
 export type { RunPlan } from "./run-state.ts";

@@ -12,21 +12,23 @@ import type {
 } from "../../generated/responses-api/types.ts";
 import type { TraceContext } from "../base/trace-context.ts";
 
-/** Who a stored thing belongs to. Every query carries it; a foreign id is an unknown id. */
+/**
+ * The organization and project that stored data belongs to. Every query names it; another owner's id counts as unknown.
+ */
 export interface Owner {
   readonly organization: string;
   readonly project: string;
 }
 
 /**
- * One turn asked of a model. Items are in context order and resolved: no `item_reference`, no extension parts, sealed
- * reasoning opened.
+ * The request for one turn of a model. Items are in context order and resolved: no `item_reference`, no extension
+ * parts, and sealed reasoning is opened.
  */
 export interface ModelRequest {
   readonly model: string;
   readonly instructions: string | null;
   readonly items: readonly InputItem[];
-  /** Those of the request, and those that joined in with its items. */
+  /** The tools of the request, and those that its items added. */
   readonly tools: readonly Tool[];
   readonly toolChoice: ToolChoice;
   readonly parallelToolCalls: boolean;
@@ -37,17 +39,17 @@ export interface ModelRequest {
   readonly topP: number | null;
   readonly presencePenalty: number | null;
   readonly frequencyPenalty: number | null;
-  /** Number of alternatives per token, or null when log probabilities were not asked for. */
+  /** Number of alternatives per token; null if log probabilities were not requested. */
   readonly topLogprobs: number | null;
   readonly user: string | null;
   readonly promptCacheKey: string | null;
   readonly serviceTier: string | null;
   readonly metadata: Readonly<Record<string, string>>;
-  /** What the model server shall know as the cause of the call; left out or null: nothing. */
+  /** Sent to the model server as the parent trace of the call. Nothing is sent if it is absent or null. */
   readonly trace?: TraceContext | null;
 }
 
-/** Token counts of one turn. `inputTokens` includes the cached ones, `outputTokens` the reasoning ones. */
+/** Token counts of one turn. `inputTokens` includes cached tokens, `outputTokens` includes reasoning tokens. */
 export interface ModelUsage {
   readonly inputTokens: number;
   readonly cachedTokens: number;
@@ -57,26 +59,26 @@ export interface ModelUsage {
 }
 
 /**
- * What a model says, in no vendor's words. Strictly sequential: an adapter orders interleaved calls itself, so that one
- * block ends where the next begins. Text after a call opens a new message; `call_delta` always belongs to the latest
- * `call_started`.
+ * One piece of a model's answer, independent of its vendor. Strictly sequential: an adapter untangles interleaved
+ * calls, so that a block ends before the next begins. Text after a call opens a new message; `call_delta` belongs to
+ * the latest `call_started`.
  */
 export type ModelEvent =
-  /** `answerId`: what the model server calls this answer, where it calls it anything. */
+  /** `answerId` is the model server's id of this answer, if it sends one. */
   | { readonly type: "model_resolved"; readonly model: string; readonly answerId?: string }
-  /** Begins a further message even directly after another one. Without it the first text begins the message. */
+  /** Begins a new message, even directly after another one. Without this event the first text begins the message. */
   | { readonly type: "message_started"; readonly phase?: "commentary" | "final_answer" }
-  /** Ends the message that is open, if one is. Without it a message ends where something else begins. */
+  /** Ends the open message, if any. Without this event a message ends when another item begins. */
   | { readonly type: "message_finished" }
   | { readonly type: "text_delta"; readonly text: string; readonly logprobs?: readonly LogProb[] }
   | { readonly type: "annotation"; readonly annotation: Annotation }
   | { readonly type: "refusal_delta"; readonly text: string }
-  /** Raw reasoning, as open-weight models show it. */
+  /** Raw reasoning, as open-weight models send it. */
   | { readonly type: "reasoning_delta"; readonly text: string }
   | { readonly type: "reasoning_summary_delta"; readonly text: string }
-  /** The next summary delta begins a further summary part. */
+  /** The next summary delta begins a new summary part. */
   | { readonly type: "reasoning_summary_break" }
-  /** `callId` null: the run makes one. For `custom` the deltas are the free-form input itself, not JSON. */
+  /** If `callId` is null, the run makes one. The deltas of a `custom` call are its free-form input, not JSON. */
   | {
       readonly type: "call_started";
       readonly kind: "function" | "custom";
@@ -85,40 +87,40 @@ export type ModelEvent =
       readonly namespace?: string;
     }
   | { readonly type: "call_delta"; readonly text: string }
-  /** `isCut`: the answer broke off within the call, which is incomplete then. */
+  /** `isCut` is true if the answer broke off within the call; the call is then incomplete. */
   | { readonly type: "call_finished"; readonly isCut?: boolean }
-  /** A search for tools that the client runs; an item by itself, whole at once. `callId` null: the run makes one. */
+  /** A tool search that the client runs: one whole item. If `callId` is null, the run makes one. */
   | {
       readonly type: "tool_search";
       readonly callId: string | null;
       readonly arguments: Readonly<Record<string, unknown>>;
       readonly isCut?: boolean;
     }
-  /** An item by itself, whole at once: what was said so far in short, sealed for its owner. */
+  /** A summary of the conversation so far, sealed for its owner: one whole item. */
   | { readonly type: "compaction"; readonly encryptedContent: string }
-  /** More of the sound of what was said, in base64; belongs to no item. Only this server's own voices make it. */
+  /** A piece of the spoken answer, in base64. It belongs to no item. Only this server's own voices make it. */
   | { readonly type: "audio_delta"; readonly audio: string }
-  /** The words that the following sound begins with. */
+  /** The words that the next `audio_delta` begins to speak. */
   | { readonly type: "audio_transcript_delta"; readonly text: string }
-  /** No more sound comes. */
+  /** The sound is complete. */
   | { readonly type: "audio_done" }
   | { readonly type: "usage"; readonly usage: ModelUsage }
   | { readonly type: "finished"; readonly reason: "stop" | "length" | "content_filter" };
 
 /**
- * Why a model gave no answer. Before a turn is accepted it becomes the HTTP reply, afterwards `error` +
+ * Why a model gave no answer. Before a turn is accepted it becomes the HTTP reply, afterwards the events `error` and
  * `response.failed`.
  */
 export class ModelError extends Error {
   override readonly name = "ModelError";
-  /** What HTTP should answer when nothing was sent yet. */
+  /** The HTTP status to reply with, if nothing was sent yet. */
   readonly status: number;
   /** The error object's `type`, such as `server_error`, `rate_limit_error`, `invalid_request_error`. */
   readonly type: string;
   readonly code: string | null;
   readonly param: string | null;
   readonly retryAfterSeconds: number | null;
-  /** What the message repeats of another server's words: for the caller's eyes only. */
+  /** The part of the message that quotes another server. It is shown to the caller but not logged. */
   readonly quoted: string | null;
 
   constructor(
@@ -143,181 +145,178 @@ export class ModelError extends Error {
   }
 }
 
-/** The code of a `ModelError` that says that the model server answers, and that it does not tell its models. */
+/** The code of a `ModelError` for a model server that is reachable but does not list its models. */
 export const NO_MODEL_LIST = "no_model_list";
 
 export interface ModelDescription {
   readonly id: string;
-  /** Unix seconds; 0 where the model server does not tell. */
+  /** In Unix seconds; 0 if the model server does not say. */
   readonly created: number;
   readonly ownedBy: string;
-  /** Shown to people: says for instance that the built-in engine is one. */
+  /** A text for people, such as one that explains the built-in engine. */
   readonly description?: string;
 }
 
-/** How many tokens a turn's input takes. */
+/** The number of tokens in a turn's input. */
 export interface TokenCount {
   readonly tokens: number;
-  /** Whether the model's own tokenizer and chat template said so; else it is an estimate. */
+  /** True if the model's own tokenizer and chat template counted; false if it is an estimate. */
   readonly exact: boolean;
 }
 
-/** What a model server takes beside text. What it does not take is made into something that it does, or refused. */
+/** The kinds of input that a model server takes beside text. Other kinds are converted or refused. */
 export interface ModelAbilities {
   readonly images: boolean;
-  /** Whether it fetches pictures by URL itself; else they are given to it as data URLs. */
+  /** Whether it fetches pictures by URL itself. If not, they are sent as data URLs. */
   readonly imageUrls: boolean;
   /** Whether it reads files that are not text, such as PDFs. */
   readonly files: boolean;
-  /** The formats of sound that it hears. */
+  /** The sound formats it takes. */
   readonly audioFormats: readonly ("mp3" | "wav")[];
 }
 
-/** Answers turns. One implementation per vendor dialect. */
+/** Asks a model. Each vendor's API has its own implementation. */
 export interface ModelEngine {
-  /** Shown in logs and by the start banner. */
+  /** Shown in logs and in the start banner. */
   readonly name: string;
   readonly abilities: ModelAbilities;
   /**
-   * Resolves once the model server has accepted the turn, rejects with `ModelError` if it refused it (unknown model, no
-   * quota, too long). Batches hold what arrived together; an empty batch is never yielded. The iterable throws
-   * `ModelError` if the turn dies later and ends early, without throwing, when `signal` aborts. Leaving the iteration
-   * aborts the upstream call.
+   * Resolves once the model server has accepted the turn; rejects with `ModelError` if it refused (unknown model, no
+   * quota, input too long). A batch holds the events that arrived together and is never empty. The iterable throws
+   * `ModelError` if the turn fails later. When `signal` aborts it ends without throwing. Leaving the iteration aborts
+   * the call.
    */
   sample(request: ModelRequest, signal: AbortSignal): Promise<AsyncIterable<readonly ModelEvent[]>>;
   listModels(signal: AbortSignal): Promise<readonly ModelDescription[]>;
   /**
-   * The input tokens that `sample` would report for this turn. May ask the model server; rejects with `ModelError` for
-   * what `sample` would refuse unasked.
+   * The input tokens that `sample` would report for this turn. May ask the model server. Rejects with the `ModelError`
+   * of every check that `sample` makes before it asks the model server.
    */
   countTokens(request: ModelRequest, signal: AbortSignal): Promise<TokenCount>;
   /**
-   * How many tokens input and answer may take together; null where neither the operator nor the model server tells.
-   * Remembered, never an error.
+   * The maximum of input and output tokens together; null if neither the operator nor the model server gives it. The
+   * result is cached. Never rejects.
    */
   contextWindow(model: string, signal: AbortSignal): Promise<number | null>;
 }
 
-/** A numbered wire event and its JSON, made once and used for storage and every reader. */
+/** A numbered wire event and its JSON, which is made once for storage and for all readers. */
 export interface RecordedEvent {
   readonly number: number;
   readonly event: ResponseStreamEvent;
-  /** Compact JSON of `event`, `sequence_number` included, `obfuscation` not. */
+  /** Compact JSON of `event`, with `sequence_number` and without `obfuscation`. */
   readonly json: string;
 }
 
-/** What is stored when a run begins. */
+/** The data stored when a run begins. */
 export interface OpenedRun {
   readonly owner: Owner;
   /** The snapshot of `response.created`. */
   readonly response: Response;
-  /** The items of this request, normalised and with ids, in the order sent. */
+  /** The items of this request in the order sent, normalised and with ids. */
   readonly inputItems: readonly StoredItem[];
-  /**
-   * Plain JSON from which the run can be begun again after a crash; null for a run that belongs to a request, which
-   * dies with it.
-   */
+  /** JSON text from which a background run can be restarted after a crash. Null for a foreground run. */
   readonly task?: string | null;
-  /** Whether its events were asked for (absent: no); decides how the reference's cancel and replay answer. */
+  /** Whether the request asked for a stream; false if absent. The replies of cancel and replay depend on it. */
   readonly streamed?: boolean;
 }
 
-/** What is stored when a run ends, in the transaction that stores its last events. */
+/** The data stored when a run ends, in the same transaction as its last events. */
 export interface ClosedRun {
   readonly response: Response;
   readonly outputItems: readonly OutputItem[];
 }
 
-/**
- * The run is another worker's by now, or deleted: nothing more can be stored of it here, and nothing more may be shown.
- */
+/** Another worker has claimed the run, or it was deleted. This worker can store no more of it and must show no more. */
 export class RunLost extends Error {
   override readonly name = "RunLost";
 }
 
 /**
- * Events of stored runs, durable when the promise resolves. Appends of all runs share commits. Rejects with `RunLost`
- * where this worker no longer holds the run.
+ * The events of stored runs. They are durable when the promise resolves. Appends of all runs share commits. Writes
+ * reject with `RunLost` if this worker no longer holds the run.
  */
 export interface EventLog {
   open(run: OpenedRun, events: readonly RecordedEvent[]): Promise<void>;
   append(responseId: string, events: readonly RecordedEvent[]): Promise<void>;
-  /** Appends, and replaces the stored snapshot of a run that goes on. */
+  /** Appends events and replaces the stored snapshot; the run continues. */
   advance(responseId: string, events: readonly RecordedEvent[], response: Response): Promise<void>;
   close(responseId: string, events: readonly RecordedEvent[], end: ClosedRun): Promise<void>;
-  /** Stored events with a number above `after` (−1: all), oldest first, in batches. Ends at the last stored event. */
+  /**
+   * The stored events with a number above `after`, oldest first, in batches; all of them if `after` is −1. Ends at the
+   * last stored event.
+   */
   read(responseId: string, after: number): AsyncIterable<readonly RecordedEvent[]>;
 }
 
-/** A run that has not ended and that no living worker holds. */
+/** A run that has not ended and whose worker is dead. */
 export interface AbandonedRun {
   readonly owner: Owner;
   readonly response: Response;
-  /** Null: it cannot be begun again, or this worker has ended it already, though not in the store. */
+  /** Null if the run cannot be restarted, or if this worker has ended it but could not store the end. */
   readonly task: string | null;
-  /** How often it was begun again already. */
+  /** How often the run was restarted so far. */
   readonly restarts: number;
 }
 
 /**
- * Which worker holds which run. A worker is one server process; it holds its runs for as long as it renews its lease,
- * and its number, which never comes twice, stands in every row it may change: what a worker writes after it lost a run
- * changes nothing.
+ * Records which worker holds which run. A worker is one server process; it holds its runs as long as it renews its
+ * lease. Its number is unique and stands in every row it may change, so writes after it lost a run have no effect.
  */
 export interface RunLedger {
   /**
-   * Takes over up to `limit` runs that nobody makes: their workers are gone, or they are this worker's and not `isHere`
-   * (absent: all are). They are this worker's from then on. `isHere` has to know a run from before it is stored until
-   * after its end is.
+   * Claims up to `limit` runs whose worker is dead, and runs of this worker for which `isHere` is false. If `isHere` is
+   * absent, it claims none of this worker's own. `isHere` must return true from before a run is stored until after its
+   * end is stored.
    */
   claimAbandoned(limit: number, isHere?: (responseId: string) => boolean): Promise<readonly AbandonedRun[]>;
-  /** The runs that this worker holds. */
+  /** The ids of the runs that this worker holds. */
   listHeld(): Promise<readonly string[]>;
-  /** Notes that a run is begun again. */
+  /** Adds one to the restarts of a run. */
   countRestart(responseId: string): Promise<void>;
-  /** Leaves a run to whichever worker claims it next. */
+  /** Gives up a run, so that any worker can claim it. */
   release(responseId: string): Promise<void>;
-  /** Keeps this worker's runs for another term. False: the lease had been lost, and so were all its runs. */
+  /** Renews the lease for another term. Returns false if it had expired and the worker has lost all its runs. */
   renewLease(): Promise<boolean>;
-  /** Asks the worker that holds the run to stop it. */
+  /** Asks the worker that holds the run to cancel it. */
   askToStop(responseId: string): Promise<void>;
-  /** The runs of this worker that somebody asked to stop. */
+  /** The ids of this worker's runs that somebody asked to cancel. */
   listStopsAsked(): Promise<readonly string[]>;
 }
 
-/** A run as those see it that watch over the server. */
+/** A run as telemetry sees it. */
 export interface WatchedRun {
   readonly responseId: string;
-  /** Of the request that began it; null if that was another worker's. */
+  /** The id of the request that began it; null if another worker took that request. */
   readonly requestId: string | null;
-  /** As it was asked for. */
+  /** The model that the request named. */
   readonly model: string;
   readonly isBackground: boolean;
   readonly trace: TraceContext | null;
 }
 
 /**
- * Follows one run for metrics, traces and logs. Nothing here may throw; `said` is called for every batch and must cost
- * next to nothing.
+ * Follows one run for metrics, traces and logs. No method may throw. `said` is called for every batch and must be
+ * cheap.
  */
 export interface RunWatch {
-  /** The trace that calls made for the run belong to. */
+  /** The trace of all calls that the run makes. */
   readonly trace: TraceContext | null;
-  /** Its model is asked: what waited waits no longer. */
+  /** The model is asked now; a queued run has left the queue. */
   began(): void;
-  /** Events were made of what the model said. */
+  /** This many wire events were made from one batch of the model. */
   said(events: number): void;
-  /** The model gave up, or another fault ended the run. */
+  /** The model failed, or another fault ended the run. */
   failed(fault: unknown): void;
-  /** The run has ended here, and this is its final snapshot. */
+  /** The run has ended here. `response` is its final snapshot. */
   ended(response: Response): void;
-  /** There is no run: it was refused before anything was shown. */
+  /** The request was refused before anything was shown, so there is no run. */
   refused(reason: unknown): void;
-  /** Another worker goes on with it, or nobody does because it was deleted. */
+  /** This worker no longer makes the run: another one took it, or it was deleted. */
   left(): void;
 }
 
-/** Told of every run. */
+/** Called once for every run. */
 export interface RunObserver {
   watch(run: WatchedRun): RunWatch;
 }

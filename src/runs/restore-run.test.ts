@@ -10,13 +10,13 @@ import { aPlan } from "./run.fixture.ts";
 import { INTERRUPTED_FAILURE } from "./run-failures.ts";
 import type { RunPlan, RunSignal, RunState } from "./run-state.ts";
 import { anySignal } from "./signals.fixture.ts";
-import { transition, waiting } from "./transition.ts";
+import { initialState, transition } from "./transition.ts";
 
 const interrupted: RunSignal = { type: "model_failed", failure: INTERRUPTED_FAILURE };
 
-/** The events of each signal, as they are stored together. */
+/** The events of each signal, one batch per signal. */
 function play(signals: readonly RunSignal[], plan: RunPlan): readonly (readonly RecordedEvent[])[] {
-  let state: RunState = waiting(plan);
+  let state: RunState = initialState(plan);
   let number = 0;
   return signals.map((signal) => {
     const next = transition(state, signal);
@@ -29,7 +29,7 @@ function play(signals: readonly RunSignal[], plan: RunPlan): readonly (readonly 
   });
 }
 
-/** What a run that broke off after these events shows as a whole, once it is ended. */
+/** All events of a run that broke off after `logged`, with the end that was added later. */
 function endedAfter(logged: readonly RecordedEvent[], plan: RunPlan): readonly ResponseStreamEvent[] {
   const { events } = restoreRun(plan, logged).end(interrupted);
   return [
@@ -57,7 +57,7 @@ describe("a run that broke off", () => {
     );
   }
 
-  test("closes everything it had opened, each once", () => {
+  test("closes each open item once", () => {
     anyBrokenRun((events) => {
       const added = events.flatMap((event) => (event.type === "response.output_item.added" ? [event.item.id] : []));
       const done = events.flatMap((event) => (event.type === "response.output_item.done" ? [event.item.id] : []));
@@ -65,7 +65,7 @@ describe("a run that broke off", () => {
     });
   });
 
-  test("ends with an error and response.failed, and numbers without gaps", () => {
+  test("ends with an error and response.failed, and has no gap in its numbers", () => {
     anyBrokenRun((events) => {
       expect(events.slice(-2).map(({ type }) => type)).toEqual(["error", "response.failed"]);
       expect(events.filter(({ type }) => type === "response.failed")).toHaveLength(1);
@@ -73,7 +73,7 @@ describe("a run that broke off", () => {
     });
   });
 
-  test("says what the contract allows, and its last snapshot holds the items as they were told", () => {
+  test("sends events that match the contract, and its last snapshot holds the items that were sent", () => {
     anyBrokenRun((events, loggedCount) => {
       for (const event of events.slice(loggedCount)) {
         expect(validateResponseStreamEvent(event), JSON.stringify(validateResponseStreamEvent.errors)).toBe(true);
@@ -84,7 +84,7 @@ describe("a run that broke off", () => {
   });
 });
 
-test("a run whose events cannot be read still gets its end", () => {
+test("a run without readable events still gets an end", () => {
   expect(endedAfter([], aPlan()).map(({ type }) => type)).toEqual(["error", "response.failed"]);
 });
 
@@ -95,14 +95,14 @@ describe("a background run", () => {
   test.each([
     ["queued", [{ type: "queued" }]],
     ["started", [{ type: "queued" }, { type: "accepted" }]],
-  ] as const)("that was only %s has shown nothing, and goes on where it was", (_name, signals) => {
+  ] as const)("that was only %s has no answer and continues where it was", (_name, signals) => {
     const restored = restoreRun(plan, logged(...signals));
     expect(restored.hasAnswer).toBe(false);
     const next = transition(restored.state, { type: "accepted" });
     expect(next.events.map(({ type }) => type)).toEqual(signals.length === 1 ? ["response.in_progress"] : []);
   });
 
-  test("that said a word has an answer", () => {
+  test("that sent a text delta has an answer", () => {
     const events = logged(
       { type: "queued" },
       { type: "accepted" },

@@ -1,54 +1,56 @@
 import type { OutputItem, ResponseStreamEvent } from "../../generated/responses-api/types.ts";
 import type { ModelEvent, RecordedEvent } from "./ports.ts";
 import type { RunPlan, RunSignal, RunState } from "./run-state.ts";
-import { type Transition, transition, waiting } from "./transition.ts";
+import { initialState, type Transition, transition } from "./transition.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
 
 export interface RestoredRun {
   readonly state: RunState;
-  /** Whether anything of the answer was shown. */
+  /** Whether any part of the answer was shown. */
   readonly hasAnswer: boolean;
-  /** What follows the logged events if `last` ends the run. */
+  /** The events after the logged ones if `last` ends the run. */
   end(last: RunSignal): Transition;
 }
 
 /**
- * A run as its events tell it. A run is a function of its signals, so the signals are read back from the events and the
- * run is run again: what it says beyond the logged events is what is missing of them.
+ * Restores the state of a run from its logged events. Its signals are derived from the events and played again; events
+ * beyond the logged ones are those that are missing.
  */
 export function restoreRun(plan: RunPlan, logged: readonly RecordedEvent[]): RestoredRun {
-  const made: UnnumberedEvent[] = [];
-  let state: RunState = waiting(plan);
+  const replayed: UnnumberedEvent[] = [];
+  let state: RunState = initialState(plan);
   for (const { event } of logged) {
     for (const signal of signalsOf(event)) {
       const next = transition(state, signal);
       state = next.state;
-      made.push(...next.events);
+      replayed.push(...next.events);
     }
   }
   const restored = state;
-  const isFaithful = made.every((event, index) => index >= logged.length || event.type === logged[index]?.event.type);
+  const matchesLog = replayed.every(
+    (event, index) => index >= logged.length || event.type === logged[index]?.event.type,
+  );
   return {
     state: restored,
     hasAnswer: logged.some(({ event }) => !isBeginning(event)),
     end: (last) => {
-      const next = transition(begun(restored), last);
-      const all = [...made, ...next.events];
-      // An item of a kind that no signal makes leaves only the end itself to be told.
+      const next = transition(asAccepted(restored), last);
+      const all = [...replayed, ...next.events];
+      // If replaying gave other events than the log has, only the events of the end itself are added.
       return {
         state: next.state,
-        events: isFaithful ? all.slice(logged.length) : next.events.slice(-endingEvents(last)),
+        events: matchesLog ? all.slice(logged.length) : next.events.slice(-endEventCount(last)),
       };
     },
   };
 }
 
-/** Of a run whose events cannot be had nothing is known but that its model was asked. */
-function begun(state: RunState): RunState {
+/** A run whose events cannot be read is treated as just accepted. */
+function asAccepted(state: RunState): RunState {
   return state.phase === "waiting" ? transition(state, { type: "accepted" }).state : state;
 }
 
-function endingEvents(last: RunSignal): number {
+function endEventCount(last: RunSignal): number {
   return last.type === "model_failed" ? 2 : 1;
 }
 
@@ -63,13 +65,13 @@ function signalsOf(event: ResponseStreamEvent): readonly RunSignal[] {
   return heard === null ? [] : [{ type: "model", event: heard }];
 }
 
-/** The model's word that an event came from; null for those that follow from others. */
+/** The model event that caused a wire event; null if another wire event implies it. */
 function modelEventOf(event: ResponseStreamEvent): ModelEvent | null {
   switch (event.type) {
     case "response.output_item.added":
-      return beginningOf(event.item);
+      return startEventOf(event.item);
     case "response.output_item.done":
-      return endOf(event.item);
+      return endEventOf(event.item);
     case "response.output_text.delta":
       return { type: "text_delta", text: event.delta, logprobs: event.logprobs };
     case "response.output_text.annotation.added":
@@ -96,17 +98,17 @@ function modelEventOf(event: ResponseStreamEvent): ModelEvent | null {
   }
 }
 
-function endOf(item: OutputItem): ModelEvent | null {
+function endEventOf(item: OutputItem): ModelEvent | null {
   const { type } = item;
   if (type === "message") return { type: "message_finished" };
   if (type !== "tool_search_call" && type !== "function_call" && type !== "custom_tool_call") return null;
   const cut = item.status === "incomplete" ? { isCut: true } : {};
   if (type !== "tool_search_call") return { type: "call_finished", ...cut };
-  // It begins without its arguments.
+  // Only the `done` event has the arguments.
   return { type: "tool_search", callId: item.call_id, arguments: item.arguments, ...cut };
 }
 
-function beginningOf(item: OutputItem): ModelEvent | null {
+function startEventOf(item: OutputItem): ModelEvent | null {
   if (item.type === "compaction") return { type: "compaction", encryptedContent: item.encrypted_content };
   if (item.type === "message") return { type: "message_started", ...(item.phase == null ? {} : { phase: item.phase }) };
   if (item.type !== "function_call" && item.type !== "custom_tool_call") return null;

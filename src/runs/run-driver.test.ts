@@ -86,19 +86,19 @@ describe("a stored run", () => {
       expect(await replay(run.responseId, after)).toEqual(shown.slice(after + 1));
   });
 
-  test("goes on at full speed for a reader that lags, who still sees every event once", async () => {
+  test("does not wait for a slow reader, who still sees every event once", async () => {
     const count = READER_LAG_EVENTS_MAX * 3;
     const batches = Array.from({ length: count / 64 }, () => Array.from({ length: 64 }, () => says("x")));
     const run = await begin({ ask: async () => turn(...batches, [stops]) });
     const first: IteratorResult<readonly RecordedEvent[], unknown> = await run.events.next();
-    await run.ended; // The reader slept through all of it.
+    await run.ended; // The reader reads nothing meanwhile.
     const seen = first.done === true ? [] : first.value;
     const numbers = [...seen, ...(await allOf(run.events))].map(({ number }) => number);
     expect(numbers).toEqual(numbers.map((_, index) => index));
     expect(numbers.length).toBeGreaterThan(count);
   });
 
-  test("that is cancelled ends as cancelled, and its model is left", async () => {
+  test("that is cancelled ends as cancelled, and its model call is aborted", async () => {
     const controller = new AbortController();
     let left = false;
     async function* endless(): AsyncGenerator<readonly ModelEvent[]> {
@@ -119,7 +119,7 @@ describe("a stored run", () => {
     expect((await store.responses.findResponse(owner, run.responseId))?.status).toBe("cancelled");
   });
 
-  test("whose model dies ends as failed, with the model's own words", async () => {
+  test("whose model fails ends as failed, with the model's message", async () => {
     verifies("chat-engine.errors.failed-event-after", "responses.stream.error-event-is-nested");
     async function* dying(): AsyncGenerator<readonly ModelEvent[]> {
       yield [says("Hel")];
@@ -133,7 +133,7 @@ describe("a stored run", () => {
     });
   });
 
-  test("whose model never stops ends as failed, and its model is left", async () => {
+  test("whose model never stops ends as failed at the length limit, and its model call is aborted", async () => {
     const page = "x".repeat(1024 * 1024);
     let pages = 0;
     async function* endless(): AsyncGenerator<readonly ModelEvent[]> {
@@ -144,7 +144,7 @@ describe("a stored run", () => {
     expect(pages * page.length).toBeLessThan(ANSWER_CHARACTERS_MAX + 2 * page.length);
   });
 
-  test("hides what it must not tell when our own code breaks, and reports it", async () => {
+  test("reports an internal fault without showing its message to the client", async () => {
     verifies("errors.messages.no-internals");
     const faults: unknown[] = [];
     async function* broken(): AsyncGenerator<readonly ModelEvent[]> {
@@ -158,7 +158,7 @@ describe("a stored run", () => {
   });
 });
 
-describe("a run that cannot be stored any more", () => {
+describe("a run whose storing fails", () => {
   function failing(method: "append" | "close"): EventLog {
     const { events } = store;
     return {
@@ -172,7 +172,7 @@ describe("a run that cannot be stored any more", () => {
   }
 
   test.each(["append", "close"] as const)(
-    "at its %s still ends for those who read it live, with dense numbers",
+    "at its %s still ends for live readers, without a gap in the numbers",
     async (method) => {
       const run = await begin({ log: failing(method), ask: async () => turn([says("Hi")], [says("Ho")], [stops]) });
       const events = await allOf(run.events);
@@ -195,7 +195,7 @@ describe("a run that is not stored", () => {
     expect(await replay(run.responseId)).toEqual([]);
   });
 
-  test("waits for its reader instead of piling up events", async () => {
+  test("waits for its reader instead of buffering events", async () => {
     let taken = 0;
     async function* fast(): AsyncGenerator<readonly ModelEvent[]> {
       for (let batch = 0; batch < 200; batch++) {

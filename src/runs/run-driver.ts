@@ -22,7 +22,7 @@ import {
   TOO_LONG_FAILURE,
 } from "./run-failures.ts";
 import type { RunFailure, RunPlan, RunSignal, RunState } from "./run-state.ts";
-import { type Transition, transition, waiting } from "./transition.ts";
+import { initialState, type Transition, transition } from "./transition.ts";
 import type { UnnumberedEvent } from "./wire-event.ts";
 
 type Turn = AsyncIterable<readonly ModelEvent[]>;
@@ -30,67 +30,70 @@ type Turn = AsyncIterable<readonly ModelEvent[]>;
 export interface RunStart {
   readonly plan: RunPlan;
   readonly opened: OpenedRun;
-  /** Null: the run is not stored. */
+  /** Null if the run is not stored. */
   readonly log: EventLog | null;
-  /** Asks the model. Resolves once it has accepted the turn; rejects with `ModelError` if it refused. */
+  /** Asks the model. Resolves once the model has accepted the turn; rejects with `ModelError` if it refused. */
   readonly ask: (signal: AbortSignal) => Promise<Turn>;
   /**
-   * How long a run of the foreground waits for the model's acceptance before it begins without it. Absent: as long as
-   * it takes.
+   * How many milliseconds a foreground run waits for the model to accept before its first events are shown. No limit if
+   * absent.
    */
   readonly acceptWaitMs?: number;
   /**
-   * Ends the run: as the `RunStopped` says that is its reason, or else as cancelled. It has to abort when the run is
-   * over, too, so that nothing works for it any longer.
+   * Aborting stops the run; a `RunStopped` reason sets the status, otherwise it is cancelled. Must also be aborted at
+   * the end, to free resources.
    */
   readonly signal: AbortSignal;
   /** Unix seconds. */
   readonly now: () => number;
-  /** Told of every failure that is not the model's own word. */
+  /** Called for every fault that is not a `ModelError`. */
   readonly onFault: (fault: unknown) => void;
-  /** Told of the final snapshot when the run ends here. Must not throw. */
+  /** Called with the final snapshot when the run ends here. Must not throw. */
   readonly onEnd?: (response: Response) => void;
   readonly watch?: RunWatch;
 }
 
-/** What a run needs until it ends. */
+/** The parts that a run needs until it ends. */
 type LastingStart = Omit<RunStart, "ask" | "opened">;
 
 export interface LiveRun {
   readonly responseId: string;
-  /** The events from the first on, in the batches they come in, for the one who started the run. */
+  /** All events from the first on, for the caller that started the run. */
   readonly events: AsyncGenerator<readonly RecordedEvent[]>;
-  /** A further reader's place at the events to come. */
+  /** The events from now on, for a further reader. */
   subscribe(): Subscription;
-  /** Settles when the run has ended and everything about it is stored. Never rejects. */
+  /** Resolves when the run has ended and all its data is stored. Never rejects. */
   readonly ended: Promise<void>;
 }
 
-/** A run that is stored and waits for its turn. */
+/** A stored run that waits to be started. */
 export interface QueuedRun {
   readonly responseId: string;
-  /** False: it only has to be ended, which need not wait for anything. */
+  /** False if the run only has to be ended, which needs no free place. */
   readonly asksModel: boolean;
-  /** A reader's place at the events to come. */
+  /** The events from now on, for one reader. */
   subscribe(): Subscription;
-  /** Asks the model, and goes on to the end. Never rejects. Call it once, also for a run that was stopped meanwhile. */
+  /**
+   * Asks the model and makes the run to its end. Never rejects. Call it exactly once, even if the run was stopped
+   * meanwhile.
+   */
   drive(): Promise<void>;
 }
 
 /**
- * Starts a run of the foreground. Rejects as `ask` does; resolves once its first events are stored, so that the id they
- * carry can be fetched. Where the model takes longer than `acceptWaitMs`, the run begins without it, and a refusal that
- * comes later ends the run as failed.
+ * Starts a foreground run. Resolves once its first events are stored, so that the response can be fetched by id.
+ * Rejects as `ask` does. If the model takes longer than `acceptWaitMs`, the run begins anyway, and a later refusal ends
+ * it as failed.
  */
 export async function startRun(start: RunStart): Promise<LiveRun> {
   const { log, plan, signal } = start;
   start.watch?.began();
   const turn = start.ask(signal).catch((fault: unknown) => {
     if (!signal.aborted) throw fault;
-    return SILENCE; // The run ends as whoever stopped it says.
+    return EMPTY_TURN; // The reason of `signal` decides how the run ends.
   });
   await settledWithin(turn, start.acceptWaitMs);
-  const { driver, feed } = driverOf(start, { nextNumber: 0, state: waiting(plan) });
+  const { driver, feed } = driverOf(start, { nextNumber: 0, state: initialState(plan) });
   const live = feed.subscribe();
   await driver.open(start.opened, { type: "accepted" });
   const responseId = plan.response.id;
@@ -98,7 +101,7 @@ export async function startRun(start: RunStart): Promise<LiveRun> {
   return { responseId, events, subscribe: () => feed.subscribe(), ended: driver.drive(() => turn) };
 }
 
-/** Resolves once `work` is done, or when `ms` have passed; rejects as `work` does before that. */
+/** Resolves when `work` is done or after `ms` milliseconds; rejects if `work` rejects before that. */
 async function settledWithin(work: Promise<unknown>, ms: number | undefined): Promise<void> {
   if (ms === undefined) return void (await work);
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -106,24 +109,24 @@ async function settledWithin(work: Promise<unknown>, ms: number | undefined): Pr
   await Promise.race([work, promise]).finally(() => clearTimeout(timer));
 }
 
-/** Stores a run of the background before its model is asked. Resolves once its first events are stored. */
+/** Stores a background run before its model is asked. Resolves once its first events are stored. */
 export async function queueRun(start: RunStart): Promise<QueuedRun> {
-  const { driver, feed } = driverOf(start, { nextNumber: 0, state: waiting(start.plan) });
+  const { driver, feed } = driverOf(start, { nextNumber: 0, state: initialState(start.plan) });
   await driver.open(start.opened, { type: "queued" });
-  return queued(start, feed, () => driver.drive(asking(start)));
+  return queued(start, feed, () => driver.drive(watchedAsk(start)));
 }
 
 /**
- * Takes up a run that another worker began. Where nothing of the answer was shown, its model is asked (again);
- * otherwise it ends as failed, whatever was open in it closed. `hindrance`: why its model cannot be asked; null: it
- * can.
+ * Continues a run that another worker began. If no part of the answer was shown, its model is asked (again). Otherwise
+ * its open items are closed and it ends as failed. `askFailure` is the failure to end with if its model cannot be
+ * asked; null if it can.
  */
-export function resumeRun(start: RunStart, logged: readonly RecordedEvent[], hindrance: RunFailure | null): QueuedRun {
+export function resumeRun(start: RunStart, logged: readonly RecordedEvent[], askFailure: RunFailure | null): QueuedRun {
   const restored = restoreRun(start.plan, logged);
   const nextNumber = (logged.at(-1)?.number ?? -1) + 1;
   const { driver, feed } = driverOf(start, { nextNumber, state: restored.state });
-  if (hindrance === null && !restored.hasAnswer) return queued(start, feed, () => driver.drive(asking(start)));
-  const failure = restored.hasAnswer ? INTERRUPTED_FAILURE : (hindrance ?? INTERRUPTED_FAILURE);
+  if (askFailure === null && !restored.hasAnswer) return queued(start, feed, () => driver.drive(watchedAsk(start)));
+  const failure = restored.hasAnswer ? INTERRUPTED_FAILURE : (askFailure ?? INTERRUPTED_FAILURE);
   const end = restored.end({ type: "model_failed", failure });
   return { ...queued(start, feed, () => driver.end(end)), asksModel: false };
 }
@@ -132,9 +135,9 @@ function queued({ plan }: RunStart, feed: LiveFeed, drive: () => Promise<void>):
   return { responseId: plan.response.id, asksModel: true, subscribe: () => feed.subscribe(), drive };
 }
 
-const SILENCE: Turn = { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }) };
+const EMPTY_TURN: Turn = { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }) };
 
-function asking({ ask, watch }: RunStart): RunStart["ask"] {
+function watchedAsk({ ask, watch }: RunStart): RunStart["ask"] {
   return (signal) => {
     watch?.began();
     return ask(signal);
@@ -142,15 +145,16 @@ function asking({ ask, watch }: RunStart): RunStart["ask"] {
 }
 
 function driverOf(start: RunStart, { nextNumber, state }: { nextNumber: number; state: RunState }) {
-  const { ask: _asked, opened: _stored, ...lasting } = start; // They hold the whole context, and a run may last.
+  // Not kept: they hold the whole context, and a run may be long.
+  const { ask: _asked, opened: _stored, ...lasting } = start;
   const { log, plan, signal } = lasting;
   const feed = new LiveFeed(log !== null);
-  signal.addEventListener("abort", () => feed.hurry(), { once: true });
+  signal.addEventListener("abort", () => feed.stopWaiting(), { once: true });
   const recorder = createRecorder({ responseId: plan.response.id, log, feed, nextNumber });
   return { driver: new RunDriver(lasting, recorder, state), feed };
 }
 
-/** Turns the world into signals, one batch at a time, and has what they make visible recorded. */
+/** Turns the model's batches, aborts and faults into signals, and records the events they make. */
 class RunDriver {
   readonly #start: LastingStart;
   readonly #recorder: EventRecorder;
@@ -168,8 +172,8 @@ class RunDriver {
 
   /** Never rejects. */
   drive(ask: RunStart["ask"]): Promise<void> {
-    return this.#unfailing(async () => {
-      const last = await this.#listen(ask);
+    return this.#reportFaults(async () => {
+      const last = await this.#runTurn(ask);
       if (last === null) this.#leave();
       else await this.#end(transition(this.#state, last));
     });
@@ -177,11 +181,11 @@ class RunDriver {
 
   /** Never rejects. */
   end(end: Transition): Promise<void> {
-    return this.#unfailing(() => this.#end(end));
+    return this.#reportFaults(() => this.#end(end));
   }
 
-  /** A fault of ours leaves the run without an end, to be found by those who look for runs that nobody makes. */
-  async #unfailing(work: () => Promise<void>): Promise<void> {
+  /** On an internal fault the run stays open; the run keeper finds and ends it. */
+  async #reportFaults(work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (fault) {
@@ -190,7 +194,7 @@ class RunDriver {
     }
   }
 
-  /** Records the end of the run; if that cannot be stored, shows one that follows what was. */
+  /** Records the end of the run. If it cannot be stored, shows a failed end that fits the stored events. */
   async #end({ state, events }: Transition): Promise<void> {
     this.#state = state;
     if (state.phase !== "ended") return;
@@ -201,7 +205,7 @@ class RunDriver {
     } catch (fault) {
       if (fault instanceof RunLost) return this.#leave();
       this.#start.onFault(fault);
-      this.#recorder.abandon(await this.#endOfWhatIsStored());
+      this.#recorder.showUnstoredEnd(await this.#failedEndAfterStored());
       this.#start.watch?.failed(fault);
       return this.#start.watch?.ended(unstored(response));
     }
@@ -209,12 +213,12 @@ class RunDriver {
   }
 
   #leave(): void {
-    this.#recorder.leave();
+    this.#recorder.closeFeed();
     this.#start.watch?.left();
   }
 
-  /** Readers have seen what is stored, which may end in the middle of an item. */
-  async #endOfWhatIsStored(): Promise<readonly UnnumberedEvent[]> {
+  /** The failed end. Readers have seen the stored events, which may stop in the middle of an item. */
+  async #failedEndAfterStored(): Promise<readonly UnnumberedEvent[]> {
     const { log, plan } = this.#start;
     const stored: RecordedEvent[] = [];
     try {
@@ -225,11 +229,13 @@ class RunDriver {
     return restoreRun(plan, stored).end({ type: "model_failed", failure: STORAGE_FAILURE }).events;
   }
 
-  /** Records what the model says; gives the signal that ends the run, or null if the run goes on elsewhere. */
-  async #listen(ask: RunStart["ask"]): Promise<RunSignal | null> {
+  /**
+   * Records the model's answer. Returns the signal that ends the run, or null if the run is no longer this worker's.
+   */
+  async #runTurn(ask: RunStart["ask"]): Promise<RunSignal | null> {
     const { signal } = this.#start;
     try {
-      if (!signal.aborted) await this.#accept(await ask(signal));
+      if (!signal.aborted) await this.#recordTurn(await ask(signal));
     } catch (fault) {
       if (fault instanceof RunLost) return null;
       if (!signal.aborted) return { type: "model_failed", failure: this.#failureOf(fault) };
@@ -239,7 +245,7 @@ class RunDriver {
     return { type: "model_ended", at: this.#start.now() };
   }
 
-  async #accept(turn: Turn): Promise<void> {
+  async #recordTurn(turn: Turn): Promise<void> {
     const started = this.#step({ type: "accepted" });
     if (started.length > 0 && this.#state.phase === "answering")
       await this.#recorder.advance(started, this.#state.plan.response);
@@ -276,6 +282,6 @@ function unstored(response: Response): Response {
 }
 
 function stopSignal({ reason }: AbortSignal): RunSignal | null {
-  if (!(reason instanceof RunStopped)) return { type: "cancelled" }; // Its client left.
+  if (!(reason instanceof RunStopped)) return { type: "cancelled" }; // The client left.
   return reason.signal;
 }

@@ -2,7 +2,7 @@ import type { Response, Usage } from "../../generated/responses-api/types.ts";
 import type { ModelUsage } from "./ports.ts";
 import type { Answering, FinishReason, RunFailure } from "./run-state.ts";
 
-/** The final snapshot of a run whose model finished, whole or cut short. `at` in Unix seconds. */
+/** The final snapshot of a run whose model finished, completely or cut short. `at` is in Unix seconds. */
 export function finishedResponse(state: Answering, at: number): Response {
   const whole = state.finish === "stop";
   return {
@@ -33,7 +33,7 @@ export function cancelledResponse(state: Answering): Response {
   return { ...state.plan.response, status: "cancelled", output: [...state.output] };
 }
 
-/** There is one tier here, but for those that were asked for by name. */
+/** `auto` becomes `default`; any other tier is echoed. */
 function tierOf({ service_tier: tier }: Response): Response["service_tier"] {
   return tier === "auto" ? "default" : tier;
 }
@@ -42,14 +42,14 @@ function cutReason(finish: FinishReason | null): "max_output_tokens" | "content_
   return finish === "content_filter" ? "content_filter" : "max_output_tokens";
 }
 
-/** What usage is taken to be where the model server counts none. */
+/** Replaces the usage that the model server does not report. */
 export interface UsageEstimate {
   readonly inputTokens: number;
-  /** Of everything that the model said. */
+  /** The characters of the whole answer. */
   readonly outputCharacters: number;
 }
 
-/** The `usage` of a response. `counted` is what the model server said, if it said anything. */
+/** The `usage` of a response. `counted` is the model server's own count, or null. */
 export function usageOf(counted: ModelUsage | null, estimate: UsageEstimate): Usage {
   const { inputTokens, cachedTokens, cacheWriteTokens, outputTokens, reasoningTokens } = counted ?? {
     inputTokens: estimate.inputTokens,
@@ -67,7 +67,7 @@ export function usageOf(counted: ModelUsage | null, estimate: UsageEstimate): Us
   };
 }
 
-/** How many characters of text one token is taken to be where the model server counts none. */
+/** The estimated number of characters in a token. */
 const CHARACTERS_PER_TOKEN = 4;
 
 export function estimateTokens(characters: number): number {

@@ -2,10 +2,10 @@ import type { ResponseErrorInfo } from "../../generated/responses-api/types.ts";
 import type { ModelError } from "./ports.ts";
 import type { RunFailure, RunSignal } from "./run-state.ts";
 
-/** How much one answer may say, all of its items together; it is held in memory until it ends. */
+/** The maximum characters of one answer, over all its items. It is held in memory until it ends. */
 export const ANSWER_CHARACTERS_MAX = 16 * 1024 * 1024;
 
-/** What the model server said. */
+/** The failure of a run whose model server failed. */
 export function modelFailure({ type, code, message, param }: ModelError): RunFailure {
   return { type, code: code ?? type, message, param, responseCode: responseErrorCode(code) };
 }
@@ -17,24 +17,24 @@ export const INTERNAL_FAILURE = serverFailure(
 export const UNFINISHED_FAILURE = serverFailure("The model stopped before it finished its answer.");
 
 export const TOO_LONG_FAILURE = serverFailure(
-  `The answer is longer than ${ANSWER_CHARACTERS_MAX} characters, which is more than this server holds.`,
+  `The answer is longer than ${ANSWER_CHARACTERS_MAX} characters, which is this server's limit.`,
 );
 
 export const STORAGE_FAILURE = serverFailure("The response could not be stored. You can retry your request.");
 
-/** The process that made the response died, and what it had shown cannot be taken back. */
+/** The process that made the response died after it had shown a part of the answer. */
 export const INTERRUPTED_FAILURE = serverFailure(
   "The server was interrupted while it made this response. You can retry your request.",
 );
 
-/** What is stored of the response was written by a version of this server that this one cannot go on from. */
+/** The response was stored by a version of this server that this version cannot continue from. */
 export const OUTDATED_FAILURE = serverFailure(
   "The response was begun by another version of this server, and this version cannot continue it. You can retry your request.",
 );
 
 export function timeoutFailure(runMs: number): RunFailure {
   return serverFailure(
-    `The response took longer than ${Math.round(runMs / 1000)} seconds, which is as long as this server lets one take.`,
+    `The response took longer than ${Math.round(runMs / 1000)} seconds, which is this server's limit.`,
   );
 }
 
@@ -44,7 +44,7 @@ function serverFailure(message: string): RunFailure {
 
 type Code = ResponseErrorInfo["code"];
 
-/** The closed list of codes that a failed response may show; the compiler holds it to the contract. */
+/** The codes that a failed response may show. The compiler compares the list with the contract. */
 const CODES: Readonly<Record<Code, true>> = {
   server_error: true,
   rate_limit_exceeded: true,
@@ -73,7 +73,7 @@ const CODES: Readonly<Record<Code, true>> = {
   server_is_overloaded: true,
 };
 
-/** The code itself if the list has it, else `server_error`. */
+/** `code` if the list has it, otherwise `server_error`. */
 function responseErrorCode(code: string | null): Code {
   return code !== null && isListed(code) ? code : "server_error";
 }
@@ -82,10 +82,10 @@ function isListed(code: string): code is Code {
   return Object.hasOwn(CODES, code);
 }
 
-/** Why a run is stopped from outside: the reason with which its signal aborts. */
+/** The abort reason of a run's signal: why the run is stopped from outside. */
 export class RunStopped extends Error {
   override readonly name = "RunStopped";
-  /** How the run ends; null: not here, another worker takes it up. */
+  /** The signal that ends the run; null if it is left to another worker. */
   readonly signal: RunSignal | null;
 
   private constructor(message: string, signal: RunSignal | null) {

@@ -3,12 +3,12 @@ import { openTestStore, readAll } from "../store/store.fixture.ts";
 import { type EventLog, type ModelEvent, type Owner, RunLost } from "./ports.ts";
 import { aPlan, aResponse } from "./run.fixture.ts";
 import { INTERRUPTED_FAILURE } from "./run-failures.ts";
-import { RunHost, type RunOrder, RunsLeaving } from "./run-host.ts";
+import { QueueClosed, RunHost, type RunOrder } from "./run-host.ts";
 
 const OWNER: Owner = { organization: "org", project: "proj" };
 const LIMITS = { runsMax: 10, backgroundRunsMax: 10, queueMax: 10, runMs: 60_000 };
 
-/** A turn that says nothing until it is aborted, and whether it was. */
+/** A model that says nothing until it is aborted. `asked` resolves to its signal. */
 function silentModel() {
   const asked = Promise.withResolvers<AbortSignal>();
   async function* silence(signal: AbortSignal): AsyncGenerator<readonly ModelEvent[]> {
@@ -35,24 +35,24 @@ function orderFor(id: string, log: EventLog | null, changes: Partial<RunOrder> =
   };
 }
 
-test("a run that is being stored while the host leaves is left with those that wait", async () => {
+test("closing the queue also releases a run that is just being stored", async () => {
   const { events } = await openTestStore();
   const host = new RunHost({ ...LIMITS, backgroundRunsMax: 1 });
   await host.enqueue(orderFor("resp_running", events));
   const entering = host.enqueue(orderFor("resp_entering", events));
-  expect(await host.leaveQueue()).toEqual(["resp_entering"]);
+  expect(await host.closeQueue()).toEqual(["resp_entering"]);
   await entering;
   expect(host.list()).toEqual(["resp_running"]);
-  await expect(host.enqueue(orderFor("resp_late", events))).rejects.toThrow(RunsLeaving);
+  await expect(host.enqueue(orderFor("resp_late", events))).rejects.toThrow(QueueClosed);
   await host.releaseAll(host.list());
 });
 
-test("a model is left whose run is lost before it says anything", async () => {
+test("the model call is aborted if the run is lost before the first batch", async () => {
   const { events } = await openTestStore();
   const log: EventLog = {
     open: (run, first) => events.open(run, first),
     append: (id, more) => events.append(id, more),
-    advance: () => Promise.reject(new RunLost("it is another's")),
+    advance: () => Promise.reject(new RunLost("another worker holds it")),
     close: (id, more, end) => events.close(id, more, end),
     read: (id, after) => events.read(id, after),
   };
@@ -86,7 +86,7 @@ test("a commit that fails once leaves no gap in the numbers", async () => {
   ]);
 });
 
-test("a run in which our own code breaks gives its place back, and is left for others to end", async () => {
+test("a run with an internal fault gives its place back and can be claimed", async () => {
   const { events, ledger } = await openTestStore();
   const host = new RunHost(LIMITS);
   const faults: unknown[] = [];
@@ -102,7 +102,7 @@ test("a run in which our own code breaks gives its place back, and is left for o
   expect(await ledger.claimAbandoned(10, (id) => host.has(id))).toHaveLength(1);
 });
 
-test("a request that is stopped while its model is asked ends as its stop says, even if the model just gives up", async () => {
+test("a run that times out before its model accepts ends with the timeout failure, even if the model call rejects", async () => {
   const { events } = await openTestStore();
   const host = new RunHost({ ...LIMITS, runMs: 30 });
   const ask: RunOrder["ask"] = (signal) =>
@@ -116,7 +116,7 @@ test("a request that is stopped while its model is asked ends as its stop says, 
   expect((await readAll(events, "resp_1")).at(-1)?.json).toContain("took longer than");
 });
 
-test("what has only to be ended waits for nobody's turn", async () => {
+test("a run that only has to be ended does not wait in the queue", async () => {
   const { events } = await openTestStore();
   const host = new RunHost({ ...LIMITS, backgroundRunsMax: 1 });
   await host.enqueue(orderFor("resp_running", events));

@@ -5,21 +5,21 @@ import { type LiveRun, type QueuedRun, queueRun, type RunStart, resumeRun, start
 import { RunStopped } from "./run-failures.ts";
 import type { RunFailure } from "./run-state.ts";
 
-/** What it takes to make one response. */
+/** The parts that a run of one response needs. */
 export type RunOrder = Omit<RunStart, "signal">;
 
 export interface RunHostOptions {
-  /** Runs at once. */
+  /** The maximum of runs at once. */
   readonly runsMax: number;
-  /** Those among them that are of the background. */
+  /** The maximum of background runs among them. */
   readonly backgroundRunsMax: number;
-  /** Background runs that wait for their turn. */
+  /** The maximum of background runs that wait to be started. */
   readonly queueMax: number;
-  /** How long a run may take, from when its model is asked; in milliseconds. */
+  /** How long a run may take from when its model is asked, in milliseconds. */
   readonly runMs: number;
 }
 
-/** There is no room for a further run. */
+/** The limit of running or of waiting runs is reached. */
 export class RunsExhausted extends Error {
   override readonly name = "RunsExhausted";
   readonly limit: "runs" | "queue";
@@ -32,20 +32,20 @@ export class RunsExhausted extends Error {
   }
 }
 
-/** The runs of this process come to an end: further ones of the background are another's to take. */
-export class RunsLeaving extends Error {
-  override readonly name = "RunsLeaving";
+/** This process is shutting down and takes no further background runs. */
+export class QueueClosed extends Error {
+  override readonly name = "QueueClosed";
 }
 
 interface HostedRun {
   readonly responseId: string;
   readonly controller: AbortController;
-  /** Null before its first events are stored. */
+  /** Null until its first events are stored. */
   subscribe: (() => Subscription) | null;
-  /** Whether another worker could go on with it. */
+  /** Whether the run is in the store, so that another worker could continue it. */
   isStored: boolean;
   readonly ended: Promise<void>;
-  /** Call it when nothing more happens to the run here. */
+  /** Call it when this process is done with the run. */
   readonly end: () => void;
 }
 
@@ -54,34 +54,34 @@ interface WaitingRun {
   readonly hosted: HostedRun;
 }
 
-/** The runs of this process: how many may run and wait, who reads them along, and how to stop one. */
+/** The runs of this process. Limits how many run and wait, gives readers their events, and stops them. */
 export class RunHost {
   readonly #options: RunHostOptions;
   readonly #hosted = new Map<string, HostedRun>();
-  /** Runs that are being stored and will wait. */
+  /** Runs that are being stored and will then wait in the queue. */
   readonly #entering = new Set<Promise<unknown>>();
   #queue: WaitingRun[] = [];
   #foreground = 0;
   #background = 0;
-  #leaving = false;
+  #queueClosed = false;
 
   constructor(options: RunHostOptions) {
     this.#options = options;
   }
 
-  /** For metrics. */
+  /** The numbers of runs, for metrics. */
   get load(): { readonly foreground: number; readonly background: number; readonly queued: number } {
     return { foreground: this.#foreground, background: this.#background, queued: this.#queue.length };
   }
 
-  /** True once the runs that wait are left to other workers. */
-  get isLeaving(): boolean {
-    return this.#leaving;
+  /** True once the queue is closed and its runs are left to other workers. */
+  get isQueueClosed(): boolean {
+    return this.#queueClosed;
   }
 
   /**
-   * Starts a run of the foreground, which is cancelled when `client` aborts, unless it is stored and only its reader
-   * was too slow. Rejects with `RunsExhausted`, or as the model does.
+   * Starts a foreground run. It is cancelled when `client` aborts, unless it is stored and its reader was only too
+   * slow. Rejects with `RunsExhausted`, or as the model does.
    */
   async start(order: RunOrder, client: AbortSignal): Promise<LiveRun> {
     const { runsMax } = this.#options;
@@ -89,10 +89,11 @@ export class RunHost {
     const hosted = this.#admit(order);
     const stopClock = this.#limitTime(hosted);
     this.#foreground += 1;
-    const isStored = order.log !== null; // All that is held of the order, which has the whole history.
+    const isStored = order.log !== null; // `leave` keeps only this and not the order, which holds the whole history.
     const leave = (): void => {
-      const isRead = !isStored || !(client.reason instanceof ReaderTooSlow);
-      if (isRead) hosted.controller.abort(client.reason); // Else the log has the rest for a reader that was too slow.
+      const isCancelled = !isStored || !(client.reason instanceof ReaderTooSlow);
+      // A reader that was only too slow can read the rest from the log.
+      if (isCancelled) hosted.controller.abort(client.reason);
     };
     client.addEventListener("abort", leave, { once: true });
     if (client.aborted) leave();
@@ -115,12 +116,12 @@ export class RunHost {
   }
 
   /**
-   * Stores a run of the background and has it run when its turn comes. Resolves once it is stored; rejects with
-   * `RunsExhausted` or `RunsLeaving`.
+   * Stores a background run and starts it when there is a free place. Resolves once it is stored; rejects with
+   * `RunsExhausted` or `QueueClosed`.
    */
   async enqueue(order: RunOrder): Promise<void> {
     const { queueMax } = this.#options;
-    if (this.#leaving) throw new RunsLeaving("no further run is begun here");
+    if (this.#queueClosed) throw new QueueClosed("this process starts no further background runs");
     if (this.#queue.length + this.#entering.size >= queueMax + this.#freePlaces())
       throw new RunsExhausted("queue", queueMax);
     const hosted = this.#admit(order);
@@ -139,13 +140,14 @@ export class RunHost {
   }
 
   /**
-   * Takes up a run that another worker began, whatever the limits: it was admitted once. `hindrance`: as in
-   * `resumeRun`. Resolves once it waits for its turn or, if it is not begun again, has ended.
+   * Continues a run that another worker began. The limit of waiting runs does not apply, because the run was admitted
+   * once. `askFailure` is as in `resumeRun`. Resolves once the run waits in the queue or, if its model is not asked,
+   * has ended.
    */
-  async resume(order: RunOrder, logged: readonly RecordedEvent[], hindrance: RunFailure | null): Promise<void> {
+  async resume(order: RunOrder, logged: readonly RecordedEvent[], askFailure: RunFailure | null): Promise<void> {
     const hosted = this.#admit(order);
     try {
-      const run = resumeRun({ ...order, signal: hosted.controller.signal }, logged, hindrance);
+      const run = resumeRun({ ...order, signal: hosted.controller.signal }, logged, askFailure);
       show(hosted, order, run);
       if (run.asksModel) return this.#wait({ run, hosted });
       await run.drive();
@@ -156,7 +158,7 @@ export class RunHost {
     }
   }
 
-  /** A place at the events to come of a run; null if it is not run here. */
+  /** The events of a run from now on; null if this process does not make it. */
   subscribe(responseId: string): Subscription | null {
     return this.#hosted.get(responseId)?.subscribe?.() ?? null;
   }
@@ -165,7 +167,7 @@ export class RunHost {
     return this.#hosted.has(responseId);
   }
 
-  /** Stops a run as cancelled. Resolves once it has ended; false if it is not run here. */
+  /** Cancels a run. Resolves to true once it has ended, or to false if this process does not make it. */
   async stop(responseId: string): Promise<boolean> {
     const hosted = this.#hosted.get(responseId);
     if (hosted === undefined) return false;
@@ -174,16 +176,16 @@ export class RunHost {
     return true;
   }
 
-  /** Begins no further run of the background. Gives the ids of those that still wait; they are run by nobody here. */
-  async leaveQueue(): Promise<readonly string[]> {
-    this.#leaving = true;
+  /** Starts no further background run and releases those that wait. Returns their ids. */
+  async closeQueue(): Promise<readonly string[]> {
+    this.#queueClosed = true;
     await Promise.allSettled(this.#entering);
     const left = this.#queue.map(({ run }) => run.responseId);
     await this.releaseAll(left);
     return left;
   }
 
-  /** Lets go of runs without ending them. Resolves once nothing more is stored of them here. */
+  /** Stops runs here without ending them. Resolves once this process stores nothing more of them. */
   async releaseAll(responseIds: Iterable<string>): Promise<void> {
     const leaving: Promise<void>[] = [];
     for (const responseId of responseIds) {
@@ -195,7 +197,7 @@ export class RunHost {
     await Promise.all(leaving);
   }
 
-  /** Resolves once no run is left, or, with false, when `signal` aborts. */
+  /** Resolves to true once the present runs have ended, or to false when `signal` aborts. */
   async idle(signal?: AbortSignal): Promise<boolean> {
     const all = Promise.all([...this.#hosted.values()].map(({ ended }) => ended)).then(() => true);
     if (signal === undefined) return await all;
@@ -204,12 +206,12 @@ export class RunHost {
     return await Promise.race([all, promise]);
   }
 
-  /** The runs that are here, waiting or running. */
+  /** The ids of all runs of this process, waiting or running. */
   list(): readonly string[] {
     return [...this.#hosted.keys()];
   }
 
-  /** Those among them that are stored: the ledger says that this worker holds them, until they have ended. */
+  /** The ids of those that are stored. Until they end, the ledger lists them as held by this worker. */
   listStored(): readonly string[] {
     return [...this.#hosted.values()].filter(({ isStored }) => isStored).map(({ responseId }) => responseId);
   }
@@ -220,7 +222,7 @@ export class RunHost {
     const { promise, resolve } = Promise.withResolvers<void>();
     const end = (): void => {
       this.#hosted.delete(responseId);
-      controller.abort(); // Whatever still works for it stops.
+      controller.abort(); // Stops everything that still works for the run.
       resolve();
     };
     const hosted: HostedRun = { responseId, controller, subscribe: null, isStored: false, ended: promise, end };
@@ -239,7 +241,7 @@ export class RunHost {
   }
 
   #pump(): void {
-    while (!this.#leaving && this.#queue.length > 0 && this.#freePlaces() > 0) {
+    while (!this.#queueClosed && this.#queue.length > 0 && this.#freePlaces() > 0) {
       const next = this.#queue.shift();
       if (next !== undefined) void this.#run(next);
     }
@@ -255,7 +257,7 @@ export class RunHost {
     this.#pump();
   }
 
-  /** A run that waits is ended at once, without a place among the running ones. */
+  /** Stops a run. A waiting run ends at once; it needs no free place. */
   #stop(hosted: HostedRun, reason: RunStopped): void {
     hosted.controller.abort(reason);
     const waiting = this.#queue.find((other) => other.hosted === hosted);

@@ -5,49 +5,46 @@ import type { MessageBlock } from "./blocks/message-block.ts";
 import type { ReasoningBlock } from "./blocks/reasoning-block.ts";
 import type { ModelEvent, ModelUsage } from "./ports.ts";
 
-/** What is fixed when a run begins. */
+/** The facts about a run that do not change. */
 export interface RunPlan {
   /**
-   * The snapshot of `response.created`: status `in_progress` or, in the background, `queued`; every echo filled in, no
+   * The snapshot of `response.created`: status `in_progress`, or `queued` in the background; all echoed settings, no
    * output, no usage.
    */
   readonly response: Response;
   readonly ids: IdStem;
-  /** How raw reasoning is shown: as `reasoning_text` content, or, when a summary was asked for, as that. */
+  /** Raw reasoning is shown as `reasoning_text` content, or as the summary if the request asked for one. */
   readonly rawReasoningAs: "text" | "summary";
-  /** Seals reasoning into `encrypted_content`, deterministically; null when the request did not ask for it. */
+  /** Seals reasoning into `encrypted_content`, deterministically; null if the request did not ask for it. */
   readonly sealReasoning: ((text: string, itemId: string) => string) | null;
-  /** Stands in where the model server counts no tokens. */
+  /** The input tokens of `usage` if the model server counts none. */
   readonly inputTokensEstimate: number;
-  /**
-   * True: nothing is to be answered, and the output stays empty. Absent: an answer without a word is a message without
-   * one.
-   */
+  /** True if no answer is wanted; the output then stays empty. Otherwise an empty answer becomes an empty message. */
   readonly isWarmUp?: boolean;
 }
 
 export interface Answering {
   readonly phase: "answering";
   readonly plan: RunPlan;
-  /** The block that deltas go to; the item at `output.length`. */
+  /** The unfinished item that deltas go to. Its index is `output.length`. */
   readonly open: OpenBlock | null;
   readonly output: readonly OutputItem[];
   readonly usage: ModelUsage | null;
   readonly finish: FinishReason | null;
   readonly model: string;
-  /** Whether sound was begun and not ended. */
-  readonly isSounding: boolean;
-  /** Characters of output so far, for estimates where the model server counts no tokens. */
+  /** Whether sound has begun and not ended. */
+  readonly isSoundOpen: boolean;
+  /** Characters of output so far, for the length limit and for estimates of tokens. */
   readonly characters: number;
 }
 
-/** A run whose model has not been asked, or has not accepted yet. */
-export interface Beginning {
+/** A run whose model has not accepted yet. */
+export interface Unaccepted {
   readonly phase: "waiting" | "queued";
   readonly plan: RunPlan;
 }
 
-export type RunState = Beginning | Answering | { readonly phase: "ended"; readonly response: Response };
+export type RunState = Unaccepted | Answering | { readonly phase: "ended"; readonly response: Response };
 
 export type OpenBlock = MessageBlock | ReasoningBlock | CallBlock;
 
@@ -58,13 +55,13 @@ export interface RunFailure {
   readonly code: string;
   readonly message: string;
   readonly param: string | null;
-  /** What the failed response says, out of the reference's closed list. */
+  /** The code in the failed response, from the reference's closed list. */
   readonly responseCode: ResponseErrorInfo["code"];
 }
 
-/** Everything that can happen to a run. `at` is in Unix seconds. */
+/** The signals of a run. `at` is in Unix seconds. */
 export type RunSignal =
-  /** The run waits for its turn; only background runs do, and it is the first thing that happens to them. */
+  /** The run waits in the queue. This is the first signal of every background run; foreground runs never get it. */
   | { readonly type: "queued" }
   | { readonly type: "accepted" }
   | { readonly type: "model"; readonly event: ModelEvent }

@@ -4,7 +4,7 @@ import type { Phase } from "./blocks/message-block.ts";
 import type { ModelEvent } from "./ports.ts";
 import type { FinishReason, RunSignal } from "./run-state.ts";
 
-/** Words of a model in which nothing varies. */
+/** Model events without varying members. */
 const UNCHANGING: readonly ModelEvent[] = [
   { type: "reasoning_summary_break" },
   { type: "call_finished" },
@@ -15,7 +15,7 @@ const UNCHANGING: readonly ModelEvent[] = [
   { type: "audio_done" },
 ];
 
-/** Anything that can happen to a run that its model has accepted. */
+/** Any signal that a run can get after its model has accepted. */
 export function anySignal(): fc.Arbitrary<RunSignal> {
   const text = fc.string({ maxLength: 12 });
   const logprob = fc.record({

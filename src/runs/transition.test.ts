@@ -13,16 +13,16 @@ import type { ModelEvent } from "./ports.ts";
 import { aPlan } from "./run.fixture.ts";
 import type { RunPlan, RunSignal, RunState } from "./run-state.ts";
 import { anySignal } from "./signals.fixture.ts";
-import { transition, waiting } from "./transition.ts";
+import { initialState, transition } from "./transition.ts";
 
 interface Run {
   readonly events: readonly ResponseStreamEvent[];
   readonly state: RunState;
 }
 
-/** Plays signals to a run, and numbers what it shows. */
+/** Sends signals to a new run and numbers its events. */
 function play(signals: readonly RunSignal[], plan: RunPlan = aPlan()): Run {
-  let state = waiting(plan);
+  let state = initialState(plan);
   const events: ResponseStreamEvent[] = [];
   for (const heard of signals) {
     const next = transition(state, heard);
@@ -38,7 +38,7 @@ const says = (text: string): RunSignal => ({ type: "model", event: { type: "text
 const hears = (event: ModelEvent): RunSignal => ({ type: "model", event });
 const stops = hears({ type: "finished", reason: "stop" });
 
-/** A run's event types after the two that begin each, without their common prefix. */
+/** Compares the event types after `created` and `in_progress`, without the prefix `response.`. */
 function check(signals: readonly RunSignal[], expected: string, plan?: RunPlan): Run {
   const run = play([accepted, ...signals], plan);
   const names = run.events.slice(2).map((event) => event.type.replace("response.", ""));
@@ -88,7 +88,7 @@ describe("a message", () => {
     );
   });
 
-  test("with phases is two whole blocks", () => {
+  test("of each phase is an item of its own", () => {
     const run = check(
       [
         hears({ type: "message_started", phase: "commentary" }),
@@ -107,7 +107,7 @@ describe("a message", () => {
 describe("reasoning", () => {
   const thinks = hears({ type: "reasoning_delta", text: "Hm." });
 
-  test("comes before the message, as text", () => {
+  test("is an item of raw text before the message", () => {
     check(
       [thinks, says("Yes"), stops, ended],
       `output_item.added content_part.added reasoning_text.delta reasoning_text.done content_part.done output_item.done ${TEXT_BEGIN} output_text.delta ${TEXT_END} completed`,
@@ -149,7 +149,7 @@ describe("a call", () => {
     check([calls("call_1"), stops, ended], `${FUNCTION} completed`);
   });
 
-  test("after another is a block of its own, with an id of its own", () => {
+  test("after another call is a new item with its own id", () => {
     const run = check(
       [calls("same"), writes("{}"), calls("same"), writes("{}"), stops, ended],
       `${FUNCTION} ${FUNCTION} completed`,
@@ -167,7 +167,7 @@ describe("a call", () => {
 });
 
 describe("a search for tools", () => {
-  test("is an item by itself, empty until it is done", () => {
+  test("is one item whose arguments are empty until it is done", () => {
     const search = hears({ type: "tool_search", callId: "call_1", arguments: { query: "files" } });
     const run = check([search, stops, ended], "output_item.added output_item.done completed");
     const item = {
@@ -185,7 +185,7 @@ describe("a search for tools", () => {
 });
 
 describe("a compaction", () => {
-  test("comes whole, after a message that may have been ended before it", () => {
+  test("is one whole item, whether or not the message before it was ended", () => {
     verifies("responses.stream.compaction-order");
     const sealed = hears({ type: "compaction", encryptedContent: "sealed" });
     const ending = hears({ type: "message_finished" });
@@ -198,7 +198,7 @@ describe("a compaction", () => {
   });
 });
 
-describe("an end", () => {
+describe("the end of a run", () => {
   const failed: RunSignal = {
     type: "model_failed",
     failure: {
@@ -223,11 +223,11 @@ describe("an end", () => {
     check([says("Hel"), failed], `${TEXT_BEGIN} output_text.delta ${TEXT_END} error failed`);
   });
 
-  test("of a model that just stops talking is a failure", () => {
+  test("without a finish reason is a failure", () => {
     check([says("Hel"), ended], `${TEXT_BEGIN} output_text.delta ${TEXT_END} error failed`);
   });
 
-  test("by cancelling is a failed event around a cancelled response", () => {
+  test("by cancelling is response.failed with a cancelled response", () => {
     const run = check(
       [says("Hel"), { type: "cancelled" }, says("late"), stops, ended],
       `${TEXT_BEGIN} output_text.delta ${TEXT_END} failed`,
@@ -252,7 +252,7 @@ describe("whatever a model does", () => {
     );
   }
 
-  test("numbers are dense from 0", () => {
+  test("event numbers begin at 0 and have no gap", () => {
     verifies("responses.stream.sequence-numbers-are-dense");
     anyRun(({ events }) =>
       expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, index) => index)),
@@ -267,7 +267,7 @@ describe("whatever a model does", () => {
     });
   });
 
-  test("everything opened is closed, in its place, with its own id", () => {
+  test("each item is closed with its own index and id before the next one opens", () => {
     anyRun(({ events }) => {
       const open = new Map<number, string>();
       for (const event of events) {
@@ -289,7 +289,7 @@ describe("whatever a model does", () => {
     anyRun((run) => expect(foldEvents(run.events)).toEqual(finalOf(run)));
   });
 
-  test("the fold of the deltas alone is each item as it was done", () => {
+  test("the deltas of a text add up to the text of its done event", () => {
     anyRun(({ events }) => {
       const texts = new Map<string, string>();
       for (const event of events) {
@@ -307,7 +307,7 @@ describe("whatever a model does", () => {
     });
   });
 
-  test("every event and the body are what the contract says", () => {
+  test("every event and the body match the contract", () => {
     anyRun((run) => {
       for (const event of run.events) {
         const valid: boolean = validateResponseStreamEvent(event);

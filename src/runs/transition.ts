@@ -23,35 +23,32 @@ import { addSound, closeSound } from "./blocks/sound.ts";
 import type { ModelEvent } from "./ports.ts";
 import { cancelledResponse, failedResponse, finishedResponse } from "./run-end.ts";
 import { UNFINISHED_FAILURE } from "./run-failures.ts";
-import type { Answering, Beginning, RunFailure, RunPlan, RunSignal, RunState } from "./run-state.ts";
+import type { Answering, RunFailure, RunPlan, RunSignal, RunState, Unaccepted } from "./run-state.ts";
 import type { BlockEnd, UnnumberedEvent } from "./wire-event.ts";
 
 export interface Transition {
   readonly state: RunState;
-  /** What the signal makes visible, in order. */
+  /** The events that the signal causes, in order. */
   readonly events: readonly UnnumberedEvent[];
 }
 
 /**
- * Decides what a signal does to a run. Pure: no clock, no I/O, and ids only by counting from the plan's stem.
- * Whatever was opened is closed before the event that ends the run, and nothing follows that event.
+ * Applies a signal to a run. Pure: no clock, no I/O, and ids are counted from the plan's stem. Every open item is
+ * closed before the event that ends the run, and no event follows it.
  */
 export function transition(state: RunState, signal: RunSignal): Transition {
-  if (state.phase === "ended") return { state, events: [] }; // Late signals lose the race; that is normal.
+  if (state.phase === "ended") return { state, events: [] }; // A late signal is normal and has no effect.
   const events: UnnumberedEvent[] = [];
   if (state.phase === "answering") return { state: answer(state, signal, events), events };
   return { state: begin(state, signal, events), events };
 }
 
-export function waiting(plan: RunPlan): RunState {
+export function initialState(plan: RunPlan): RunState {
   return { phase: "waiting", plan };
 }
 
-/**
- * A run of the background is queued before its model is asked; any other hears nothing before its model has accepted
- * it.
- */
-function begin(state: Beginning, signal: RunSignal, events: UnnumberedEvent[]): RunState {
+/** The first signal of a background run is `queued`, that of a foreground run `accepted`. */
+function begin(state: Unaccepted, signal: RunSignal, events: UnnumberedEvent[]): RunState {
   const { plan } = state;
   if (state.phase === "waiting") events.push({ type: "response.created", response: plan.response });
   if (signal.type === "queued") {
@@ -60,7 +57,7 @@ function begin(state: Beginning, signal: RunSignal, events: UnnumberedEvent[]): 
     return { phase: "queued", plan };
   }
   if (signal.type === "accepted") return accept(plan, events);
-  assert(state.phase === "queued", "a run that is not queued hears nothing before its model accepted it");
+  assert(state.phase === "queued", "a run that is not queued gets no other signal before its model has accepted");
   return answer(answering(plan), signal, events);
 }
 
@@ -81,7 +78,7 @@ function answering(plan: RunPlan): Answering {
     usage: null,
     finish: null,
     model,
-    isSounding: false,
+    isSoundOpen: false,
     characters: 0,
   };
 }
@@ -90,9 +87,9 @@ function answer(state: Answering, signal: RunSignal, events: UnnumberedEvent[]):
   switch (signal.type) {
     case "queued":
     case "accepted":
-      return state; // A run that is begun again after a crash hears it again.
+      return state; // A run that is restarted after a crash gets this signal again.
     case "model":
-      return hear(state, signal.event, events);
+      return applyModelEvent(state, signal.event, events);
     case "model_ended":
       return state.finish === null ? fail(state, UNFINISHED_FAILURE, events) : finish(state, signal.at, events);
     case "model_failed":
@@ -104,8 +101,8 @@ function answer(state: Answering, signal: RunSignal, events: UnnumberedEvent[]):
   }
 }
 
-function hear(state: Answering, event: ModelEvent, events: UnnumberedEvent[]): Answering {
-  // Model servers send empty deltas around other things; they begin nothing.
+function applyModelEvent(state: Answering, event: ModelEvent, events: UnnumberedEvent[]): Answering {
+  // Model servers send empty deltas around other events; they must not open an item.
   if ("text" in event && event.text === "") return state;
   switch (event.type) {
     case "model_resolved":
@@ -115,25 +112,25 @@ function hear(state: Answering, event: ModelEvent, events: UnnumberedEvent[]): A
     case "message_finished":
       return state.open?.kind === "message" ? closeOpen(state, "completed", events) : state;
     case "text_delta": {
-      const [ready, message] = inMessage(state, events);
-      return written(ready, addText(message, event.text, event.logprobs ?? [], events), event.text);
+      const [ready, message] = ensureMessage(state, events);
+      return growAnswer(ready, addText(message, event.text, event.logprobs ?? [], events), event.text);
     }
     case "annotation": {
-      const [ready, message] = inMessage(state, events);
+      const [ready, message] = ensureMessage(state, events);
       return { ...ready, open: addAnnotation(message, event.annotation, events) };
     }
     case "refusal_delta": {
-      const [ready, message] = inMessage(state, events);
-      return written(ready, addRefusal(message, event.text, events), event.text);
+      const [ready, message] = ensureMessage(state, events);
+      return growAnswer(ready, addRefusal(message, event.text, events), event.text);
     }
     case "reasoning_delta": {
-      const [ready, reasoning] = inReasoning(state, events);
+      const [ready, reasoning] = ensureReasoning(state, events);
       const add = state.plan.rawReasoningAs === "summary" ? addSummary : addReasoningText;
-      return written(ready, add(reasoning, event.text, events), event.text);
+      return growAnswer(ready, add(reasoning, event.text, events), event.text);
     }
     case "reasoning_summary_delta": {
-      const [ready, reasoning] = inReasoning(state, events);
-      return written(ready, addSummary(reasoning, event.text, events), event.text);
+      const [ready, reasoning] = ensureReasoning(state, events);
+      return growAnswer(ready, addSummary(reasoning, event.text, events), event.text);
     }
     case "reasoning_summary_break":
       return state.open?.kind === "reasoning" ? { ...state, open: endSummaryPart(state.open, events) } : state;
@@ -141,7 +138,7 @@ function hear(state: Answering, event: ModelEvent, events: UnnumberedEvent[]): A
       return beginCall(state, event, events);
     case "call_delta":
       return state.open?.kind === "call"
-        ? written(state, addCallText(state.open, event.text, events), event.text)
+        ? growAnswer(state, addCallText(state.open, event.text, events), event.text)
         : state;
     case "call_finished":
       return state.open?.kind === "call" ? closeOpen(state, endOf(event), events) : state;
@@ -166,17 +163,17 @@ function endOf({ isCut }: { readonly isCut?: boolean }): BlockEnd {
   return isCut === true ? "incomplete" : "completed";
 }
 
-/** A model server may answer `m` as `m-2026-01-01`; any other name it gives itself, such as a path, is not shown. */
+/** A model server may answer for `m` as `m-2026-01-01`. Any other name, such as a path, is not shown. */
 function isDatedForm(resolved: string, asked: string): boolean {
   return resolved.startsWith(`${asked}-`) && /^-\d{4}-\d{2}-\d{2}$/.test(resolved.slice(asked.length));
 }
 
-function written(state: Answering, open: Answering["open"], text: string): Answering {
+function growAnswer(state: Answering, open: Answering["open"], text: string): Answering {
   return { ...state, open, characters: state.characters + text.length };
 }
 
-/** The message that text goes to, begun if need be. */
-function inMessage(state: Answering, events: UnnumberedEvent[]): readonly [Answering, MessageBlock] {
+/** The open message; opens one if there is none. */
+function ensureMessage(state: Answering, events: UnnumberedEvent[]): readonly [Answering, MessageBlock] {
   if (state.open?.kind === "message") return [state, state.open];
   const begun = beginMessage(state, null, events);
   return [begun, begun.open];
@@ -191,7 +188,7 @@ function beginMessage(
   return { ...closed, open: openMessage(nextId("msg", closed), closed.output.length, phase, events) };
 }
 
-function inReasoning(state: Answering, events: UnnumberedEvent[]): readonly [Answering, ReasoningBlock] {
+function ensureReasoning(state: Answering, events: UnnumberedEvent[]): readonly [Answering, ReasoningBlock] {
   if (state.open?.kind === "reasoning") return [state, state.open];
   const closed = closeOpen(state, "completed", events);
   const open = openReasoning(nextId("rs", closed), closed.output.length, state.plan.sealReasoning, events);
@@ -208,14 +205,14 @@ function beginCall(
     tool: call.kind,
     id: nextId(call.kind === "function" ? "fc" : "ctc", closed),
     index: closed.output.length,
-    callId: freeCallId(closed, call.callId),
+    callId: uniqueCallId(closed, call.callId),
     name: call.name,
     namespace: call.namespace ?? null,
   };
   return { ...closed, open: openCall(block, events) };
 }
 
-/** Comes whole: nothing of it is told in deltas, and its arguments are empty until it is done. */
+/** Adds a whole item without deltas; its arguments are empty in the `added` event. */
 function addToolSearch(
   state: Answering,
   search: Extract<ModelEvent, { type: "tool_search" }>,
@@ -227,7 +224,7 @@ function addToolSearch(
     type: "tool_search_call" as const,
     status: endOf(search),
     arguments: search.arguments,
-    call_id: freeCallId(closed, search.callId),
+    call_id: uniqueCallId(closed, search.callId),
     execution: "client" as const,
   };
   const place = { output_index: closed.output.length };
@@ -238,7 +235,7 @@ function addToolSearch(
   return { ...closed, output: [...closed.output, item] };
 }
 
-/** Comes whole: nothing of it is told in deltas. */
+/** Adds a whole item without deltas. */
 function addCompaction(state: Answering, encryptedContent: string, events: UnnumberedEvent[]): Answering {
   const closed = closeOpen(state, "completed", events);
   const item = { id: nextId("cmp", closed), type: "compaction" as const, encrypted_content: encryptedContent };
@@ -247,8 +244,8 @@ function addCompaction(state: Answering, encryptedContent: string, events: Unnum
   return { ...closed, output: [...closed.output, item] };
 }
 
-/** The model server's own id, unless it gave none or gave one twice: ids are unique within a response. */
-function freeCallId(state: Answering, given: string | null): string {
+/** The model server's id if it is unique in the response, otherwise a new one. */
+function uniqueCallId(state: Answering, given: string | null): string {
   const taken = state.output.some((item) => "call_id" in item && item.call_id === given);
   if (given !== null && given !== "" && !taken) return given;
   return `call_${nextId("call", state).slice(-24)}`;
@@ -277,7 +274,7 @@ function closeBlock(open: NonNullable<Answering["open"]>, end: BlockEnd, events:
   }
 }
 
-/** Whatever is still open when the run ends. */
+/** Closes open sound and the open item at the end of a run. */
 function closeAll(state: Answering, end: BlockEnd, events: UnnumberedEvent[]): Answering {
   return closeOpen(closeSound(state, events), end, events);
 }
@@ -305,7 +302,8 @@ function fail(state: Answering, failure: RunFailure, events: UnnumberedEvent[]):
 }
 
 /**
- * No event of the reference says "cancelled"; its clients know `response.failed` around a response with that status.
+ * The reference has no `response.cancelled` event. Its clients expect `response.failed` with a response of status
+ * `cancelled`.
  */
 function cancel(state: Answering, events: UnnumberedEvent[]): RunState {
   const response = cancelledResponse(closeAll(state, "incomplete", events));

@@ -2,8 +2,8 @@ import type { ResponseStreamEvent } from "../../generated/responses-api/types.ts
 
 type WithoutNumber<E> = E extends unknown ? Omit<E, "sequence_number"> : never;
 
-/** A wire event before the recorder gave it its number. */
+/** A wire event without its `sequence_number`, which the recorder adds. */
 export type UnnumberedEvent = WithoutNumber<ResponseStreamEvent>;
 
-/** How a block ends: whole, or cut off. */
+/** The status of an item at its end: whole, or cut off. */
 export type BlockEnd = "completed" | "incomplete";

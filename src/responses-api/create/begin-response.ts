@@ -1,5 +1,5 @@
 import type { CreateResponseRequest, Response, StoredItem } from "../../../generated/responses-api/types.ts";
-import { type RunOrder, RunsExhausted, RunsLeaving } from "../../runs/index.ts";
+import { QueueClosed, type RunOrder, RunsExhausted } from "../../runs/index.ts";
 import { ModelError, type OpenedRun, type RecordedEvent, type RunWatch } from "../../runs/ports.ts";
 import { Admission } from "../access/admission.ts";
 import type { Caller } from "../access/caller.ts";
@@ -126,6 +126,6 @@ export function endingOrder(
 
 function refused(error: unknown): never {
   if (error instanceof RunsExhausted) throw tooManyRuns(error.limit, error.max);
-  if (error instanceof RunsLeaving) throw shuttingDown();
+  if (error instanceof QueueClosed) throw shuttingDown();
   throw error instanceof ModelError ? modelRefused(error) : error;
 }

@@ -68,7 +68,7 @@ export class RunKeeper {
   async stop(): Promise<void> {
     this.#takesUp = false;
     await this.#look;
-    await this.#release(await this.#services.runs.leaveQueue());
+    await this.#release(await this.#services.runs.closeQueue());
   }
 
   /**

@@ -16,7 +16,7 @@ async function begun() {
   await store.events.open({ owner: OURS, response: aResponse(ID), inputItems: [] }, textEvents(0, 2));
   const feed = new LiveFeed(true);
   const seen = { looks: 0, subscriptions: 0 };
-  const here = { isHere: true, isLeaving: false };
+  const here = { isHere: true, isQueueClosed: false };
   const controller = new AbortController();
   const find = store.responses.findResponse.bind(store.responses);
   const findResponse: typeof find = (owner, id) => {
@@ -29,8 +29,8 @@ async function begun() {
       return here.isHere ? feed.subscribe() : null;
     }
 
-    override get isLeaving() {
-      return here.isLeaving;
+    override get isQueueClosed() {
+      return here.isQueueClosed;
     }
   }
   const runs = new Runs({ runsMax: 1, backgroundRunsMax: 1, queueMax: 1, runMs: 1000 });
@@ -91,7 +91,7 @@ test("a watcher follows a response to the worker that goes on with it", async ()
 
 test("a watcher at a server that leaves is told to come back, by an end without an end", async () => {
   const { watch, here, feed, seen } = await begun();
-  here.isLeaving = true;
+  here.isQueueClosed = true;
   const events = watch();
   await events.next();
   feed.end();
@@ -103,7 +103,7 @@ test("a run that is stopped does not wait for a reader that stands still", async
   const feed = new LiveFeed(false);
   feed.subscribe();
   feed.publish(textEvents(0, READER_LAG_EVENTS_MAX));
-  const room = feed.roomForMore();
-  feed.hurry();
+  const room = feed.waitForRoom();
+  feed.stopWaiting();
   await room;
 });

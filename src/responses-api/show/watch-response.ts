@@ -49,7 +49,7 @@ export async function* toTheEnd(
     shown = last?.number ?? shown;
     if (last !== undefined && "response" in last.event && isOver(last.event.response)) return;
   }
-  if (!services.runs.isLeaving) yield* followLog(services, watched, shown);
+  if (!services.runs.isQueueClosed) yield* followLog(services, watched, shown);
 }
 
 /** A response that is not made here is read as far as it is stored, again and again until it has ended. */

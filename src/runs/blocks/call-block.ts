@@ -2,7 +2,7 @@ import type { CustomToolCall, FunctionCall } from "../../../generated/responses-
 import { type GrowingText, grow, NO_TEXT, textOf } from "../../base/growing-text.ts";
 import type { BlockEnd, UnnumberedEvent } from "../wire-event.ts";
 
-/** A call of a client-run tool while its arguments, or its free-form input, are being written. */
+/** A tool call that is still being streamed. The client runs the tool. */
 export interface CallBlock {
   readonly kind: "call";
   readonly tool: "function" | "custom";
@@ -36,7 +36,7 @@ export function addCallText(block: CallBlock, delta: string, events: UnnumberedE
 }
 
 export function closeCall(block: CallBlock, end: BlockEnd, events: UnnumberedEvent[]): FunctionCall | CustomToolCall {
-  // Some model servers write nothing for a function without parameters; clients parse the arguments as JSON.
+  // Some model servers send no arguments for a function without parameters, but clients parse them as JSON.
   const empty = block.tool === "function" && end === "completed" && textOf(block.text).trim() === "";
   const closed = empty ? addCallText(block, "{}", events) : block;
   const text = textOf(closed.text);

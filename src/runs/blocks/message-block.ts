@@ -7,7 +7,7 @@ import type {
 import { type GrowingText, grow, NO_TEXT, textOf } from "../../base/growing-text.ts";
 import type { BlockEnd, UnnumberedEvent } from "../wire-event.ts";
 
-/** A message while it is being written: parts that are whole, and at most one that grows. */
+/** A message that is still being streamed: its finished parts, and at most one open part. */
 export interface MessageBlock {
   readonly kind: "message";
   readonly id: string;
@@ -28,7 +28,7 @@ type OpenPart =
     }
   | { readonly kind: "refusal"; readonly refusal: GrowingText };
 
-/** Newest first, so that adding to it copies nothing. */
+/** A linked list, newest first: adding an entry copies nothing. */
 type LogProbChain = { readonly entries: readonly LogProb[]; readonly before: LogProbChain } | null;
 
 export function openMessage(id: string, index: number, phase: Phase | null, events: UnnumberedEvent[]): MessageBlock {
@@ -122,16 +122,13 @@ function closePart(block: MessageBlock, events: UnnumberedEvent[]): MessageBlock
     text: textOf(block.part.text),
   };
   events.push({ type: "response.output_text.done", ...place, logprobs, text: text.text });
-  // The reference leaves the log probabilities out of this one event.
+  // The reference sends no log probabilities in this event.
   events.push(partEvent("response.content_part.done", block, { ...text, logprobs: [] }));
   const part = { ...text, logprobs: logprobs.map(roundedLogProb) };
   return { ...block, content: [...block.content, part], part: null };
 }
 
-/**
- * The reference tells log probabilities as the model computed them while they are new, and rounded in the finished
- * item.
- */
+/** The reference sends exact log probabilities in deltas and rounds them in the finished item. */
 function roundedLogProb(entry: LogProb): LogProb {
   return { ...entry, logprob: rounded(entry.logprob), top_logprobs: entry.top_logprobs.map(roundedAlternative) };
 }
@@ -140,9 +137,9 @@ function roundedAlternative<Entry extends { readonly logprob: number }>(entry: E
   return { ...entry, logprob: rounded(entry.logprob) };
 }
 
-/** Six decimals. */
+/** Rounds to six decimals. */
 function rounded(logprob: number): number {
-  return Math.round(logprob * 1e6) / 1e6 + 0; // No negative zero.
+  return Math.round(logprob * 1e6) / 1e6 + 0; // Adding 0 turns -0 into 0.
 }
 
 function partEvent(

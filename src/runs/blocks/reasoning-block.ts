@@ -2,16 +2,16 @@ import type { ReasoningItem } from "../../../generated/responses-api/types.ts";
 import { type GrowingText, grow, NO_TEXT, textOf } from "../../base/growing-text.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";
 
-/** A reasoning item while it is being written: summary parts, raw text, or both. */
+/** A reasoning item that is still being streamed: summary parts, raw text, or both. */
 export interface ReasoningBlock {
   readonly kind: "reasoning";
   readonly id: string;
   readonly index: number;
-  /** Summary parts that are whole. */
+  /** The finished summary parts. */
   readonly summary: readonly string[];
-  /** The summary part that grows. */
+  /** The open summary part. */
   readonly summaryPart: GrowingText | null;
-  /** Raw reasoning text; null until the first of it. */
+  /** Raw reasoning text; null before its first delta. */
   readonly text: GrowingText | null;
   readonly sealed: SealText | null;
 }
@@ -75,7 +75,7 @@ function reasoningItem(block: ReasoningBlock, text: string | null): ReasoningIte
     id,
     type: "reasoning",
     content: text === null ? [] : [{ type: "reasoning_text", text }],
-    // What the model needs back in a later turn.
+    // The client sends this back, so that a later turn can show it to the model.
     ...(sealed === null ? {} : { encrypted_content: sealed(text ?? summary.join("\n\n"), id) }),
     summary: summary.map((part) => ({ type: "summary_text", text: part })),
   };

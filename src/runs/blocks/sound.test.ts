@@ -4,7 +4,7 @@ import { ResponseFold } from "../fold/fold-events.ts";
 import type { ModelEvent } from "../ports.ts";
 import { aPlan } from "../run.fixture.ts";
 import type { RunSignal } from "../run-state.ts";
-import { transition, waiting } from "../transition.ts";
+import { initialState, transition } from "../transition.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";
 
 const model = (event: ModelEvent): RunSignal => ({ type: "model", event });
@@ -28,7 +28,7 @@ const failed: RunSignal = {
 
 function eventsOf(signals: readonly RunSignal[]): readonly UnnumberedEvent[] {
   const events: UnnumberedEvent[] = [];
-  let state = waiting(aPlan());
+  let state = initialState(aPlan());
   for (const signal of [{ type: "accepted" } as const, ...signals]) {
     const next = transition(state, signal);
     state = next.state;
@@ -37,7 +37,7 @@ function eventsOf(signals: readonly RunSignal[]): readonly UnnumberedEvent[] {
   return events;
 }
 
-/** The events of sound and the one that ends the run. */
+/** Compares the audio events and the event that ends the run. */
 function check(signals: readonly RunSignal[], expected: readonly string[]): void {
   const types = eventsOf(signals).map(({ type }) => type.replace("response.", ""));
   expect(types.filter((type) => /^(audio|completed|failed|error)/.test(type))).toEqual(expected);
@@ -46,24 +46,24 @@ function check(signals: readonly RunSignal[], expected: readonly string[]): void
 const HEARD = ["audio.transcript.delta", "audio.delta"];
 const DONE = ["audio.done", "audio.transcript.done"];
 
-test("sound is shown as it comes and ends when it is said to", () => {
+test("sound is streamed as it arrives and ends at audio_done", () => {
   check([says, words, sound, silence, stop, ended], [...HEARD, ...DONE, "completed"]);
   check([says, words, sound, sound, silence, stop, ended], [...HEARD, "audio.delta", ...DONE, "completed"]);
 });
 
-test("sound that never came ends all the same, and only once", () => {
+test("audio_done without any sound still sends the end events, once", () => {
   check([says, silence, stop, ended], [...DONE, "completed"]);
   check([says, stop, ended], ["completed"]);
 });
 
-test("sound that was begun is ended before whatever ends the run", () => {
+test("open sound is ended before the event that ends the run", () => {
   check([says, words, sound, stop, ended], [...HEARD, ...DONE, "completed"]);
   check([says, words, sound, cancelled], [...HEARD, ...DONE, "failed"]);
   check([says, words, sound, failed], [...HEARD, ...DONE, "error", "failed"]);
   check([says, sound, silence, cancelled], ["audio.delta", ...DONE, "failed"]);
 });
 
-test("sound changes nothing of the response", () => {
+test("sound does not change the response object", () => {
   const fold = (signals: readonly RunSignal[]) => {
     const folding = new ResponseFold();
     for (const [index, event] of eventsOf(signals).entries()) folding.apply(numberEvent(event, index));

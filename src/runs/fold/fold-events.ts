@@ -2,7 +2,7 @@ import type { OutputItem, Response, ResponseStreamEvent } from "../../../generat
 import { assert } from "../../base/assert.ts";
 import { growItem, type ItemEvent } from "./fold-item.ts";
 
-/** The Response that a whole stream of events describes. */
+/** Computes the response from a whole stream of events. */
 export function foldEvents(events: Iterable<ResponseStreamEvent>): Response {
   const fold = new ResponseFold();
   for (const event of events) fold.apply(event);
@@ -10,17 +10,17 @@ export function foldEvents(events: Iterable<ResponseStreamEvent>): Response {
 }
 
 /**
- * Builds the Response from its events, one at a time; at any point `response` is what a reader knows so far.
- * Items come from the events about them; everything else comes from the latest snapshot.
+ * Computes the response from its events, one at a time; `response` is the state so far. Items come from their own
+ * events, everything else from the latest snapshot.
  */
 export class ResponseFold {
   #snapshot: Response | null = null;
-  /** By output index. The reference has been seen to skip one, so places may be missing. */
-  readonly #places = new Map<number, Place>();
+  /** By output index. The reference sometimes skips an index, so there may be gaps. */
+  readonly #items = new Map<number, FoldedItem>();
 
   get response(): Response {
     assert(this.#snapshot !== null, "a stream begins with a snapshot of its response");
-    return { ...this.#snapshot, output: [...this.#places.values()].map(({ item }) => item) };
+    return { ...this.#snapshot, output: [...this.#items.values()].map(({ item }) => item) };
   }
 
   apply(event: ResponseStreamEvent): void {
@@ -35,10 +35,10 @@ export class ResponseFold {
         this.#adoptUnfinished(event.response.output);
         return;
       case "response.output_item.added":
-        this.#places.set(event.output_index, { item: structuredClone(event.item), done: false });
+        this.#items.set(event.output_index, { item: structuredClone(event.item), done: false });
         return;
       case "response.output_item.done":
-        this.#places.set(event.output_index, { item: event.item, done: true });
+        this.#items.set(event.output_index, { item: event.item, done: true });
         return;
       default:
         if ("output_index" in event) this.#grow(event);
@@ -46,22 +46,20 @@ export class ResponseFold {
   }
 
   #grow(event: ItemEvent): void {
-    const place = this.#places.get(event.output_index);
-    if (place !== undefined && !place.done) growItem(place.item, event);
+    const folded = this.#items.get(event.output_index);
+    if (folded !== undefined && !folded.done) growItem(folded.item, event);
   }
 
-  /**
-   * The reference has been seen to end without announcing the end of each item; its last snapshot then knows better.
-   */
+  /** The reference sometimes sends no `output_item.done` for an item; the item of the last snapshot is used then. */
   #adoptUnfinished(output: readonly OutputItem[]): void {
     for (const item of output) {
-      const place = [...this.#places].find(([, known]) => known.item.id === item.id);
-      if (place?.[1].done !== true) this.#places.set(place?.[0] ?? this.#places.size, { item, done: true });
+      const folded = [...this.#items].find(([, known]) => known.item.id === item.id);
+      if (folded?.[1].done !== true) this.#items.set(folded?.[0] ?? this.#items.size, { item, done: true });
     }
   }
 }
 
-interface Place {
+interface FoldedItem {
   readonly item: OutputItem;
   readonly done: boolean;
 }

@@ -1,12 +1,12 @@
 import type { OutputItem, ResponseStreamEvent } from "../../../generated/responses-api/types.ts";
 
-/** Events about the inside of one item. */
+/** Events that change the content of one item. */
 export type ItemEvent = Exclude<
   Extract<ResponseStreamEvent, { output_index: number }>,
   { type: "response.output_item.added" | "response.output_item.done" }
 >;
 
-/** Adds to an unfinished item, in place, what one event tells. Events that only report progress change nothing. */
+/** Applies one event to an unfinished item, in place. Events that only report progress change nothing. */
 export function growItem(item: OutputItem, event: ItemEvent): void {
   switch (item.type) {
     case "message":

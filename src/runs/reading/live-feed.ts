@@ -1,23 +1,25 @@
 import type { RecordedEvent } from "../ports.ts";
 
-/** How many events a reader may lag behind before it is sent to the log instead. */
+/** How many unread events are kept for a reader. Beyond it the reader must read the log, or the run waits for it. */
 export const READER_LAG_EVENTS_MAX = 1024;
-/** The same for their JSON text; the latest events may be as long as they are. */
+/** How many characters of unread event JSON are kept for a reader; the latest events may exceed it. */
 export const READER_LAG_CHARACTERS_MAX = 256 * 1024;
 
-/** One reader's place at a running response. */
+/** One reader's stream of the events of a running response. */
 export interface Subscription {
-  /** What arrived since the last call; waits for more. `null` once the feed has ended and everything was taken. */
+  /**
+   * The events since the last call; waits if there are none. `null` once the feed has ended and every event was taken.
+   */
   next(): Promise<readonly RecordedEvent[] | null>;
-  /** True once events were left out because the reader was slow; they are in the log. Reading it resets it. */
+  /** True if events were dropped since the last call because the reader was slow. They are in the log. */
   takeLagged(): boolean;
   close(): void;
 }
 
-/** Shows the events of one running response to any number of readers, each at its own pace. */
+/** Passes the events of one running response to any number of readers, each at its own pace. */
 export class LiveFeed {
   readonly #readers = new Set<FeedReader>();
-  /** Whether slow readers can catch up from the log. If not, the run waits for them. */
+  /** True if slow readers can catch up from the log. If false, the run waits for them. */
   readonly #logged: boolean;
   #ended = false;
 
@@ -36,15 +38,15 @@ export class LiveFeed {
     for (const reader of this.#readers) reader.push(events);
   }
 
-  /** From now on nothing waits for readers: the run is being stopped, and little more comes. */
-  hurry(): void {
-    for (const reader of this.#readers) reader.hurry();
+  /** From now on the run waits for no reader. Called when the run is stopped, because few events follow. */
+  stopWaiting(): void {
+    for (const reader of this.#readers) reader.stopWaiting();
   }
 
-  /** Resolves when every reader that cannot use the log has room again. */
-  async roomForMore(): Promise<void> {
+  /** Resolves when every reader has room again; at once if readers can catch up from the log. */
+  async waitForRoom(): Promise<void> {
     if (this.#logged) return;
-    for (const reader of this.#readers) await reader.room();
+    for (const reader of this.#readers) await reader.waitForRoom();
   }
 
   end(): void {
@@ -61,7 +63,7 @@ class FeedReader implements Subscription {
   #pendingCharacters = 0;
   #lagged = false;
   #ended = false;
-  #hurried = false;
+  #waitingStopped = false;
   #wakeReader: (() => void) | null = null;
   #wakeWriter: (() => void) | null = null;
 
@@ -101,16 +103,16 @@ class FeedReader implements Subscription {
     return lagged;
   }
 
-  async room(): Promise<void> {
-    while (!this.#hasRoom() && !this.#ended && !this.#hurried) {
+  async waitForRoom(): Promise<void> {
+    while (!this.#hasRoom() && !this.#ended && !this.#waitingStopped) {
       await new Promise<void>((resolve) => {
         this.#wakeWriter = resolve;
       });
     }
   }
 
-  hurry(): void {
-    this.#hurried = true;
+  stopWaiting(): void {
+    this.#waitingStopped = true;
     this.#wakeWriter?.();
   }
 

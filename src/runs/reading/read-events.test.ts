@@ -17,7 +17,7 @@ function events(first: number, count: number): RecordedEvent[] {
   });
 }
 
-/** A run that stores, then shows, a batch at a time, and whose readers come and go at any moment. */
+/** Stores and then publishes batches; a reader joins before batch `joinsAt`. Returns the numbers it saw. */
 async function play(batches: readonly number[], joinsAt: number, after: number): Promise<number[]> {
   const store = await openStore({ file: ":memory:" });
   const feed = new LiveFeed(true);
@@ -44,7 +44,7 @@ async function play(batches: readonly number[], joinsAt: number, after: number):
   return seen;
 }
 
-test("a reader that joins a run at any moment, from any number, sees every later event once and in order", async () => {
+test("a reader that joins at any moment and starts after any number sees every later event once and in order", async () => {
   verifies("responses.replay.attaches-live", "responses.replay.starting-after");
   const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 12 });
   await fc.assert(
@@ -57,7 +57,7 @@ test("a reader that joins a run at any moment, from any number, sees every later
   );
 });
 
-test("a reader that lags behind is sent to the log and back, and misses nothing", async () => {
+test("a reader that lags behind catches up from the log and misses nothing", async () => {
   const batches = [10, READER_LAG_EVENTS_MAX + 1, 50];
   expect(await play(batches, 0, -1)).toEqual(
     events(0, 10 + READER_LAG_EVENTS_MAX + 1 + 50).map(({ number }) => number),

@@ -3,18 +3,17 @@ import type { Subscription } from "./live-feed.ts";
 
 export interface EventSource {
   readonly responseId: string;
-  /** Where the stored events are; null for a run that is not stored. */
+  /** The stored events; null for a run that is not stored. */
   readonly log: Pick<EventLog, "read"> | null;
-  /** The running response's feed, subscribed before reading began; null if it is not running. */
+  /** A subscription made before reading began; null if the response is not made by this process. */
   readonly live: Subscription | null;
-  /** Whether `live` was subscribed before the first event, so that the log has nothing that it lacks. */
+  /** Whether `live` was subscribed before the first event, so that the log need not be read first. */
   readonly isLiveFromStart: boolean;
 }
 
 /**
- * The events numbered above `after` (−1: all), in order, without gap or repetition, as they come: first those stored,
- * then those to come. Ends after the event that ends the run. A reader that lags behind a running response is sent to
- * the log and back.
+ * The events numbered above `after`, or all if it is −1: first the stored ones, then new ones as they arrive, in order
+ * and each once. Ends after the event that ends the run. A reader that lags behind catches up from the log.
  */
 export async function* readEvents(source: EventSource, after: number): AsyncGenerator<readonly RecordedEvent[]> {
   const { live } = source;
@@ -27,20 +26,20 @@ export async function* readEvents(source: EventSource, after: number): AsyncGene
   try {
     if (!source.isLiveFromStart) yield* stored(source, shown, unseen);
     for (let events = await live?.next(); events != null; events = await live?.next()) {
-      if (live?.takeLagged() === true || isAhead(events, shown)) yield* stored(source, shown, unseen);
+      if (live?.takeLagged() === true || isGapBefore(events, shown)) yield* stored(source, shown, unseen);
       events = unseen(events);
       if (events.length > 0) yield events;
-      events = NOTHING; // What was shown is not held until more comes.
+      events = NO_EVENTS; // So that the batch can be freed while the next one is awaited.
     }
   } finally {
     live?.close();
   }
 }
 
-const NOTHING: readonly RecordedEvent[] = [];
+const NO_EVENTS: readonly RecordedEvent[] = [];
 
-/** Whether events between the last one shown and these were missed: the reader subscribed late. */
-function isAhead(events: readonly RecordedEvent[], shown: number): boolean {
+/** Whether the reader subscribed late and missed events before these. */
+function isGapBefore(events: readonly RecordedEvent[], shown: number): boolean {
   const first = events[0];
   return first !== undefined && first.number > shown + 1;
 }
