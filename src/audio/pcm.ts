@@ -1,4 +1,4 @@
-/** Sound as this server handles it: signed 16 bit samples of one channel. */
+/** Mono sound in signed 16-bit samples, the format used inside this server. */
 export interface PcmChunk {
   readonly sampleRateHz: number;
   readonly samples: Int16Array;
@@ -6,7 +6,7 @@ export interface PcmChunk {
 
 export const BYTES_PER_SAMPLE = 2;
 
-/** Samples as little-endian bytes. */
+/** Writes samples as little-endian bytes. */
 export function pcmBytes(samples: Int16Array): Uint8Array {
   const bytes = new Uint8Array(samples.length * BYTES_PER_SAMPLE);
   const view = new DataView(bytes.buffer);
@@ -14,7 +14,7 @@ export function pcmBytes(samples: Int16Array): Uint8Array {
   return bytes;
 }
 
-/** Gathers bytes that arrive in pieces of any length into whole frames of `frameBytes`. */
+/** Splits bytes that arrive in pieces of any length into whole frames of `frameBytes`. */
 export class FrameGatherer {
   readonly #frameBytes: number;
   #rest = new Uint8Array(0);
@@ -23,7 +23,7 @@ export class FrameGatherer {
     this.#frameBytes = frameBytes;
   }
 
-  /** The whole frames that are there by now; what is over waits for the next piece. */
+  /** Adds bytes and returns all whole frames. The rest waits for the next call. */
   push(bytes: Uint8Array): Uint8Array {
     const all = this.#rest.length === 0 ? bytes : joined(this.#rest, bytes);
     const whole = all.length - (all.length % this.#frameBytes);
@@ -31,7 +31,7 @@ export class FrameGatherer {
     return all.subarray(0, whole);
   }
 
-  /** What is left over at the end: less than a frame. */
+  /** Returns the rest, which is less than a frame. */
   end(): Uint8Array {
     const rest = this.#rest;
     this.#rest = new Uint8Array(0);
@@ -39,7 +39,7 @@ export class FrameGatherer {
   }
 }
 
-/** Little-endian bytes as samples; their number is even. */
+/** Reads little-endian bytes as samples. The number of bytes must be even. */
 export function samplesOf(bytes: Uint8Array): Int16Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return Int16Array.from({ length: bytes.length / BYTES_PER_SAMPLE }, (_, index) =>

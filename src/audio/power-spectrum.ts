@@ -1,7 +1,4 @@
-/**
- * Computes how the power of a short sound is spread over frequencies. `size` is a power of two and no less than the
- * length of a sound.
- */
+/** Computes the power spectrum of short sounds of `length` samples. `size` is a power of two, at least `length`. */
 export class PowerSpectrum {
   readonly #size: number;
   readonly #window: Float64Array;
@@ -24,8 +21,8 @@ export class PowerSpectrum {
   }
 
   /**
-   * The power of each frequency from 0 to half the rate, in `size` / 2 equal steps; all together they are the mean
-   * square of samples from -1 to 1.
+   * The power at `size` / 2 equally spaced frequencies from 0 to half the sample rate. Their sum is the mean square of
+   * the samples, scaled to -1 to 1.
    */
   of(samples: Int16Array): Float64Array {
     this.#real.fill(0);
@@ -41,8 +38,8 @@ export class PowerSpectrum {
   }
 
   /**
-   * Cooley and Tukey's, in place; the input lies in bit-reversed order. One loop without calls, because it is run fifty
-   * times for each second of sound.
+   * The Cooley-Tukey FFT, in place, on input in bit-reversed order. One loop without calls, because it runs fifty times
+   * per second of sound.
    */
   #transform(): void {
     const [real, imaginary, cosines, sines] = [this.#real, this.#imaginary, this.#cosines, this.#sines];

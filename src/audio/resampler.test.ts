@@ -18,7 +18,7 @@ function resampled(samples: Int16Array, fromHz: number, toHz: number, pieceLengt
   return Int16Array.from(pieces.flatMap((piece) => [...piece]));
 }
 
-/** Without the edges, where the filter still meets the silence around the sound. */
+/** Drops the edges, where the filter mixes in the silence around the sound. */
 function inner(samples: Int16Array): Int16Array {
   return samples.subarray(Math.floor(samples.length / 4), Math.floor((3 * samples.length) / 4));
 }
@@ -39,7 +39,7 @@ const RATES: readonly (readonly [number, number])[] = [
 ];
 
 describe("a change of the sample rate", () => {
-  test.each(RATES)("from %i to %i Hz keeps a tone, its length and its place", (fromHz, toHz) => {
+  test.each(RATES)("from %i to %i Hz keeps the frequency, length and phase of a tone", (fromHz, toHz) => {
     const output = resampled(tone(440, fromHz, SECOND_TENTH), fromHz, toHz);
     const expected = tone(440, toHz, SECOND_TENTH);
     expect(output.length).toBe(Math.round((Math.round(fromHz * SECOND_TENTH) * toHz) / fromHz));
@@ -47,29 +47,29 @@ describe("a change of the sample rate", () => {
     expect(rms(errors) / rms(inner(expected))).toBeLessThan(0.001);
   });
 
-  test.each([1, 7, 160, 1000])("does not depend on pieces: %i samples at once", (pieceLength) => {
+  test.each([1, 7, 160, 1000])("gives the same output for pieces of %i samples", (pieceLength) => {
     const sound = tone(1000, 22_050, SECOND_TENTH);
     expect(resampled(sound, 22_050, 24_000, pieceLength)).toEqual(resampled(sound, 22_050, 24_000));
   });
 
-  test("to a lower rate drops what that rate cannot carry, and does not fold it back", () => {
+  test("to a lower rate removes higher frequencies without aliasing", () => {
     const output = resampled(tone(6000, 24_000, SECOND_TENTH), 24_000, 8000);
     expect(rms(inner(output))).toBeLessThan(5);
   });
 
-  test("to the same rate is the sound itself", () => {
+  test("to the same rate leaves the sound unchanged", () => {
     const sound = tone(440, 24_000, 0.01);
     expect(resampled(sound, 24_000, 24_000, 13)).toEqual(sound);
   });
 
-  test("never leaves the range of a sample", () => {
+  test("clips to the range of a sample", () => {
     const square = Int16Array.from({ length: 2000 }, (_, index) => (index % 100 < 50 ? 32_767 : -32_768));
     const output = resampled(square, 8000, 44_100);
     expect(Math.max(...output)).toBe(32_767);
     expect(Math.min(...output)).toBe(-32_768);
   });
 
-  test("of no sound is no sound", () => {
+  test("of empty sound is empty", () => {
     expect(resampled(new Int16Array(0), 22_050, 24_000)).toEqual(new Int16Array(0));
   });
 });

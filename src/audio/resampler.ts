@@ -1,35 +1,35 @@
-/** Zero crossings of the kernel on each side: more are sharper and slower. */
+/** Zero crossings of the kernel on each side. More make the filter sharper and slower. */
 const CROSSINGS = 16;
-/** Places of the kernel's table between two crossings; values between them are interpolated. */
+/** Entries of the kernel's table between two crossings; values in between are interpolated. */
 const TABLE_STEPS = 512;
-/** Shape of the Kaiser window: about 80 dB below what is kept. */
+/** Shape of the Kaiser window, for a stopband of about -80 dB. */
 const KAISER_BETA = 8;
-/** Where the filter begins to fall, as a part of the lower rate's bandwidth. */
+/** Where the filter begins to fall, as a fraction of the lower rate's bandwidth. */
 const ROLL_OFF = 0.93;
 
 /**
- * Where two rates share no more than this, places are taken to the nearest; that stays below what 16 bits can tell of a
- * voice.
+ * Limit of the positions between two input samples. Rates that need more use the nearest position; for voices the error
+ * is below 16-bit resolution.
  */
 const PHASES_MAX = 4096;
 
 const KERNEL = windowedSinc();
 
 /**
- * Changes the sample rate of one continuous sound that comes in pieces, by a windowed sinc; any two rates will do.
- * The pieces given back, joined, last as long as those that were pushed, to the nearest sample.
+ * Changes the sample rate of one continuous sound that arrives in pieces, with a windowed sinc. Works for any two
+ * rates. The output lasts as long as the input, to the nearest sample.
  */
 export class Resampler {
   readonly #fromHz: number;
   readonly #toHz: number;
   /** The cutoff, relative to the bandwidth of the input. */
   readonly #scale: number;
-  /** Input samples that the kernel reaches over, on each side. */
+  /** How many input samples the kernel covers on each side. */
   readonly #reach: number;
-  /** Input from the sample numbered `#heldFrom`; numbers below 0 are the silence before. */
+  /** Input from sample number `#heldFrom` on; negative numbers are the silence before the sound. */
   #held: Float32Array;
   #heldFrom: number;
-  /** The places between two samples of the input that samples of the output can have. */
+  /** How many positions between two input samples an output sample can have. */
   readonly #phases: number;
   readonly #weights: Float32Array[] = [];
   #received = 0;
@@ -53,7 +53,7 @@ export class Resampler {
     return this.#produce(ready);
   }
 
-  /** What the last samples still give. */
+  /** Ends the sound and returns the remaining output. */
   end(): Int16Array {
     if (this.#fromHz === this.#toHz) return new Int16Array(0);
     this.#hold(new Int16Array(this.#reach + 1));
@@ -70,7 +70,7 @@ export class Resampler {
     this.#heldFrom += needless;
   }
 
-  /** Output up to, not including, the sample of that number. */
+  /** The output before sample number `until` that was not returned yet. */
   #produce(until: number): Int16Array {
     const output = new Int16Array(Math.max(0, until - this.#produced));
     for (const index of output.keys()) {
@@ -81,7 +81,7 @@ export class Resampler {
     return output;
   }
 
-  /** The input's value at a time between its samples. */
+  /** Interpolates the input at a time, measured in input samples. */
   #valueAt(time: number): number {
     const before = Math.floor(time);
     const weights = this.#weightsFor(Math.round((time - before) * this.#phases));
@@ -93,8 +93,8 @@ export class Resampler {
   }
 
   /**
-   * What each sample within reach weighs at a time that lies `phase` steps after one. Times come back, so weights are
-   * kept.
+   * The weights of the samples within reach, at a time `phase` steps after a sample. They are cached, because phases
+   * recur.
    */
   #weightsFor(phase: number): Float32Array {
     const known = this.#weights[phase];
@@ -130,7 +130,7 @@ function windowedSinc(): Float64Array {
   return table;
 }
 
-/** The modified Bessel function of the first kind, order 0, by its series. */
+/** The modified Bessel function of the first kind and order 0, by its series. */
 function bessel(x: number): number {
   let sum = 1;
   let term = 1;

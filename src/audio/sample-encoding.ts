@@ -1,4 +1,4 @@
-/** How a sample is written, little-endian. */
+/** The little-endian encoding of a sample. */
 export type SampleEncoding = "uint8" | "int16" | "int24" | "int32" | "float32" | "float64";
 
 export const BYTES_OF: Readonly<Record<SampleEncoding, number>> = {
@@ -10,7 +10,7 @@ export const BYTES_OF: Readonly<Record<SampleEncoding, number>> = {
   float64: 8,
 };
 
-/** Samples of 16 bits out of whole samples of any kind. */
+/** Converts whole samples of any encoding to 16 bits. */
 export function samplesIn(bytes: Uint8Array, encoding: SampleEncoding): Int16Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const read = READERS[encoding];
@@ -20,7 +20,7 @@ export function samplesIn(bytes: Uint8Array, encoding: SampleEncoding): Int16Arr
   return samples;
 }
 
-/** One channel out of several that are interleaved: their mean. */
+/** Mixes interleaved channels down to one: their mean. */
 export function mixedDown(samples: Int16Array, channels: number): Int16Array {
   if (channels === 1) return samples;
   const mixed = new Int16Array(samples.length / channels);
@@ -32,7 +32,7 @@ export function mixedDown(samples: Int16Array, channels: number): Int16Array {
   return mixed;
 }
 
-/** A sample from -1 to 1 in 16 bits; what lies beyond is cut, what is no number is silence. */
+/** Converts a sample from -1 to 1 to 16 bits. Values outside are clipped; NaN becomes silence. */
 export function sampleOfFloat(value: number): number {
   return Math.round(Math.max(-1, Math.min(1, Number.isNaN(value) ? 0 : value)) * 32_767);
 }

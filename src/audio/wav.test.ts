@@ -41,7 +41,7 @@ function riff(...chunks: readonly Buffer[]): Buffer {
 const MONO = { tag: 1, channels: 1, rate: 22_050, bits: 16 };
 
 describe("a WAV header", () => {
-  test("says what follows, byte for byte", () => {
+  test("describes the sound, byte for byte", () => {
     expect(Buffer.from(wavHeader(24_000, 12)).toString("hex")).toBe(
       "52494646" +
         "30000000" +
@@ -59,7 +59,7 @@ describe("a WAV header", () => {
     );
   });
 
-  test("says that the length is not known", () => {
+  test("marks an unknown length", () => {
     const header = Buffer.from(wavHeader(8000, null));
     expect(header).toHaveLength(WAV_HEADER_BYTES);
     expect([header.readUInt32LE(4), header.readUInt32LE(40)]).toEqual([0xffff_ffff, 0xffff_ffff]);
@@ -67,7 +67,7 @@ describe("a WAV header", () => {
 });
 
 describe("reading WAV", () => {
-  test.each([1, 2, 3, 7, 44, 1000])("gives the samples that were written, in pieces of %i bytes", (pieceLength) => {
+  test.each([1, 2, 3, 7, 44, 1000])("gives the written samples, in pieces of %i bytes", (pieceLength) => {
     for (const length of [SAMPLES.length * 2, null]) {
       const { samples, reader } = read(Buffer.concat([wavHeader(22_050, length), pcmBytes(SAMPLES)]), pieceLength);
       expect(samples).toEqual([...SAMPLES]);
@@ -75,7 +75,7 @@ describe("reading WAV", () => {
     }
   });
 
-  test("passes over chunks before the sound and after it", () => {
+  test("skips chunks before and after the sound", () => {
     const bytes = riff(
       chunk("LIST", Buffer.from("odd")),
       format(MONO),
@@ -85,12 +85,12 @@ describe("reading WAV", () => {
     expect(read(bytes, 5).samples).toEqual([...SAMPLES]);
   });
 
-  test("makes one channel of two", () => {
+  test("mixes two channels into one", () => {
     const stereo = Buffer.from(pcmBytes(Int16Array.of(100, 200, -100, 100, 32_767, 32_767)));
     expect(read(riff(format({ ...MONO, channels: 2 }), chunk("data", stereo))).samples).toEqual([150, 0, 32_767]);
   });
 
-  test("reads floats, and formats that are spelled out", () => {
+  test("reads floats and the extensible format", () => {
     const floats = Buffer.alloc(12);
     for (const [index, value] of [0.5, -1, 2].entries()) floats.writeFloatLE(value, index * 4);
     expect(read(riff(format({ ...MONO, tag: 3, bits: 32 }), chunk("data", floats))).samples).toEqual([
@@ -111,7 +111,7 @@ describe("reading WAV", () => {
     expect(read(riff(format({ ...MONO, bits }), chunk("data", sound)), 5).samples).toEqual(samples);
   });
 
-  test("tells how much of the sound is missing", () => {
+  test("reports how much of the sound is missing", () => {
     const bytes = Buffer.concat([wavHeader(16_000, 12), pcmBytes(SAMPLES)]);
     expect(read(bytes).reader.missingBytes).toBe(0);
     expect(read(bytes.subarray(0, -5)).reader.missingBytes).toBe(5);
@@ -122,14 +122,14 @@ describe("reading WAV", () => {
     ["something else", Buffer.from("OggS and so on, certainly no WAV")],
     ["20 bits", riff(format({ ...MONO, bits: 20 }), chunk("data", Buffer.alloc(6)))],
     ["no channels", riff(format({ ...MONO, channels: 0 }), chunk("data", Buffer.alloc(6)))],
-    ["sound that is not described", riff(chunk("data", Buffer.alloc(6)))],
+    ["sound without a format", riff(chunk("data", Buffer.alloc(6)))],
     ["a header without an end", Buffer.concat([riff(chunk("LIST", Buffer.alloc(100_000)))])],
   ])("refuses %s", (_title, bytes) => {
     expect(() => read(bytes, 4096)).toThrow(WavError);
   });
 });
 
-test("samples survive the way to bytes and back", () => {
+test("samples written as bytes are read back unchanged", () => {
   expect(samplesOf(pcmBytes(SAMPLES))).toEqual(SAMPLES);
   expect([...pcmBytes(Int16Array.of(1, -2))]).toEqual([1, 0, 254, 255]);
 });

@@ -2,18 +2,18 @@ import { BYTES_PER_SAMPLE, FrameGatherer } from "./pcm.ts";
 import { BYTES_OF, mixedDown, type SampleEncoding, samplesIn } from "./sample-encoding.ts";
 
 export const WAV_HEADER_BYTES = 44;
-/** What a header says that was written before the length was known. */
+/** The length in a header that was written before the length was known. */
 const UNKNOWN_LENGTH = 0xffff_ffff;
-/** Lengths from here on are no lengths: writers of streams put such numbers. */
+/** Values from here on mean an unknown length; programs that write streams use them. */
 const LENGTH_MAX = 0x7fff_0000;
-/** How much may stand before the sound. */
+/** Limit of the bytes before the sound. */
 const PREFACE_BYTES_MAX = 64 * 1024;
 
 const FORMAT_PCM = 1;
 const FORMAT_FLOAT = 3;
 const FORMAT_EXTENSIBLE = 0xfffe;
 
-/** By the number of the format and the bits of a sample. */
+/** Encodings by the format number and the bits of a sample. */
 const ENCODINGS: ReadonlyMap<string, SampleEncoding> = new Map([
   [`${FORMAT_PCM} 8`, "uint8"],
   [`${FORMAT_PCM} 16`, "int16"],
@@ -24,7 +24,7 @@ const ENCODINGS: ReadonlyMap<string, SampleEncoding> = new Map([
 ]);
 
 /**
- * The header of a WAV file of 16 bit samples, those of several channels interleaved. `dataBytes` null: the length is
+ * The header of a WAV file with 16-bit samples; several channels are interleaved. `dataBytes` is null if the length is
  * not known yet, as in a stream.
  */
 export function wavHeader(sampleRateHz: number, dataBytes: number | null, channels = 1): Uint8Array {
@@ -44,55 +44,55 @@ export function wavHeader(sampleRateHz: number, dataBytes: number | null, channe
   return header;
 }
 
-/** The bytes are no WAV, or one that cannot be read. */
+/** The bytes are not a WAV file, or one that cannot be read. */
 export class WavError extends Error {
   override readonly name: string = "WavError";
 }
 
-/** A WAV file whose samples are coded in a way that is not read here, such as mu-law or ADPCM. */
+/** A WAV file with an unsupported encoding, such as mu-law or ADPCM. */
 export class WavEncodingError extends WavError {
   override readonly name = "WavEncodingError";
 }
 
-/** What the samples of a WAV file are. */
+/** The format of a WAV file's samples. */
 export interface WavFormat {
   readonly sampleRateHz: number;
   readonly channels: number;
   readonly encoding: SampleEncoding;
 }
 
-/** Reads a WAV file as its bytes come in. Several channels become one. */
+/** Reads a WAV file while its bytes arrive. Mixes several channels down to one. */
 export class WavReader {
   #preface = Buffer.alloc(0);
   #format: WavFormat | null = null;
   #frames: FrameGatherer | null = null;
   #bytesLeft = 0;
 
-  /** Null until the header is there. */
+  /** Null until the header is complete. */
   get format(): WavFormat | null {
     return this.#frames === null ? null : this.#format;
   }
 
-  /** Bytes of sound that the header promises and that have not come yet; 0 where it promises no number. */
+  /** How many bytes of the sound are still missing according to the header; 0 if it names no length. */
   get missingBytes(): number {
     return Number.isFinite(this.#bytesLeft) ? this.#bytesLeft : 0;
   }
 
-  /** The samples that these bytes complete. Throws `WavError`. */
+  /** Adds bytes and returns the samples that they complete. Throws `WavError`. */
   push(bytes: Uint8Array): Int16Array {
     if (this.#frames !== null) return this.#read(bytes);
     this.#preface = Buffer.concat([this.#preface, bytes]);
     const start = this.#readHeader();
     if (start !== null) return this.#read(this.#preface.subarray(start));
-    if (this.#preface.length > PREFACE_BYTES_MAX) throw new WavError("the sound does not begin where it should");
+    if (this.#preface.length > PREFACE_BYTES_MAX) throw new WavError("the WAV header is too long");
     return new Int16Array(0);
   }
 
-  /** Where the sound begins; null while the header is not whole. */
+  /** Where the sound begins; null while the header is incomplete. */
   #readHeader(): number | null {
     const preface = this.#preface;
     if (preface.length < 12) return null;
-    if (tagAt(preface, 0) !== "RIFF" || tagAt(preface, 8) !== "WAVE") throw new WavError("this is no WAV file");
+    if (tagAt(preface, 0) !== "RIFF" || tagAt(preface, 8) !== "WAVE") throw new WavError("this is not a WAV file");
     let place = 12;
     while (place + 8 <= preface.length) {
       const tag = tagAt(preface, place);
@@ -109,7 +109,7 @@ export class WavReader {
   }
 
   #begin(place: number, length: number): number {
-    if (this.#format === null) throw new WavError("the WAV file does not say what its samples are");
+    if (this.#format === null) throw new WavError("the WAV file has no valid format description");
     const { channels, encoding } = this.#format;
     this.#frames = new FrameGatherer(channels * BYTES_OF[encoding]);
     this.#bytesLeft = length === 0 || length >= LENGTH_MAX ? Number.POSITIVE_INFINITY : length;
@@ -129,7 +129,7 @@ function tagAt(bytes: Buffer, place: number): string {
 }
 
 function readFormat(chunk: Buffer): WavFormat {
-  if (chunk.length < 16) throw new WavError("the WAV file does not say what its samples are");
+  if (chunk.length < 16) throw new WavError("the WAV file has no valid format description");
   const tag = chunk.readUInt16LE(0);
   const format = tag === FORMAT_EXTENSIBLE && chunk.length >= 26 ? chunk.readUInt16LE(24) : tag;
   const channels = chunk.readUInt16LE(2);

@@ -131,7 +131,7 @@ test.each([
   ["2130706433", null],
   ["host", null],
   ["", null],
-])("%s is read as an address, or not at all", (text, bytes) => expect(parseAddress(text)).toEqual(bytes));
+])("%s is parsed as %j", (text, bytes) => expect(parseAddress(text)).toEqual(bytes));
 
 test.each([
   ["10.1.2.3", "10.0.0.0", 8, true],

@@ -2,8 +2,8 @@ import { assert } from "../base/assert.ts";
 import { type AddressBytes, isUnicast, isWithin, parseAddress } from "./ip-address.ts";
 
 /**
- * `metadata` addresses hand out credentials of the machine itself; they are link-local, or play that part at some
- * provider of machines.
+ * `metadata` addresses may serve credentials of the machine itself: link-local addresses, and the metadata addresses of
+ * cloud providers.
  */
 export type AddressKind = "public" | "private" | "metadata";
 
@@ -12,10 +12,10 @@ interface Network {
   readonly bits: number;
 }
 
-/** Clouds' metadata services, and what is link-local. */
+/** Metadata services of cloud providers, and link-local addresses. */
 const METADATA = networks(
-  "169.254.0.0/16", // Link-local; 169.254.169.254 and 169.254.170.2 among them.
-  "168.63.129.16/32", // Azure, in the midst of public space.
+  "169.254.0.0/16", // Link-local, such as 169.254.169.254 and 169.254.170.2.
+  "168.63.129.16/32", // Azure; within the public range.
   "100.100.100.200/32", // Alibaba.
   "192.0.0.192/32", // Oracle.
   "fe80::/10", // Link-local.
@@ -23,16 +23,16 @@ const METADATA = networks(
   "fd20:ce::254/128", // Google.
 );
 
-/** IPv6 has one public block. */
+/** The one public block of IPv6. */
 const PUBLIC_IPV6 = networks("2000::/3");
 
-/** IPv6 addresses that lead to an IPv4 address, which stands in 4 of their bytes. */
+/** IPv6 networks whose addresses embed an IPv4 address in the 4 bytes from `at`. */
 const EMBEDDING: readonly (Network & { readonly at: number })[] = [
   ...networks("64:ff9b::/96").map((network) => ({ ...network, at: 12 })), // NAT64.
   ...networks("2002::/16").map((network) => ({ ...network, at: 2 })), // 6to4.
 ];
 
-/** Public is what nobody lists: neither the library, by the registries of special addresses, nor we. */
+/** An address is public if neither the library's registries of special addresses nor the lists above name it. */
 export function addressKind(address: AddressBytes): AddressKind {
   const embedded = embeddedAddress(address);
   if (embedded !== null) return addressKind(embedded);
@@ -42,7 +42,7 @@ export function addressKind(address: AddressBytes): AddressKind {
   return address.length === 4 || isIn(PUBLIC_IPV6) ? "public" : "private";
 }
 
-/** The IPv4 address that an IPv6 address is translated to on its way, or null. */
+/** The IPv4 address that an IPv6 address is translated to, or null. */
 export function embeddedAddress(address: AddressBytes): AddressBytes | null {
   const found = EMBEDDING.find(({ address: of, bits }) => isWithin(address, of, bits));
   return found === undefined ? null : address.slice(found.at, found.at + 4);

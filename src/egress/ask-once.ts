@@ -7,26 +7,26 @@ import type { ResolvedAddress } from "./find-route.ts";
 const HEADER_BYTES_MAX = 32 * 1024;
 const USER_AGENT = "antiphon";
 
-/** How long one exchange may take, in milliseconds. */
+/** Time limits of one request, in milliseconds. */
 export interface AskTimeouts {
-  /** Until a connection stands. */
+  /** Limit for the connection to be established. */
   readonly connectMs: number;
-  /** Without a byte, before the reply as well as within it. */
+  /** Limit without a byte, before and within the reply. */
   readonly idleMs: number;
 }
 
-/** A reply whose body is still coming in; whoever has it closes it. */
+/** A reply whose body is still arriving. The caller must close it. */
 export interface OneReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: Readable;
-  /** Closes the connection, wherever the body stands. */
+  /** Closes the connection, even if the body is incomplete. */
   close(): Promise<void>;
 }
 
 /**
- * One GET over a connection of its own that goes to `addresses` and nowhere else, whatever the name leads to by now. No
- * proxy of the environment comes in between, and redirects are not followed.
+ * Sends one GET over a new connection. It connects only to `addresses`, even if the host name resolves to others by
+ * now. Uses no proxy of the environment and follows no redirect. Rejects with `EgressError`.
  */
 export async function askOnce(
   url: URL,
@@ -57,7 +57,7 @@ export async function askOnce(
   }
 }
 
-/** What undici and Node say, in words that tell no address. */
+/** Translates errors of undici and Node to messages that reveal no address. */
 export function explainFailure(error: unknown): EgressError {
   if (error instanceof EgressError) return error;
   const code = codeOf(error);
@@ -66,7 +66,7 @@ export function explainFailure(error: unknown): EgressError {
   if (/CERT|TLS|SSL/.test(code))
     return new EgressError("unreachable", "The certificate of the remote server is not trusted", error);
   if (code === "UND_ERR_HEADERS_OVERFLOW") return new EgressError("too_large", "The reply has too many headers", error);
-  return new EgressError("unreachable", "The remote server could not be reached, or broke off", error);
+  return new EgressError("unreachable", "The remote server could not be reached, or the connection broke", error);
 }
 
 function codeOf(error: unknown): string {

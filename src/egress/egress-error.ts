@@ -1,4 +1,4 @@
-/** Why a call was not made or gave nothing. */
+/** Why a call was refused or failed. */
 export type EgressReason =
   | "switched_off"
   | "invalid_url"
@@ -12,8 +12,8 @@ export type EgressReason =
   | "too_large";
 
 /**
- * A guarded call failed. The message is a sentence for the caller: it names no address, and no host that the caller did
- * not name.
+ * A guarded call failed. The message is a sentence for the caller without a full stop. It names no address, and no host
+ * that the caller did not name.
  */
 export class EgressError extends Error {
   override readonly name = "EgressError";

@@ -25,29 +25,29 @@ const CASES: readonly Case[] = [
   ["a host below one that is allowed", { allow: ["a.test"] }, ["x.a.test", "10.0.0.1", 443], false],
   ["a host under a pattern", { allow: ["*.a.test"] }, ["x.y.a.test", "10.0.0.1", 443], true],
   ["the host above a pattern", { allow: ["*.a.test"] }, ["a.test", "10.0.0.1", 443], false],
-  ["a host that only ends alike", { allow: ["*.a.test"] }, ["evila.test", "10.0.0.1", 443], false],
+  ["a host with the same ending", { allow: ["*.a.test"] }, ["evila.test", "10.0.0.1", 443], false],
   ["an allowed host at its port", { allow: ["a.test:9000"] }, ["a.test", "10.0.0.1", 9000], true],
   ["an allowed host at another port", { allow: ["a.test:9000"] }, ["a.test", "10.0.0.1", 9001], false],
   ["an allowed host that leads to metadata", { allow: ["a.test"] }, ["a.test", "169.254.169.254", 80], false],
   ["metadata that is allowed by its address", { allow: ["169.254.169.254"] }, ["m", "169.254.169.254", 80], true],
   ["an address that is allowed", { allow: ["127.0.0.1"] }, ["localhost", "127.0.0.1", 5000], true],
   ["the same address, mapped", { allow: ["127.0.0.1"] }, ["localhost", "::ffff:127.0.0.1", 5000], true],
-  ["its neighbour", { allow: ["127.0.0.1"] }, ["localhost", "127.0.0.2", 5000], false],
+  ["the next address", { allow: ["127.0.0.1"] }, ["localhost", "127.0.0.2", 5000], false],
   ["an address at its port", { allow: ["127.0.0.1:5000"] }, ["localhost", "127.0.0.1", 5000], true],
   ["an address at another port", { allow: ["127.0.0.1:5000"] }, ["localhost", "127.0.0.1", 5001], false],
   ["an IPv6 address at its port", { allow: ["[::1]:5000"] }, ["localhost", "::1", 5000], true],
   ["an IPv6 address at another port", { allow: ["[::1]:5000"] }, ["localhost", "::1", 5001], false],
   ["an address in an allowed network", { allow: ["10.0.0.0/8"] }, ["a.test", "10.9.9.9", 443], true],
   ["an address in an allowed IPv6 network", { allow: ["fd12::/16"] }, ["a.test", "fd12::1", 443], true],
-  ["an address outside of it", { allow: ["fd12::/16"] }, ["a.test", "fd13::1", 443], false],
+  ["an address outside of an allowed IPv6 network", { allow: ["fd12::/16"] }, ["a.test", "fd13::1", 443], false],
   ["a private address that NAT64 leads to", { allow: ["10.0.0.0/8"] }, ["a.test", "64:ff9b::a00:1", 443], false],
   ["a host that is denied", { deny: ["a.test"] }, ["a.test", "8.8.8.8", 443], false],
   ["a host that is denied and allowed", { allow: ["a.test"], deny: ["*.test"] }, ["a.test", "8.8.8.8", 443], false],
   ["an address that is denied", { deny: ["8.8.0.0/16"] }, ["a.test", "8.8.8.8", 443], false],
   ["an address that is denied, through NAT64", { deny: ["8.8.8.8"] }, ["a.test", "64:ff9b::808:808", 443], false],
-  ["a public address where only listed ones are", { mode: "listed" }, ["a.test", "8.8.8.8", 443], false],
-  ["a listed host where only those are", { mode: "listed", allow: ["a.test"] }, ["a.test", "8.8.8.8", 443], true],
-  ["anything where nothing is", { mode: "off", allow: ["a.test"] }, ["a.test", "8.8.8.8", 443], false],
+  ["a public address in the mode listed", { mode: "listed" }, ["a.test", "8.8.8.8", 443], false],
+  ["an allowed host in the mode listed", { mode: "listed", allow: ["a.test"] }, ["a.test", "8.8.8.8", 443], true],
+  ["an allowed host in the mode off", { mode: "off", allow: ["a.test"] }, ["a.test", "8.8.8.8", 443], false],
 ];
 
 describe("the rules of outgoing calls", () => {
@@ -65,5 +65,7 @@ describe("the rules of outgoing calls", () => {
     "a.*.test",
     "-a",
     "1.2.3.4/x",
-  ])("%j is no rule", (entry) => expect(() => new EgressRules({ ...PUBLIC, allow: [entry] })).toThrow(RangeError));
+  ])("%j is rejected as a rule", (entry) =>
+    expect(() => new EgressRules({ ...PUBLIC, allow: [entry] })).toThrow(RangeError),
+  );
 });

@@ -1,20 +1,23 @@
 import { type AddressKind, addressKind, embeddedAddress } from "./address-kind.ts";
 import { type AddressBytes, isWithin, parseAddress } from "./ip-address.ts";
 
-/** Which calls may leave: to public addresses and what is allowed, to what is allowed only, or none. */
+/**
+ * `public`: calls may go to public addresses and to allowed destinations. `listed`: only to allowed destinations.
+ * `off`: nowhere.
+ */
 export type EgressMode = "public" | "listed" | "off";
 
-/** Where calls for clients may go, as it is configured. */
+/** The configured destinations of calls that clients cause. */
 export interface EgressPolicy {
   readonly mode: EgressMode;
   /**
-   * Hosts (`cdn.example.com`, `*.example.com`), addresses and networks (`10.0.0.0/8`), each with a port if only that
-   * one is meant. They may be private.
+   * Allowed hosts (`cdn.example.com`, `*.example.com`), addresses and networks (`10.0.0.0/8`). Hosts and addresses may
+   * have a port, which limits the rule to it. Private ones are possible.
    */
   readonly allow: readonly string[];
-  /** In the same words; wins over `allow`. */
+  /** Denied destinations, in the same form. They win over `allow`. */
   readonly deny: readonly string[];
-  /** The ports of hosts that are not in `allow`. */
+  /** Allowed ports of destinations that are not in `allow`. */
   readonly ports: readonly number[];
 }
 
@@ -22,47 +25,47 @@ type Rule =
   | { readonly type: "network"; readonly address: AddressBytes; readonly bits: number; readonly port: number | null }
   | { readonly type: "host"; readonly name: string; readonly port: number | null };
 
-/** Where a call would go: a host by name or address, one of its addresses, and the port. */
+/** A possible destination: a host by name or address, one of its addresses, and the port. */
 export interface Destination {
   readonly host: string;
   readonly address: AddressBytes;
   readonly port: number;
 }
 
-/** The policy, read and checked. */
+/** The parsed policy. */
 export class EgressRules {
   readonly mode: EgressMode;
   readonly #allow: readonly Rule[];
   readonly #deny: readonly Rule[];
   readonly #ports: ReadonlySet<number>;
 
-  /** Throws `RangeError` for an entry that is neither a host nor a network, and for a port that is none. */
+  /** Throws `RangeError` for an entry that is neither a host nor a network, and for an invalid port. */
   constructor({ mode, allow, deny, ports }: EgressPolicy) {
     this.mode = mode;
     this.#allow = allow.map(parseRule);
     this.#deny = deny.map(parseRule);
-    const strange = ports.find((port) => !isPort(port));
-    if (strange !== undefined) throw new RangeError("a port is a whole number from 1 to 65535");
+    const invalid = ports.find((port) => !isPort(port));
+    if (invalid !== undefined) throw new RangeError("a port is a whole number from 1 to 65535");
     this.#ports = new Set(ports);
   }
 
   permits(destination: Destination): boolean {
-    if (this.mode === "off" || this.#deny.some((rule) => isMeant(rule, destination, true))) return false;
+    if (this.mode === "off" || this.#deny.some((rule) => matchesRule(rule, destination, true))) return false;
     const kind = addressKind(destination.address);
-    if (this.#allow.some((rule) => isMeant(rule, destination, false) && reaches(rule, kind))) return true;
+    if (this.#allow.some((rule) => matchesRule(rule, destination, false) && mayReach(rule, kind))) return true;
     return this.mode === "public" && kind === "public" && this.#ports.has(destination.port);
   }
 }
 
-/** A host by its name may be private, but what hands out the machine's credentials has to be allowed by its address. */
-function reaches(rule: Rule, kind: AddressKind): boolean {
+/** Rules by host name may lead to private addresses, but metadata addresses must be allowed by address. */
+function mayReach(rule: Rule, kind: AddressKind): boolean {
   return rule.type === "network" || kind !== "metadata";
 }
 
-function isMeant(rule: Rule, { host, address, port }: Destination, isEmbeddedMeant: boolean): boolean {
+function matchesRule(rule: Rule, { host, address, port }: Destination, includesEmbedded: boolean): boolean {
   if (rule.port !== null && rule.port !== port) return false;
   if (rule.type === "host") return matchesName(rule.name, host);
-  const embedded = isEmbeddedMeant ? embeddedAddress(address) : null;
+  const embedded = includesEmbedded ? embeddedAddress(address) : null;
   return (
     isWithin(address, rule.address, rule.bits) || (embedded !== null && isWithin(embedded, rule.address, rule.bits))
   );

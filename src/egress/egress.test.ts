@@ -35,7 +35,7 @@ const hello: RequestListener = (_request, response) => {
   response.end("hello");
 };
 
-test("a caller whose names are looked up slowly keeps nobody else waiting", async () => {
+test("slow look-ups of one caller do not delay other callers", async () => {
   verifies("egress.lookups.fair");
   const remote = await serveHttp(hello);
   const resolve = (host: string) =>
@@ -60,7 +60,7 @@ test("a caller whose names are looked up slowly keeps nobody else waiting", asyn
 });
 
 describe("a guarded call", () => {
-  test("gives the bytes of the reply and what it says of them", async () => {
+  test("returns the bytes of the reply with type, charset and filename", async () => {
     const remote = await serveHttp(hello);
     const fetched = await fetchGuarded(`${remote.url}/some/a%20file.txt?x=1`);
     expect(fetched).toEqual({
@@ -126,17 +126,17 @@ describe("a guarded call", () => {
     "http://user@127.0.0.1/",
     "http://user:password@127.0.0.1/",
     `http://127.0.0.1/${"a".repeat(9000)}`,
-  ])("takes no URL such as %.60s", async (url) => {
+  ])("rejects the URL %.60s", async (url) => {
     await checkRefused("invalid_url", url);
   });
 
-  test("is not made where calls are switched off", async () => {
+  test("is not made in the mode off", async () => {
     const remote = await serveHttp(hello);
     await checkRefused("switched_off", remote.url, { policy: { ...LOOPBACK, mode: "off" } });
     expect(remote.paths).toEqual([]);
   });
 
-  test("goes to no proxy that the environment names", async () => {
+  test("uses no proxy of the environment", async () => {
     const remote = await serveHttp(hello);
     const proxy = await serveHttp((_request, response) => response.end("from the proxy"));
     process.env["http_proxy"] = proxy.url;
@@ -183,7 +183,7 @@ describe("a name", () => {
     await checkRefused("forbidden", "http://mixed.test/", { resolve });
   });
 
-  test("that does not exist is refused in the words for a private one", async () => {
+  test("that does not exist gets the same error as a private one", async () => {
     const unknown = await checkRefused("forbidden", "http://a.test/", {
       resolve: async () => Promise.reject(new Error("getaddrinfo ENOTFOUND a.test")),
     });
@@ -194,7 +194,7 @@ describe("a name", () => {
     expect(new Set([unknown.message, hidden.message, empty.message]).size).toBe(1);
   });
 
-  test("whose look-up hangs runs out of time", async () => {
+  test("whose look-up hangs ends with a timeout", async () => {
     await checkRefused("timeout", "http://a.test/", {
       resolve: () => new Promise(() => {}),
       timeouts: { ...TIMEOUTS, totalMs: 50 },
@@ -218,7 +218,7 @@ describe("a redirect", () => {
     expect(remote.paths).toEqual(["/", "/next"]);
   });
 
-  test("to a private address is refused, and nothing is touched there", async () => {
+  test("to a private address is refused before any request to it", async () => {
     const inside = await serveHttp(hello);
     const remote = await serveHttp(redirectTo(`http://127.0.0.1:${inside.port}/secret`));
     const policy = { ...LOOPBACK, allow: [`127.0.0.1:${remote.port}`] };
@@ -235,7 +235,7 @@ describe("a redirect", () => {
   );
 
   test.each(["file:///etc/passwd", "ftp://127.0.0.1/", "http://user:password@127.0.0.1/", "http://"])(
-    "to %s is no valid one",
+    "to %s is rejected as an invalid URL",
     async (location) => {
       await checkRefused("invalid_url", (await serveHttp(redirectTo(location))).url);
     },
@@ -261,7 +261,7 @@ describe("a reply", () => {
     await checkRefused("too_large", remote.url);
   });
 
-  test("that goes on beyond the limit is cut off there", async () => {
+  test("that exceeds the limit is cut off there", async () => {
     let sent = 0;
     const remote = await serveHttp((_request, response) => {
       const timer = setInterval(() => {
@@ -274,7 +274,7 @@ describe("a reply", () => {
     expect(sent).toBeLessThan(100_000);
   });
 
-  test("of just the limit is taken", async () => {
+  test("of exactly the maximum size is accepted", async () => {
     const remote = await serveHttp((_request, response) => response.end(Buffer.alloc(1000)));
     expect((await fetchGuarded(remote.url)).bytes).toHaveLength(1000);
   });
@@ -287,7 +287,7 @@ describe("a reply", () => {
     expect((await fetchGuarded(remote.url)).bytes.toString()).toBe("hello");
   });
 
-  test("that is a bomb bursts at the limit", async () => {
+  test("that unpacks beyond the limit is refused without unpacking the rest", async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
     const remote = await serveHttp((_request, response) => {
       response.writeHead(200, { "content-encoding": "gzip" });
@@ -303,7 +303,7 @@ describe("a reply", () => {
     ["br", "bad_encoding", "no brotli, not at all"],
     ["gzip, gzip", "bad_encoding", ""],
     ["toString", "bad_encoding", ""],
-  ] as const)("in the encoding %s that cannot be read is refused", async (encoding, reason, body) => {
+  ] as const)("with the unreadable encoding %s is refused", async (encoding, reason, body) => {
     const remote = await serveHttp((_request, response) => {
       response.writeHead(200, { "content-encoding": encoding });
       response.end(body);
@@ -317,7 +317,7 @@ describe("a reply", () => {
     ["image/png", ["image/jpeg"], false],
     ["text/html", ["image/*"], false],
     ["imagery/png", ["image/*"], false],
-  ])("of type %s for %j is taken: %s", async (type, accept, isTaken) => {
+  ])("of type %s for %j is accepted: %s", async (type, accept, isTaken) => {
     const remote = await serveHttp((_request, response) => {
       response.writeHead(200, { "content-type": type });
       response.end("x");
@@ -326,7 +326,7 @@ describe("a reply", () => {
     else await checkRefused("wrong_type", remote.url, {}, { accept });
   });
 
-  test.each([204, 400, 401, 404, 500, 304])("with status %i is none", async (status) => {
+  test.each([204, 400, 401, 404, 500, 304])("with status %i is refused", async (status) => {
     const remote = await serveHttp((_request, response) => {
       response.writeHead(status);
       response.end();
@@ -337,12 +337,12 @@ describe("a reply", () => {
   test.each([
     ["never begins", () => {}],
     ["stops", (response: { write(text: string): unknown }) => response.write("x")],
-  ])("that %s runs out of idle time", async (_what, answer) => {
+  ])("that %s ends with an idle timeout", async (_what, answer) => {
     const remote = await serveHttp((_request, response) => void answer(response));
     await checkRefused("timeout", remote.url, { timeouts: { ...TIMEOUTS, idleMs: 100 } });
   });
 
-  test("that drips runs out of the time for the whole", async () => {
+  test("that arrives slowly ends at the total time limit", async () => {
     const remote = await serveHttp((_request, response) => {
       const timer = setInterval(() => response.write("x"), 10);
       response.on("close", () => clearInterval(timer));
@@ -350,14 +350,14 @@ describe("a reply", () => {
     await checkRefused("timeout", remote.url, { timeouts: { ...TIMEOUTS, totalMs: 150 } });
   });
 
-  test("that is broken off is none", async () => {
+  test("whose connection breaks is refused", async () => {
     const remote = await serveHttp((request) => request.socket.destroy());
     await checkRefused("unreachable", remote.url);
     const port = 1;
     await checkRefused("unreachable", `http://127.0.0.1:${port}/`);
   });
 
-  test("is waited for no longer than its caller waits", async () => {
+  test("is abandoned when its caller aborts", async () => {
     let isClosed: () => void = () => {};
     const closed = new Promise<void>((resolve) => {
       isClosed = resolve;
@@ -372,7 +372,7 @@ describe("a reply", () => {
   });
 });
 
-test("a failed call is logged by its host alone", async () => {
+test("a failed call is logged with its host only", async () => {
   const lines: unknown[] = [];
   const info = (fields: object): unknown => lines.push(fields);
   await checkRefused("forbidden", "http://10.0.0.1/path?token=secret", { log: { ...silentLogger, info } });

@@ -6,48 +6,50 @@ import { type EgressPolicy, EgressRules } from "./egress-rules.ts";
 import { findRoute, type ResolveHost, resolveHost } from "./find-route.ts";
 import { readBody, tooLarge } from "./read-body.ts";
 
-/** What the guard is made with. */
+/** Policy, time limits and log of the guard. */
 export interface EgressOptions {
   readonly policy: EgressPolicy;
   readonly timeouts: AskTimeouts & {
-    /** For the whole call, redirects and look-ups included. */
+    /** Limit of the whole call with redirects and look-ups, in milliseconds. */
     readonly totalMs: number;
   };
   readonly log: Logger;
-  /** In place of the system's resolver. */
+  /** Replaces the system's resolver. */
   readonly resolve?: ResolveHost;
 }
 
-/** What the caller takes of a reply. */
+/** The caller's limits for a reply. */
 export interface GuardedRequest {
   readonly bytesMax: number;
-  /** Media types that are taken, such as `image/png` or `text/*`; null takes any. A reply that names none is taken. */
+  /** Accepted media types, such as `image/png` or `text/*`; null accepts any. A reply without a type is accepted. */
   readonly accept: readonly string[] | null;
   readonly signal: AbortSignal;
-  /** On whose behalf: what one of them asks for cannot keep all others waiting. */
+  /** The client on whose behalf the call is made; look-ups are shared fairly between clients. */
   readonly caller: string;
 }
 
-/** What was at a URL, whole. */
+/** The whole content of a URL. */
 export interface Fetched {
   readonly bytes: Buffer;
-  /** As the server names it, in lower case and without parameters; null if it names none. */
+  /** The server's media type in lower case and without parameters; null if it names none. */
   readonly mimeType: string | null;
-  /** The parameter `charset`, or null. */
+  /** The parameter `charset` of the media type, or null. */
   readonly charset: string | null;
-  /** From `Content-Disposition`, else the end of the path; null if neither names one. */
+  /** From `Content-Disposition`, otherwise from the end of the path; null if neither names one. */
   readonly filename: string | null;
 }
 
-/** Calls that clients cause: every one passes here, and none reaches what its operator did not mean to be reached. */
+/**
+ * Guards the calls that clients cause. They all go through here and reach only destinations that the operator permits.
+ */
 export interface Egress {
-  /** GETs a URL. Throws `EgressError`, or the reason of `signal` when that aborts. */
+  /** Fetches a URL. Rejects with `EgressError`, or the reason of `signal` if that aborts. */
   fetchGuarded(url: string, request: GuardedRequest): Promise<Fetched>;
 }
 
 /**
- * The system looks names up in its four threads that also read files. Names that take their time must not hold them
- * all, and those of one caller not all that are for names.
+ * Node looks up names in the same four threads that read files. Slow look-ups must not occupy all of them, and those of
+ * one caller not all the slots for look-ups.
  */
 const LOOKUPS_MAX = 3;
 const LOOKUPS_PER_CALLER_MAX = 2;
@@ -55,19 +57,19 @@ const REDIRECTS_MAX = 5;
 const URL_CHARACTERS_MAX = 8192;
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Throws `RangeError` for a policy with an entry that is neither a host nor a network. */
+/** Creates the guard. Throws `RangeError` for an invalid policy. */
 export function createEgress(options: EgressOptions): Egress {
   const rules = new EgressRules(options.policy);
   const lookups = new FairSemaphore(LOOKUPS_MAX, LOOKUPS_PER_CALLER_MAX);
   return {
     async fetchGuarded(url, request) {
-      const outOfTime = AbortSignal.timeout(options.timeouts.totalMs);
-      const signal = AbortSignal.any([request.signal, outOfTime]);
+      const deadline = AbortSignal.timeout(options.timeouts.totalMs);
+      const signal = AbortSignal.any([request.signal, deadline]);
       try {
         return await follow(url, { ...options, rules, lookups, request, signal });
       } catch (error) {
         request.signal.throwIfAborted();
-        const failure = outOfTime.aborted
+        const failure = deadline.aborted
           ? new EgressError("timeout", "The remote server did not send everything in time", error)
           : explainFailure(error);
         options.log.info({ host: hostOf(url), reason: failure.reason }, "a call for a client failed");
@@ -77,35 +79,35 @@ export function createEgress(options: EgressOptions): Egress {
   };
 }
 
-interface Journey extends EgressOptions {
+interface FetchContext extends EgressOptions {
   readonly rules: EgressRules;
   readonly lookups: FairSemaphore;
   readonly request: GuardedRequest;
   readonly signal: AbortSignal;
 }
 
-async function follow(start: string, journey: Journey): Promise<Fetched> {
-  let url = checkedUrl(start, journey.rules);
+async function follow(start: string, context: FetchContext): Promise<Fetched> {
+  let url = checkedUrl(start, context.rules);
   for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
-    const { rules, timeouts, signal } = journey;
+    const { rules, timeouts, signal } = context;
     const addresses = await unlessAborted(
-      findRoute(url, rules, (host) => lookUp(host, journey)),
+      findRoute(url, rules, (host) => lookUp(host, context)),
       signal,
     );
     const reply = await askOnce(url, addresses, timeouts, signal);
     try {
       const location = REDIRECT_STATUSES.has(reply.status) ? single(reply.headers["location"]) : null;
-      if (location === null) return await readReply(reply, url, journey.request);
+      if (location === null) return await readReply(reply, url, context.request);
       url = checkedUrl(URL.parse(location, url)?.href ?? "", rules);
     } finally {
       await reply.close();
     }
   }
-  throw new EgressError("too_many_redirects", `The URL leads through more than ${REDIRECTS_MAX} redirects`);
+  throw new EgressError("too_many_redirects", `The URL has more than ${REDIRECTS_MAX} redirects`);
 }
 
-/** The place is held for as long as the look-up takes, also when nobody waits for it any more. */
-async function lookUp(host: string, { lookups, request, resolve = resolveHost, signal }: Journey) {
+/** Holds its slot until the look-up ends, even if its caller has stopped waiting. */
+async function lookUp(host: string, { lookups, request, resolve = resolveHost, signal }: FetchContext) {
   const giveBack = await lookups.take(request.caller, signal);
   return await resolve(host).finally(giveBack);
 }
@@ -157,7 +159,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // A stray percent sign.
+    return text; // A percent sign that encodes nothing.
   }
 }
 
@@ -165,7 +167,7 @@ function single(header: string | readonly string[] | undefined): string | null {
   return (typeof header === "string" ? header : header?.[0]) ?? null;
 }
 
-/** A look-up cannot be called off, but nobody has to wait for it. */
+/** Stops waiting when the signal aborts, because a look-up cannot be cancelled. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const leave = (): void => reject(signal.reason);

@@ -4,29 +4,28 @@ import { EgressError } from "./egress-error.ts";
 import type { EgressRules } from "./egress-rules.ts";
 import { parseAddress } from "./ip-address.ts";
 
-/** An address that a name stands for, in text. */
+/** One address of a host name, as text. */
 export interface ResolvedAddress {
   readonly address: string;
   readonly family: 4 | 6;
 }
 
-/** Looks a host name up, once. */
+/** Looks up a host name, once. */
 export type ResolveHost = (host: string) => Promise<readonly ResolvedAddress[]>;
 
 const ADDRESSES_MAX = 16;
 const NOT_PUBLIC =
   "The URL leads to an address that this server does not call: it is not public, or its port is not usual. The operator can allow it with EGRESS_ALLOW";
 
-/** Asks the resolver of the system. */
+/** Uses the system's resolver. */
 export const resolveHost: ResolveHost = async (host) => {
   const found = await lookupAll(host, { all: true, verbatim: true });
   return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
 };
 
 /**
- * The addresses that a call to this URL may use, found with one look-up and all of them checked: if a single one is
- * refused, so is the host. A name that does not exist is refused in the same words, so that no one learns the names of
- * a network from outside.
+ * Finds the addresses for a call to this URL with one look-up, and checks all of them: if one is refused, the call is
+ * refused. A name that does not exist gets the same error, so that callers cannot probe the names of a network.
  */
 export async function findRoute(
   url: URL,

@@ -1,17 +1,17 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** The bytes of an address, most significant first: 4 of IPv4, 16 of IPv6. */
+/** The bytes of an address in network order: 4 for IPv4, 16 for IPv6. */
 export type AddressBytes = readonly number[];
 
 /**
- * Reads an address as it is usually written; brackets and a zone are dropped, and an IPv4 address mapped into IPv6 is
- * the IPv4 address. Null for anything else.
+ * Parses an address in its standard form. Drops brackets and a zone; an IPv4-mapped IPv6 address becomes the IPv4
+ * address. Null for anything else.
  */
 export function parseAddress(text: string): AddressBytes | null {
   const bare = text.replace(/^\[(.*)\]$/, "$1").replace(/%.*$/, "");
-  if (isIP(bare) === 0) return null; // The library also reads 127.1, 017700000001 and 0x7f000001.
-  const unmapped = bare.replace(/^::(?=\d+\.)/, "0::"); // To the library ::1.2.3.4 is ::ffff:1.2.3.4.
+  if (isIP(bare) === 0) return null; // The library also accepts 127.1, 017700000001 and 0x7f000001.
+  const unmapped = bare.replace(/^::(?=\d+\.)/, "0::"); // The library reads ::1.2.3.4 as ::ffff:1.2.3.4.
   return ipaddr.process(unmapped).toByteArray();
 }
 
@@ -20,7 +20,7 @@ export function isWithin(address: AddressBytes, network: AddressBytes, bits: num
   return address.length === network.length && read(address).match(read(network), bits);
 }
 
-/** Whether an address is in none of the ranges that the library knows as special. */
+/** Whether the library lists the address in no special range. */
 export function isUnicast(address: AddressBytes): boolean {
   return read(address).range() === "unicast";
 }

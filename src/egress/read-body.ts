@@ -12,15 +12,15 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 };
 
 /**
- * The whole body, decoded. At most `bytesMax` bytes are taken from the connection, and at most as many come out of the
- * decoder.
+ * Reads and decodes a whole body. `bytesMax` limits both the bytes from the connection and the decoded bytes. Rejects
+ * with `EgressError` for an unknown or broken encoding and for a body that is too large.
  */
 export async function readBody(body: Readable, encoding: string | null, bytesMax: number): Promise<Buffer> {
   const name = encoding?.trim().toLowerCase() ?? "";
   if (name === "" || name === "identity") return gather(body, bytesMax);
   const createDecoder = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;
   if (createDecoder === undefined)
-    throw new EgressError("bad_encoding", "The reply is compressed in a way that this server does not read");
+    throw new EgressError("bad_encoding", "The reply has a content encoding that this server does not support");
   try {
     return await pipeline(body, limiter(bytesMax), createDecoder(), (decoded: AsyncIterable<unknown>) =>
       gather(decoded, bytesMax),
@@ -31,7 +31,7 @@ export async function readBody(body: Readable, encoding: string | null, bytesMax
   }
 }
 
-/** Told by the codes of zlib, Brotli and Zstandard. */
+/** Recognizes the error codes of zlib, Brotli and Zstandard. */
 function isDecodingFault(error: unknown): boolean {
   return error instanceof Error && "code" in error && /^(?:Z_|ZSTD_|ERR__|ERR_BROTLI_)/.test(String(error.code));
 }

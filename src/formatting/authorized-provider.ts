@@ -1,14 +1,14 @@
 import { type ChatMessage, type ChatPiece, type ChatProvider, ProviderError } from "./chat-provider.ts";
 
-/** A provider of which is known whether it takes the key. */
+/** A provider that remembers whether it refused the key. */
 export interface AuthorizedProvider extends ChatProvider {
-  /** Why the latest call was refused, as a sentence without a full stop; null: it was not, or there was none. */
+  /** Why the latest call was refused, as a sentence without a full stop; null if it was not, or there was none. */
   readonly keyRefusal: string | null;
 }
 
 /**
- * Remembers whether the latest call was refused with 401 or 403. Calls that fail in another way tell nothing about the
- * key.
+ * Remembers whether the latest call was refused with 401 or 403. Other failures say nothing about the key and change
+ * nothing.
  */
 export function rememberRefusals(provider: ChatProvider): AuthorizedProvider {
   let keyRefusal: string | null = null;

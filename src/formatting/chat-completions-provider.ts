@@ -4,9 +4,9 @@ import { firstModel } from "./first-model.ts";
 import { callProvider, type ProviderAddress } from "./provider-call.ts";
 
 export interface ChatCompletionsOptions extends ProviderAddress {
-  /** Such as `https://api.example.com/v1`. */
+  /** Base of its API, such as `https://api.example.com/v1`. */
   readonly baseUrl: string;
-  /** Null: the first that the provider lists. */
+  /** Null for the first model that the provider lists. */
   readonly model: string | null;
 }
 
@@ -40,7 +40,8 @@ async function* readAnswer(
     if (typeof reply["model"] === "string") model = reply["model"];
     const choice: unknown = Array.isArray(reply["choices"]) ? reply["choices"][0] : null;
     if (!isRecord(choice)) continue;
-    const said = isRecord(choice["delta"]) ? choice["delta"] : choice["message"]; // A plain body has the whole message.
+    // A reply that is not streamed holds a message instead of deltas.
+    const said = isRecord(choice["delta"]) ? choice["delta"] : choice["message"];
     const text = isRecord(said) ? said["content"] : null;
     if (typeof text === "string" && text !== "") yield { type: "text", text };
     isWhole ||= typeof choice["finish_reason"] === "string";

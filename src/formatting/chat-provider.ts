@@ -1,4 +1,4 @@
-/** One turn of a chat. */
+/** One message of a chat. */
 export interface ChatMessage {
   readonly role: "system" | "user" | "assistant";
   readonly content: string;
@@ -9,25 +9,25 @@ export type ChatPiece =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "end"; readonly model: string };
 
-/** Whoever answers chats: a hosted service or a daemon of this machine. */
+/** Answers chats: a hosted service or a daemon on this machine. */
 export interface ChatProvider {
-  /** Host and port; for people to read. */
+  /** Host and port, for messages to people. */
   readonly host: string;
-  /** Null where the provider itself has to be asked. */
+  /** Null until the provider was asked for its models. */
   readonly model: string | null;
-  /** The answer while it is written. Throws `ProviderError`, and the signal's reason when that aborts. */
+  /** Streams the answer. Throws `ProviderError`, or the signal's reason if that aborts. */
   answer(messages: readonly ChatMessage[], signal: AbortSignal): AsyncIterable<ChatPiece>;
 }
 
 /**
- * `unauthorized`: the key is wrong. `unreachable`: nothing answers there. `timeout`: it takes too long. `failed`:
- * anything else.
+ * Why there is no answer. `unauthorized`: the key was refused. `unreachable`: no connection. `timeout`: no answer in
+ * time. `failed`: anything else.
  */
 export type ProviderErrorReason = "unauthorized" | "unreachable" | "timeout" | "failed";
 
 /**
- * No answer. The message is a sentence without a full stop, which may be shown: it holds nothing that the provider
- * said.
+ * The provider gave no answer. The message is a sentence without a full stop, which may be shown to callers: it quotes
+ * nothing from the provider.
  */
 export class ProviderError extends Error {
   override readonly name = "ProviderError";

@@ -2,7 +2,7 @@ import { isRecord } from "../base/json/records.ts";
 import { ProviderError } from "./chat-provider.ts";
 import { callProvider, type ProviderAddress } from "./provider-call.ts";
 
-/** The first of the models that a provider lists. Throws `ProviderError`. */
+/** The first model in the provider's list. Throws `ProviderError`. */
 export async function firstModel(address: ProviderAddress, url: string, signal: AbortSignal): Promise<string> {
   for await (const reply of callProvider(address, { url, body: null }, signal)) {
     const list = isRecord(reply) && Array.isArray(reply["data"]) ? reply["data"] : [];

@@ -13,7 +13,7 @@ test.each([
   ["das ist ein test mit äpfeln und birnen", "Das ist ein Test mit Äpfeln und Birnen."],
   ["今天天气很好我们去公园吧", "今天天气很好，我们去公园吧。"],
   ["yes", "Yes."],
-])("%j may be written as %j", async (original, text) => {
+])("%j may be formatted as %j", async (original, text) => {
   expect(await isRendering(original, text)).toBe(true);
 });
 
@@ -31,11 +31,11 @@ test.each([
   ["this is a long sentence about the plan for next week and the week after that", "This is a plan."],
   ["yes", "No."],
   ["hello", ""],
-])("%j is not %j", async (original, text) => {
+])("%j may not be formatted as %j", async (original, text) => {
   expect(await isRendering(original, text)).toBe(false);
 });
 
-test("long texts are told from others in a moment", async () => {
+test("long texts are compared quickly", async () => {
   const words = Array.from({ length: 20_000 }, (_, index) => `word${index % 997}`);
   const startedAt = performance.now();
   expect(await isRendering(words.join(" "), `${words.join(" ")}.`)).toBe(true);

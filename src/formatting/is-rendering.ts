@@ -1,30 +1,33 @@
 import { distance } from "fastest-levenshtein";
 import { Slices } from "../base/limits/slices.ts";
 
-/** Up to here every pair of words is compared; longer texts are compared as heaps of words. */
+/**
+ * In texts of up to this many words, every pair of words is compared. Longer texts are compared without regard to
+ * order.
+ */
 const ALIGNED_WORDS_MAX = 2500;
-/** Of the words of a rendering, how many may be new. */
+/** How many of the formatted text's words may be new. */
 const NEW_SHARE_MAX = 0.2;
-/** Of the words of the original, how many must still be there: fillers and false starts go. */
+/** How many of the original's words must remain. The others may be fillers and false starts. */
 const KEPT_SHARE_MIN = 0.45;
-/** Where numbers were written in figures, fewer words are left. */
+/** The same if numbers were written in figures, which replaces more words. */
 const KEPT_SHARE_WITH_FIGURES_MIN = 0.2;
 
-/** A text in better form is at most so many times as long, and so many characters more. */
+/** A formatted text may be this many times as long as the original, plus this many characters. */
 const GROWTH_MAX = 4;
 const GROWTH_CHARACTERS_MAX = 1000;
-/** Longer words are the same or are not. */
+/** Longer words are compared for equality only. */
 const COMPARED_CHARACTERS_MAX = 32;
 
 const WORDS = new Intl.Segmenter(undefined, { granularity: "word" });
 
 /**
- * Whether a text is another in better form, with the same words in the same order, and not an answer to it, a refusal,
- * or something of its own.
+ * Whether a text is the original in better form, with the same words in the same order. Detects answers to the
+ * original, refusals, and unrelated text.
  */
 export async function isRendering(original: string, text: string): Promise<boolean> {
   if (text.length > original.length * GROWTH_MAX + GROWTH_CHARACTERS_MAX) return false;
-  const slices = new Slices(); // Sound waits on the same loop.
+  const slices = new Slices(); // Speech streams share this event loop.
   const before = await wordsOf(original, slices);
   const after = await wordsOf(text, slices);
   const spoken = after.filter((word) => !isFigure(word));
@@ -51,9 +54,9 @@ function isFigure(word: string): boolean {
   return /^[\d.,:%]+(st|nd|rd|th)?$/.test(word);
 }
 
-/** How many words both have, in the same order. */
+/** How many words both texts have in the same order. */
 async function commonWords(before: readonly string[], after: readonly string[], slices: Slices): Promise<number> {
-  if (Math.max(before.length, after.length) > ALIGNED_WORDS_MAX) return commonHeap(before, after);
+  if (Math.max(before.length, after.length) > ALIGNED_WORDS_MAX) return commonWordsInAnyOrder(before, after);
   let row = new Uint16Array(after.length + 1);
   for (const word of before) {
     const next = new Uint16Array(after.length + 1);
@@ -67,19 +70,19 @@ async function commonWords(before: readonly string[], after: readonly string[], 
   return row[after.length] ?? 0;
 }
 
-function commonHeap(before: readonly string[], after: readonly string[]): number {
-  const heap = new Map<string, number>();
-  for (const word of before) heap.set(word, (heap.get(word) ?? 0) + 1);
+function commonWordsInAnyOrder(before: readonly string[], after: readonly string[]): number {
+  const remaining = new Map<string, number>();
+  for (const word of before) remaining.set(word, (remaining.get(word) ?? 0) + 1);
   let common = 0;
   for (const word of after) {
-    const left = heap.get(word) ?? 0;
+    const left = remaining.get(word) ?? 0;
     if (left > 0) common += 1;
-    heap.set(word, left - 1);
+    remaining.set(word, left - 1);
   }
   return common;
 }
 
-/** The same word, or the same heard differently: their and they're, to and too. */
+/** Whether two words are equal or sound alike, such as "their" and "they're", or "to" and "too". */
 function areAlike(a: string, b: string): boolean {
   if (a === b) return true;
   if (a.charCodeAt(0) !== b.charCodeAt(0) || Math.abs(a.length - b.length) > 2) return false;

@@ -4,10 +4,10 @@ import { readJson } from "../base/json/read-json.ts";
 import { ProviderError } from "./chat-provider.ts";
 
 export interface ProviderAddress {
-  /** Host and port; for people to read. */
+  /** Host and port, for messages to people. */
   readonly host: string;
   readonly apiKey: string | null;
-  /** For one answer as a whole. */
+  /** Limit of one whole call, in milliseconds. */
   readonly timeoutMs: number;
 }
 
@@ -18,7 +18,7 @@ const CONNECTIONS_MAX = 32;
 const dispatcher = new Agent({ connections: CONNECTIONS_MAX, connect: { timeout: CONNECT_MS_MAX } });
 
 /**
- * What a provider replies to a call: JSON values, those of an event stream one by one, a plain body as the only one.
+ * Calls a provider and yields its reply as JSON values: one per event of an event stream, or one for a plain body.
  * Throws `ProviderError`.
  */
 export async function* callProvider(
@@ -37,8 +37,7 @@ export async function* callProvider(
     signal.throwIfAborted();
     if (error instanceof ProviderError) throw error;
     if (limit.aborted) throw new ProviderError("timeout", `${host} did not answer in time`, error);
-    if (error instanceof SyntaxError)
-      throw new ProviderError("failed", `${host} answered with what is not JSON`, error);
+    if (error instanceof SyntaxError) throw new ProviderError("failed", `${host} sent a reply that is not JSON`, error);
     throw new ProviderError("unreachable", `${host} cannot be reached`, error);
   }
 }
@@ -56,7 +55,7 @@ function send(
       ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
     },
     body: body === null ? null : JSON.stringify(body),
-    headersTimeout: 0, // The signal ends what takes too long.
+    headersTimeout: 0, // The signal limits the whole call.
     bodyTimeout: 0,
     dispatcher,
     signal,
@@ -65,7 +64,7 @@ function send(
 
 function checkStatus({ statusCode, body }: Dispatcher.ResponseData, host: string): void {
   if (statusCode >= 200 && statusCode < 300) return;
-  body.on("error", () => {}).destroy(); // What it says may repeat the text, or the key.
+  body.on("error", () => {}).destroy(); // The body is not read, because it may repeat the text or the key.
   if (statusCode === 401 || statusCode === 403)
     throw new ProviderError("unauthorized", `${host} refused the key (status ${statusCode})`);
   throw new ProviderError("failed", `${host} answered with status ${statusCode}`);
@@ -93,7 +92,7 @@ async function* texts(body: AsyncIterable<unknown>, host: string): AsyncGenerato
     if (!(bytes instanceof Uint8Array)) continue;
     const text = decoder.decode(bytes, { stream: true });
     characters += text.length;
-    if (characters > REPLY_CHARACTERS_MAX) throw new ProviderError("failed", `${host} answered with too much`);
+    if (characters > REPLY_CHARACTERS_MAX) throw new ProviderError("failed", `${host} sent a reply that is too long`);
     yield text;
   }
 }

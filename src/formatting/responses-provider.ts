@@ -4,9 +4,9 @@ import { firstModel } from "./first-model.ts";
 import { callProvider, type ProviderAddress } from "./provider-call.ts";
 
 export interface ResponsesOptions extends ProviderAddress {
-  /** Of the operation itself, such as `http://127.0.0.1:8080/v1/responses`. */
+  /** URL of the operation itself, such as `http://127.0.0.1:8080/v1/responses`. */
   readonly url: string;
-  /** Null: the first that the provider lists. */
+  /** Null for the first model that the provider lists. */
   readonly model: string | null;
 }
 
@@ -19,7 +19,7 @@ const FAILURES: ReadonlySet<unknown> = new Set([
   "response.cancelled",
 ]);
 
-/** A provider that speaks the Responses API, such as this program's own. Nothing is stored there. */
+/** A provider that speaks the Responses API, such as this program itself. Asks it not to store the response. */
 export function createResponsesProvider(options: ResponsesOptions): ChatProvider {
   const { host } = options;
   const modelsUrl = options.url.replace(/\/responses$/, "/models");

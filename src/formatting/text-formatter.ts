@@ -1,10 +1,10 @@
 import { type ChatProvider, ProviderError } from "./chat-provider.ts";
 import { isRendering } from "./is-rendering.ts";
-import { promptFor, type Wish } from "./prompt.ts";
+import { type FormatRequest, promptFor } from "./prompt.ts";
 
 /**
- * Text after formatting. `formatted` false: it is the raw text, and `warning` a sentence on what went wrong; null:
- * nothing did.
+ * Text after formatting. If `formatted` is false, `text` is the raw text, and `warning` says in a sentence why; it is
+ * null if formatting is not set up.
  */
 export interface FormattedText {
   readonly text: string;
@@ -12,32 +12,32 @@ export interface FormattedText {
   readonly warning: string | null;
 }
 
-/** Brings raw words into readable form. */
+/** Formats a raw transcript for readers. */
 export interface TextFormatter {
-  /** Never fails but by the signal: where nobody can format, the raw text comes back. */
-  format(text: string, wish: Wish, signal: AbortSignal): Promise<FormattedText>;
+  /** Returns the raw text if formatting fails. Rejects only with the signal's reason. */
+  format(text: string, request: FormatRequest, signal: AbortSignal): Promise<FormattedText>;
 }
 
-/** Who formats now; null: nobody, because formatting is off or not set up. */
+/** Finds the provider to format with; null if formatting is off or not set up. */
 export type FindProvider = (signal: AbortSignal) => Promise<ChatProvider | null>;
 
-/** With a wish a text may grow, but not without end. */
+/** With an instruction a text may be this many times as long as the original, plus this many characters. */
 const GROWTH_MAX = 8;
 const GROWTH_CHARACTERS_MAX = 4000;
 
-/** Formats by asking a provider, and keeps its answer only if it is what was asked for. */
+/** Formats by asking a provider. An answer that is not the formatted text is dropped. */
 export function createTextFormatter(findProvider: FindProvider): TextFormatter {
   return {
-    async format(text, wish, signal) {
+    async format(text, request, signal) {
       const raw = (warning: string | null): FormattedText => ({ text, formatted: false, warning });
       if (text.trim() === "") return raw("There is no text to format.");
       try {
         const provider = await findProvider(signal);
         if (provider === null) return raw(null);
-        const answer = await ask(provider, text, wish, signal);
-        return (await isFit(text, answer, wish))
+        const answer = await ask(provider, text, request, signal);
+        return (await isAcceptable(text, answer, request))
           ? { text: answer.text, formatted: true, warning: null }
-          : raw("The formatting provider answered with something else than the text.");
+          : raw("The formatting provider answered with something other than the text.");
       } catch (error) {
         if (error instanceof ProviderError) return raw(`The text was not formatted: ${error.message}.`);
         throw error;
@@ -48,19 +48,19 @@ export function createTextFormatter(findProvider: FindProvider): TextFormatter {
 
 interface Answer {
   readonly text: string;
-  /** Whether it stood between the marks. */
+  /** Whether the answer was between the marks. */
   readonly isMarked: boolean;
 }
 
-async function ask(provider: ChatProvider, text: string, wish: Wish, signal: AbortSignal): Promise<Answer> {
-  const { messages, mark } = promptFor(text, wish);
+async function ask(provider: ChatProvider, text: string, request: FormatRequest, signal: AbortSignal): Promise<Answer> {
+  const { messages, mark } = promptFor(text, request);
   let answer = "";
   for await (const piece of provider.answer(messages, signal)) if (piece.type === "text") answer += piece.text;
-  return withoutDress(answer, mark);
+  return unwrapped(answer, mark);
 }
 
-/** Some models think aloud first, or repeat the marks. */
-function withoutDress(answer: string, mark: string): Answer {
+/** Removes the thinking text and the marks that some models add. */
+function unwrapped(answer: string, mark: string): Answer {
   const [start, end] = [`<${mark}>`, `</${mark}>`];
   const said = answer.replace(/^\s*<think>[\s\S]*?<\/think>/, "").trim();
   return {
@@ -69,10 +69,14 @@ function withoutDress(answer: string, mark: string): Answer {
   };
 }
 
-async function isFit(original: string, { text, isMarked }: Answer, { assistive, instruction }: Wish): Promise<boolean> {
+async function isAcceptable(
+  original: string,
+  { text, isMarked }: Answer,
+  { assistive, instruction }: FormatRequest,
+): Promise<boolean> {
   if (text === "") return false;
   if (assistive) return true;
   if (await isRendering(original, text)) return true;
-  const isWished = instruction.trim() !== "" && isMarked;
-  return isWished && text.length <= original.length * GROWTH_MAX + GROWTH_CHARACTERS_MAX;
+  const followsInstruction = instruction.trim() !== "" && isMarked;
+  return followsInstruction && text.length <= original.length * GROWTH_MAX + GROWTH_CHARACTERS_MAX;
 }

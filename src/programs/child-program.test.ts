@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type ProgramCall, ProgramFailed, ProgramMissing, runProgram } from "./child-program.ts";
 
-/** Real programs: this Node with a script of a line. */
+/** Runs a one-line script with this Node. */
 function callOf(script: string, changes: Partial<ProgramCall> = {}): ProgramCall {
   return {
     program: process.execPath,
@@ -34,14 +34,14 @@ function isAlive(pid: number): boolean {
 }
 
 describe("a program", () => {
-  test("reads its input as it comes and its output is given as it comes", async () => {
+  test("gets its input, and gives its output, piece by piece", async () => {
     const sent: number[] = [];
     const heard: string[] = [];
     const input = (async function* () {
       for (const number of [1, 2, 3]) {
         sent.push(number);
         yield Buffer.from(`${number}\n`);
-        while (heard.length < number) await sleep(2); // It answers before it has all.
+        while (heard.length < number) await sleep(2); // Output arrives before the input ends.
       }
     })();
     for await (const piece of runProgram(callOf("process.stdin.pipe(process.stdout)", { input })))
@@ -52,13 +52,13 @@ describe("a program", () => {
     ]);
   });
 
-  test("takes megabytes without holding them", async () => {
+  test("streams megabytes without buffering them", async () => {
     const input = Array.from({ length: 40 }, () => Buffer.alloc(64 * 1024, "x"));
     const script = "let n = 0; process.stdin.on('data', (d) => n += d.length).on('end', () => console.log(n))";
     expect(await outputOf(callOf(script, { input }))).toBe(`${40 * 64 * 1024}\n`);
   });
 
-  test("finds PATH and its language in its environment, and none of our settings", async () => {
+  test("gets PATH and the language in its environment, but none of our settings", async () => {
     process.env["MODEL_API_KEY"] = "sk-secret";
     process.env["API_KEYS"] = "sk-secret";
     onTestFinished(() => {
@@ -71,22 +71,22 @@ describe("a program", () => {
     for (const name of Object.keys(JSON.parse(environment))) expect(name).toMatch(PASSED_ON);
   });
 
-  test("that is not there is named", async () => {
+  test("that does not exist is named in the error", async () => {
     await expect(outputOf(callOf("", { program: "/no/such/program" }))).rejects.toThrow(ProgramMissing);
     await expect(outputOf(callOf("", { program: import.meta.filename }))).rejects.toThrow(ProgramMissing);
   });
 
-  test("that fails is quoted", async () => {
+  test("that fails is quoted in the error", async () => {
     const failing = outputOf(callOf("console.error('no voice'); process.exit(3)"));
     await expect(failing).rejects.toThrow(ProgramFailed);
     await expect(failing).rejects.toThrow(/no voice$/);
     await expect(outputOf(callOf("process.exit(3)"))).rejects.toThrow(/exit status 3$/);
   });
 
-  test("that stops reading while input goes on is not waited for", async () => {
+  test("that stops reading early is not waited for", async () => {
     const input = (async function* () {
       yield Buffer.from("x");
-      await new Promise(() => {}); // Input that never comes.
+      await new Promise(() => {}); // More input never arrives.
     })();
     await expect(outputOf(callOf("setTimeout(() => process.exit(4), 50)", { input }))).rejects.toThrow(/exit status 4/);
     expect(
@@ -96,7 +96,7 @@ describe("a program", () => {
     ).toBe("done\n");
   });
 
-  test("whose input fails fails with it", async () => {
+  test("fails with the error of its input", async () => {
     const input = (async function* () {
       yield Buffer.from("x");
       throw new Error("the input broke");
@@ -124,7 +124,7 @@ describe("a program", () => {
     expect(isAlive(pid)).toBe(false);
   });
 
-  test("is killed when nobody listens any more", async () => {
+  test("is killed when its output is no longer read", async () => {
     let pid = 0;
     for await (const piece of runProgram(callOf(SAYS_PID_AND_STAYS))) {
       pid = Number(Buffer.from(piece).toString());
@@ -133,7 +133,7 @@ describe("a program", () => {
     expect(isAlive(pid)).toBe(false);
   });
 
-  test("is not started for a signal that has aborted", async () => {
+  test("is not started if its signal has aborted", async () => {
     expect(await outputOf(callOf("console.log(1)", { signal: AbortSignal.abort() }))).toBe("");
   });
 });

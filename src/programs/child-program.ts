@@ -5,33 +5,33 @@ import { assert } from "../base/assert.ts";
 import { isRecord } from "../base/json/records.ts";
 import { inheritedEnvironment } from "./inherited-environment.ts";
 
-/** How much of a program's complaints is kept; the end of them tells most. */
+/** How much of a program's error output is kept, from its end. */
 const COMPLAINT_CHARACTERS_MAX = 2000;
 
-/** The program is not there. */
+/** The program does not exist or cannot be executed. */
 export class ProgramMissing extends Error {
   override readonly name = "ProgramMissing";
 }
 
-/** The program did not do its work. Its message holds what the program said of it, and nothing of what it was given. */
+/** The program failed. The message quotes its error output but not its input. */
 export class ProgramFailed extends Error {
   override readonly name = "ProgramFailed";
 }
 
-/** One start of a program, and when it is stopped. */
+/** A program to run, with its limits. */
 export interface ProgramCall {
   /** A path, or a name that is looked up on PATH. */
   readonly program: string;
   readonly args: readonly string[];
-  /** Read as fast as the program takes it; not closed where the program ends before it. */
+  /** Read as fast as the program takes it. The iteration is not closed if the program ends first. */
   readonly input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-  /** A descriptor that the program finds as its number 3; left out: none. */
+  /** A file descriptor that the program gets as number 3. */
   readonly file?: number;
   readonly signal: AbortSignal;
-  /** Null: the signal ends what takes too long. */
+  /** In milliseconds; null if only the signal limits the time. */
   readonly timeoutMs: number | null;
   readonly outputBytesMax: number;
-  /** Told what a program that did its work complained of all the same. */
+  /** Called with the error output of a program that succeeded. */
   readonly onComplaint?: (complaint: string) => void;
 }
 
@@ -43,9 +43,9 @@ interface Child {
 }
 
 /**
- * What a program writes while it reads its input. Aborting, leaving the iteration, the time limit and the limit of
- * output all kill it at once. Throws `ProgramMissing` or `ProgramFailed`, and what its input throws; ends early,
- * without throwing, when `signal` aborts.
+ * Runs a program and yields its output while it reads its input. An abort, the end of the iteration, the time limit and
+ * the output limit all kill it at once. Throws `ProgramMissing`, `ProgramFailed` or the error of the input. Ends early
+ * without throwing when `signal` aborts.
  */
 export async function* runProgram(call: ProgramCall): AsyncGenerator<Uint8Array> {
   const { program, signal, timeoutMs } = call;
@@ -89,8 +89,8 @@ async function start({ program, args, file }: ProgramCall): Promise<Child> {
     stdio: ["pipe", "pipe", "pipe", ...(file === undefined ? [] : [file])],
   });
   const { stdin, stdout, stderr } = child;
-  assert(stdin !== null && stdout !== null && stderr !== null, "pipes were asked for");
-  stdin.on("error", () => {}); // A program that leaves early says so by its exit status.
+  assert(stdin !== null && stdout !== null && stderr !== null, "the child has the requested pipes");
+  stdin.on("error", () => {}); // A program that stops reading early reports its failure by the exit status.
   try {
     await once(child, "spawn");
     return { process: child, stdin, stdout, stderr };
@@ -102,7 +102,7 @@ async function start({ program, args, file }: ProgramCall): Promise<Child> {
   }
 }
 
-/** Resolves once the program is gone; never rejects. */
+/** Resolves when the program has ended; never rejects. */
 async function endOf(child: Child): Promise<{ readonly code: number | null; readonly complaint: string }> {
   let complaint = "";
   child.stderr.setEncoding("utf8");
@@ -116,8 +116,8 @@ async function endOf(child: Child): Promise<{ readonly code: number | null; read
 }
 
 /**
- * Writes the input until it ends or the program is gone. The fault of the input, if it has one; that the program
- * stopped reading is none.
+ * Writes the input until it or the program ends. Resolves to the error of the input, or null. It is no error if the
+ * program stops reading.
  */
 async function feed(
   child: Child,

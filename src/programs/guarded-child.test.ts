@@ -19,7 +19,7 @@ async function gone(pid: number): Promise<void> {
   while (isAlive(pid)) await sleep(10);
 }
 
-/** Starts a program that starts another; both sleep. */
+/** Starts a program and a child of it, which both sleep. */
 async function startFamily(): Promise<{ child: Awaited<ReturnType<typeof startGuarded>>; pids: readonly number[] }> {
   let said = "";
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -36,7 +36,7 @@ async function startFamily(): Promise<{ child: Awaited<ReturnType<typeof startGu
   return { child, pids: said.trim().split(" ").map(Number) };
 }
 
-test("arguments reach the program as they are, whatever they hold", async () => {
+test("arguments reach the program unchanged, whatever characters they hold", async () => {
   const hostile = ["a b", "$(touch x)", '"; exit 1;', "'", "--"];
   let said = "";
   const call = { program: NODE, args: ["-p", "JSON.stringify(process.argv.slice(1))", ...hostile], folder: "/" };
@@ -44,7 +44,7 @@ test("arguments reach the program as they are, whatever they hold", async () => 
   expect(JSON.parse(said)).toEqual(hostile);
 });
 
-test("a program has the environment it is given, and no other; it reads nothing and leaves no core file", async () => {
+test("a program gets only the given environment, no input, and leaves no core file", async () => {
   let said = "";
   const script = 'echo "$SECRET_OF_OURS/$GIVEN/$(ulimit -c)/$(cat)"';
   const call = {
@@ -57,7 +57,7 @@ test("a program has the environment it is given, and no other; it reads nothing 
   expect(said).toBe("/yes/0/\n");
 });
 
-test("a program that is given no environment inherits none of our settings", async () => {
+test("a program without a given environment inherits none of our settings", async () => {
   process.env["MODEL_API_KEY"] = "sk-secret";
   onTestFinished(() => {
     delete process.env["MODEL_API_KEY"];
@@ -69,13 +69,13 @@ test("a program that is given no environment inherits none of our settings", asy
   expect(said).not.toContain("MODEL_API_KEY");
 });
 
-test("how a program ended is told with its last words", async () => {
+test("the end of a program is reported with the end of its output", async () => {
   const child = await startGuarded({
     program: "/bin/sh",
     args: ["-c", "echo first; echo last >&2; exit 3"],
     folder: "/",
   });
-  expect(await child.ended).toEqual({ status: 3, lastWords: expect.stringContaining("last") });
+  expect(await child.ended).toEqual({ status: 3, outputTail: expect.stringContaining("last") });
   const failing = runGuarded({ program: "/bin/sh", args: ["-c", "echo why >&2; exit 3"], folder: "/" }, never);
   await expect(failing).rejects.toMatchObject({
     name: "ProgramFailed",
@@ -85,20 +85,20 @@ test("how a program ended is told with its last words", async () => {
   expect(statusText((await crashing.ended).status)).toBe("signal 4");
 });
 
-test("a program that is not there is told apart", async () => {
+test("a missing program has its own error", async () => {
   const call = { program: "no-such-program-anywhere", args: [], folder: "/" };
   await expect(runGuarded(call, never)).rejects.toMatchObject({ name: "ProgramMissing" });
 });
 
-test("killing ends the program and what it started", async () => {
+test("killing ends the program and its children", async () => {
   const { child, pids } = await startFamily();
   child.kill();
   await child.ended;
   await Promise.all(pids.map(gone));
-  child.kill(); // Once more harms nobody.
+  child.kill(); // A second kill does nothing.
 });
 
-test("aborting ends it too, with the reason", async () => {
+test("aborting kills the program and rejects with the signal's reason", async () => {
   const leaving = new AbortController();
   const running = runGuarded({ program: "sleep", args: ["60"], folder: "/" }, leaving.signal);
   setTimeout(() => leaving.abort(new Error("enough")), 50);

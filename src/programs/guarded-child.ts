@@ -5,17 +5,18 @@ import { isRecord } from "../base/json/records.ts";
 import { ProgramFailed, ProgramMissing } from "./child-program.ts";
 import { inheritedEnvironment } from "./inherited-environment.ts";
 
-/** How much of what a program says last is kept. */
-const LAST_WORDS_CHARACTERS_MAX = 4000;
+/** How much of a program's output is kept, from its end. */
+const OUTPUT_TAIL_CHARACTERS_MAX = 4000;
 const SHELL = "/bin/sh";
-/** What a shell says of a program that it cannot run. */
+/** Exit statuses of a shell that cannot run a program. */
 const NOT_EXECUTABLE = 126;
 const NOT_FOUND = 127;
 const SIGNAL_BASE = 128;
 
 /**
- * Runs a program in a process group that ends with us, however we end: the guard reads from a pipe that only we hold
- * open. Core files are off, because they would keep on disk what the program had in memory.
+ * A shell script that runs a program in a process group and kills the group when this process ends for any reason. For
+ * that, a guard reads from a pipe that only this process holds open. Core files are off, because they would store the
+ * program's memory on disk.
  */
 function guardScript(ownFolder: string | null): string {
   const remove = ownFolder === null ? "" : `/bin/rm -rf ${shellQuoted(ownFolder)}; `;
@@ -40,33 +41,33 @@ export interface GuardedProgram {
   readonly program: string;
   readonly args: readonly string[];
   readonly folder: string;
-  /** The whole environment; left out: what `inheritedEnvironment` passes on. */
+  /** The whole environment. Left out for that of `inheritedEnvironment`. */
   readonly environment?: Readonly<Record<string, string>>;
   /** A folder that only the program uses. It is removed if this process ends before the program does. */
   readonly ownFolder?: string;
-  /** Gets what the program writes, to whichever output, in pieces that end anywhere. */
+  /** Called with the text that the program writes to either output, in pieces of any length. */
   readonly onOutput?: (text: string) => void;
 }
 
 export interface ProgramEnd {
-  /** Exit status, 128 and the number of the signal that ended it; null where it was killed by us. */
+  /** Exit status, or 128 plus the number of the signal that ended the program; null if this process killed it. */
   readonly status: number | null;
-  /** The end of what it wrote, to whichever output. */
-  readonly lastWords: string;
+  /** The end of its output on stdout and stderr. */
+  readonly outputTail: string;
 }
 
 export interface GuardedChild {
-  /** Number of the process group, which holds the guard, the program and whatever that started. */
+  /** Id of the process group, which holds the guard, the program and its children. */
   readonly group: number;
-  /** Resolves once all output is read; never rejects. */
+  /** Resolves when the program has ended and all its output is read; never rejects. */
   readonly ended: Promise<ProgramEnd>;
-  /** Ends the whole group at once. */
+  /** Kills the whole group at once. */
   kill(): void;
 }
 
 /**
- * Starts a program that never outlives this process. It reads nothing. Rejects with `ProgramFailed` where no process
- * can be started.
+ * Starts a program that never outlives this process and gets no input. Rejects with `ProgramFailed` if no process can
+ * be started.
  */
 export async function startGuarded(call: GuardedProgram): Promise<GuardedChild> {
   const child = spawn(SHELL, ["-c", guardScript(call.ownFolder ?? null), call.program, ...call.args], {
@@ -82,13 +83,13 @@ export async function startGuarded(call: GuardedProgram): Promise<GuardedChild> 
     throw new ProgramFailed(`${call.program} could not be started`, { cause: error });
   }
   const group = child.pid;
-  assert(group !== undefined, "a child that was spawned has a number");
+  assert(group !== undefined, "a spawned child has a process id");
   return { group, ended, kill: () => killGroup(child, group) };
 }
 
 /**
- * Runs a program to its end. Rejects with `ProgramMissing`, `ProgramFailed` or the signal's reason; everything it
- * started is gone by then.
+ * Runs a program to its end. Rejects with `ProgramMissing`, `ProgramFailed` or the signal's reason, after the program
+ * and its children have ended.
  */
 export async function runGuarded(call: GuardedProgram, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
@@ -96,11 +97,11 @@ export async function runGuarded(call: GuardedProgram, signal: AbortSignal): Pro
   const kill = (): void => child.kill();
   signal.addEventListener("abort", kill, { once: true });
   if (signal.aborted) kill();
-  const { status, lastWords } = await child.ended;
+  const { status, outputTail } = await child.ended;
   signal.removeEventListener("abort", kill);
   signal.throwIfAborted();
   if (status === NOT_FOUND || status === NOT_EXECUTABLE) throw new ProgramMissing(`${call.program} cannot be run`);
-  if (status !== 0) throw new ProgramFailed(`${call.program} ended with ${statusText(status)}: ${lastWords}`);
+  if (status !== 0) throw new ProgramFailed(`${call.program} ended with ${statusText(status)}: ${outputTail}`);
 }
 
 /** Such as `exit status 3` or `signal 9`. */
@@ -110,23 +111,23 @@ export function statusText(status: number | null): string {
 }
 
 function endOf(child: ChildProcess, onOutput: GuardedProgram["onOutput"]): Promise<ProgramEnd> {
-  let lastWords = "";
+  let outputTail = "";
   const { promise, resolve } = Promise.withResolvers<ProgramEnd>();
   for (const output of [child.stdout, child.stderr]) {
     output?.setEncoding("utf8");
     output?.on("data", (text: string) => {
-      lastWords = (lastWords + text).slice(-LAST_WORDS_CHARACTERS_MAX);
+      outputTail = (outputTail + text).slice(-OUTPUT_TAIL_CHARACTERS_MAX);
       onOutput?.(text);
     });
   }
   child.stdin?.on("error", () => {});
-  child.on("error", () => resolve({ status: null, lastWords: lastWords.trim() }));
-  child.on("close", (status) => resolve({ status, lastWords: lastWords.trim() }));
+  child.on("error", () => resolve({ status: null, outputTail: outputTail.trim() }));
+  child.on("close", (status) => resolve({ status, outputTail: outputTail.trim() }));
   return promise;
 }
 
 function killGroup(child: ChildProcess, group: number): void {
-  if (child.exitCode !== null || child.signalCode !== null) return; // The number may be another's by now.
+  if (child.exitCode !== null || child.signalCode !== null) return; // The id may belong to another process by now.
   try {
     process.kill(-group, "SIGKILL");
   } catch (error) {

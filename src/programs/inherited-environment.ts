@@ -1,6 +1,6 @@
 /**
- * What other programs need to run: where programs and libraries lie, the language, temporary files, and how to compile.
- * Our settings, keys among them, are not in it.
+ * Variables that other programs need: paths of programs and libraries, the language, temporary files and compiler
+ * options. Our own settings, which include keys, are not passed on.
  */
 const INHERITED = (
   "PATH HOME TMPDIR TEMP TMP LANG LANGUAGE TZ LD_LIBRARY_PATH DYLD_LIBRARY_PATH SYSTEMROOT PATHEXT " +
@@ -8,7 +8,7 @@ const INHERITED = (
 ).split(" ");
 const INHERITED_PREFIX = "LC_";
 
-/** The environment of every program that is started here. */
+/** The environment for the programs that this process starts. */
 export function inheritedEnvironment(): Record<string, string> {
   const names = [...INHERITED, ...Object.keys(process.env).filter((name) => name.startsWith(INHERITED_PREFIX))];
   return Object.fromEntries(

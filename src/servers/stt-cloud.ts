@@ -6,7 +6,7 @@ import { type CloudParts, countStream, openCloudStream, refuseAsUpgrade } from "
 import { errorMessage } from "../cloud-stt/errors.ts";
 import { cloudSttFaults } from "../cloud-stt/faults.ts";
 import type { Config } from "../config/load-config.ts";
-import { tierOfNobody } from "../formatting/formatting-tier.ts";
+import { inactiveTier } from "../formatting/formatting-tier.ts";
 import { upgradeRequired } from "../local-stt/errors.ts";
 import { getHealth } from "../local-stt/operations/get-health.ts";
 import { StreamPlaces } from "../local-stt/stream-places.ts";
@@ -107,7 +107,7 @@ const OPERATORS_ROUTES: readonly Route[] = localSttRoutes.filter(({ operationId 
 
 function operatorsHandlers(config: Config, speech: SpeechEngine, meters: Meters): HandlerTable<CloudCaller> {
   return {
-    getHealth: getHealth(speech, () => tierOfNobody("off")),
+    getHealth: getHealth(speech, () => inactiveTier("off")),
     getMetrics: getMetrics({ metrics: shownMetrics(config, () => meters.text()) }),
   };
 }

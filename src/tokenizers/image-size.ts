@@ -1,14 +1,14 @@
 import { imageDimensionsFromData } from "image-dimensions";
 
-/** In pixels. */
+/** The size of an image in pixels. */
 export interface ImageSize {
   readonly width: number;
   readonly height: number;
 }
 
 /**
- * The size that a picture's own header tells, for PNG, JPEG, GIF and WebP; null for what it cannot read. Looks at no
- * pixel.
+ * Reads the size of an image from its header without decoding it. Knows PNG, JPEG, GIF and WebP; null for anything
+ * else.
  */
 export function readImageSize(bytes: Buffer): ImageSize | null {
   const { width = 0, height = 0 } = imageDimensionsFromData(bytes) ?? {};

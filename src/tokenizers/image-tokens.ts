@@ -2,14 +2,17 @@ import type { ImageSize } from "./image-size.ts";
 
 export type ImageDetail = "low" | "high" | "auto" | "original";
 
-/** Tiles of 512 pixels: so many for the picture as a whole, and so many for each tile. */
+/** `base` tokens for the image and `tile` tokens for each tile of 512 × 512 pixels. */
 interface TileRule {
   readonly kind: "tiles";
   readonly base: number;
   readonly tile: number;
 }
 
-/** Patches of some pixels, as many as cover the picture, which is made smaller if there were more than `patchesMax`. */
+/**
+ * `factor` tokens for each patch of `pixels` × `pixels`. Images that need more than `patchesMax` patches are scaled
+ * down.
+ */
 interface PatchRule {
   readonly kind: "patches";
   readonly pixels: number;
@@ -17,7 +20,7 @@ interface PatchRule {
   readonly factor: number;
 }
 
-/** By the beginning of a model's name, as their makers publish it; the first that fits. */
+/** Published rules by the start of the model's name. The first match counts. */
 const RULES: readonly (readonly [RegExp, TileRule | PatchRule])[] = [
   [/^gpt-4\.1-mini/i, { kind: "patches", pixels: 32, patchesMax: 1536, factor: 1.62 }],
   [/^gpt-4\.1-nano/i, { kind: "patches", pixels: 32, patchesMax: 1536, factor: 2.46 }],
@@ -36,10 +39,10 @@ const USUAL_RULE: TileRule = { kind: "tiles", base: 85, tile: 170 };
 const TILE_PIXELS = 512;
 const LONG_SIDE_MAX = 2048;
 const SHORT_SIDE_MAX = 768;
-/** For pictures whose size cannot be told without fetching them. */
+/** For images whose size is not known without a download. */
 const USUAL_SIZE: ImageSize = { width: 1024, height: 1024 };
 
-/** About how many tokens a picture takes of a model's input. `size` null: not known. */
+/** Estimates how many input tokens an image takes. `size` is null if not known. */
 export function imageTokens(model: string, detail: ImageDetail, size: ImageSize | null): number {
   const name = model.slice(model.lastIndexOf("/") + 1);
   const rule = RULES.find(([family]) => family.test(name))?.[1] ?? USUAL_RULE;
@@ -48,7 +51,7 @@ export function imageTokens(model: string, detail: ImageDetail, size: ImageSize 
   return detail === "low" ? rule.base : rule.base + rule.tile * tilesOf(known);
 }
 
-/** The picture is fitted into 2048 × 2048, then its short side to 768, then covered with tiles. */
+/** Scales the image down to 2048 × 2048, then its short side to 768, and counts the tiles that cover it. */
 function tilesOf(size: ImageSize): number {
   const fitted = shrink(size, LONG_SIDE_MAX / Math.max(size.width, size.height));
   const scaled = shrink(fitted, SHORT_SIDE_MAX / Math.min(fitted.width, fitted.height));

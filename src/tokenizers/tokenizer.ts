@@ -1,6 +1,6 @@
 import { Slices } from "../base/limits/slices.ts";
 
-/** Counts the tokens of texts as a family of models splits them. */
+/** Counts tokens as a family of models does. */
 export interface Tokenizer {
   readonly encoding: Encoding;
   /** Counts several texts as if they were one. Ends early, with the count so far, when `signal` aborts. */
@@ -8,14 +8,14 @@ export interface Tokenizer {
 }
 
 /**
- * Splitting takes time by the square of the longest stretch without a space, so that a text is split in pieces no
- * longer than this.
+ * Texts are cut into pieces of at most this length, because the time to tokenize grows with the square of the longest
+ * stretch without a space.
  */
 const PIECE_CHARS_MAX = 256;
-/** Longer texts are counted up to here, and the rest taken for alike. */
+/** Longer texts are counted up to here; the rest is estimated at the same ratio. */
 const COUNTED_CHARS_MAX = 1024 * 1024;
 
-/** The tokenizer for a model. The vocabulary, some megabytes, is read at the first use. */
+/** Loads the tokenizer for a model. The first call reads the vocabulary, some megabytes. */
 export async function loadTokenizer(model: string): Promise<Tokenizer> {
   const encoding = chooseEncoding(model);
   const countPiece = await COUNTERS[encoding]();
@@ -41,12 +41,12 @@ export async function loadTokenizer(model: string): Promise<Tokenizer> {
 
 type CountPiece = (text: string) => number;
 
-/** What looks like a control token in a text is text: people write about models. */
+/** A control token in a text counts as plain text, because people write about models. */
 const AS_TEXT = { disallowedSpecial: new Set<string>() };
 
 /**
- * Once the library's cache of words is full, each new word takes time by its size; this one serves what repeats itself
- * and costs little.
+ * Size of the library's word cache. A full cache makes each new word as slow as the cache is large, so it is small but
+ * serves repeated words.
  */
 const WORDS_CACHED_MAX = 256;
 
@@ -64,14 +64,15 @@ const COUNTERS: Readonly<Record<Encoding, () => Promise<CountPiece>>> = {
 };
 
 /**
- * The text in order. A cut before a space costs no token, because tokens begin with theirs; without one it is made
- * between characters.
+ * Cuts the text into pieces, in order. A cut before a space adds no token, because tokens begin with their space.
+ * Without a space the cut is between two characters.
  */
 export function* pieces(text: string): Generator<string> {
   let start = 0;
   while (text.length - start > PIECE_CHARS_MAX) {
     const limit = start + PIECE_CHARS_MAX;
-    const space = start + text.slice(start, limit + 1).lastIndexOf(" "); // Not in the whole text: it may have none.
+    // Not searched in the whole text, which may have no space.
+    const space = start + text.slice(start, limit + 1).lastIndexOf(" ");
     const isFound =
       space > start + PIECE_CHARS_MAX / 2 && /\S/.test(text.charAt(space - 1)) && /\S/.test(text.charAt(space + 1));
     const cut = isFound ? space : isHighSurrogate(text.charCodeAt(limit - 1)) ? limit - 1 : limit;
@@ -85,21 +86,21 @@ function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff;
 }
 
-/** The byte-pair encodings that are kept here. */
+/** The available byte-pair encodings. */
 type Encoding = "o200k_base" | "cl100k_base";
 
-/** By the beginning of a model's name, after any path such as `openai/`; the first that fits. */
+/** Encodings by the start of the model's name, without a path such as `openai/`. The first match counts. */
 const FAMILIES: readonly (readonly [RegExp, Encoding])[] = [
   [/^(?:gpt-4o|chatgpt-4o|gpt-4\.[15]|gpt-[5-9]|gpt-oss|o[1-9](?:$|-)|codex|computer-use)/i, "o200k_base"],
   [/^(?:gpt-4|gpt-3\.5|text-embedding-3|text-embedding-ada)/i, "cl100k_base"],
-  // These began from cl100k_base and added to it.
+  // The vocabularies of these models extend cl100k_base.
   [/^(?:meta-)?llama-?[34]|^qwen|^qwq|^deepseek-r1-distill|^phi-?4/i, "cl100k_base"],
 ];
 
-/** Vocabularies of recent models are about as large as this one, so their counts are near. */
+/** For unknown models. Recent vocabularies are about as large, so counts are close. */
 const NEAREST: Encoding = "o200k_base";
 
-/** The encoding of a model, or, for a family whose own is not kept here, the nearest. */
+/** The encoding of a model, or the nearest one if its own is not available. */
 export function chooseEncoding(model: string): Encoding {
   const name = model.slice(model.lastIndexOf("/") + 1);
   return FAMILIES.find(([family]) => family.test(name))?.[1] ?? NEAREST;

@@ -19,7 +19,7 @@ test.each([
   ["meta-llama/Llama-3.3-70B-Instruct", "cl100k_base"],
   ["qwen3:8b", "cl100k_base"],
   ["some-model-of-tomorrow", "o200k_base"],
-] as const)("%s is counted with %s", (model, encoding) => {
+] as const)("the tokens of %s are counted with %s", (model, encoding) => {
   expect(chooseEncoding(model)).toBe(encoding);
 });
 
@@ -33,7 +33,7 @@ describe("a tokenizer", () => {
     expect(await newer.count([""], stays)).toBe(0);
   });
 
-  test("takes long stretches without a space in its stride, and stops when nobody waits", async () => {
+  test("counts long text without a space quickly, and stops when its signal aborts", async () => {
     const tokenizer = await loadTokenizer("gpt-4o");
     const { ms, result } = await cpuMsOf(() => tokenizer.count(["a".repeat(1_000_000)], stays));
     expect(result).toBeGreaterThan(100_000);
@@ -41,14 +41,14 @@ describe("a tokenizer", () => {
     expect(await tokenizer.count(["word ".repeat(1_000_000)], AbortSignal.abort())).toBeLessThan(100_000);
   });
 
-  test("estimates what is beyond its limit by what is before", async () => {
+  test("estimates text beyond its limit from the text before", async () => {
     const tokenizer = await loadTokenizer("gpt-4o");
     const counted = await tokenizer.count(["word ".repeat(1_600_000)], stays);
     expect(Math.abs(counted - 1_600_000)).toBeLessThan(2000);
   }, 20_000);
 });
 
-test("pieces are the text again, and no character is cut in two", () => {
+test("pieces add up to the text, and no character is cut in two", () => {
   const text = fc.oneof(
     fc.string({ unit: "binary", maxLength: 9000, size: "max" }),
     fc.constant("😀".repeat(3001)),
@@ -66,7 +66,7 @@ test("pieces are the text again, and no character is cut in two", () => {
   );
 });
 
-describe("the size of a picture", () => {
+describe("the size of an image", () => {
   const bytes = (...parts: readonly (string | readonly number[])[]): Buffer =>
     Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part, "latin1") : Buffer.from(part))));
 
@@ -101,7 +101,7 @@ describe("the size of a picture", () => {
     expect(readImageSize(picture)).toEqual(size);
   });
 
-  test("is not guessed from anything else, however it is cut", () => {
+  test("is null for anything else, even for truncated bytes", () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 64 }), (noise) => void readImageSize(Buffer.from(noise))));
     expect(readImageSize(Buffer.from("%PDF-1.7 and so on, a text of some length"))).toBeNull();
     expect(readImageSize(Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 0, 0xff, 0xe0, 0, 0, 0, 0]))).toBeNull();
@@ -117,7 +117,7 @@ test.each([
   ["gpt-5", "high", { width: 512, height: 512 }, 210],
   ["gpt-4.1-mini", "high", { width: 1024, height: 1024 }, 1659],
   ["o4-mini", "high", { width: 10_000, height: 10_000 }, 2642],
-] as const)("a picture for %s with detail %s", (model, detail, size, tokens) => {
+] as const)("an image for %s with detail %s", (model, detail, size, tokens) => {
   expect(imageTokens(model, detail, size)).toBe(tokens);
 });
 
@@ -126,12 +126,12 @@ describe("counting the tokens of a hostile text", () => {
     Array.from({ length: count }, (_, index) => ((index * 2_654_435_761) >>> 0).toString(36)).join(" ");
 
   test.each([
-    ["words that never repeat themselves, and then shreds", `${distinct(150_000)}${"'s".repeat(150_000)}`],
+    ["words that never repeat, then apostrophes", `${distinct(150_000)}${"'s".repeat(150_000)}`],
     ["letters of three bytes without a space", "漢字仮名交".repeat(50_000)],
     ["syllables of many bytes", "नमस्ते".repeat(50_000)],
     ["marks on letters", "a\u0301\u0302\u0303".repeat(60_000)],
   ])(
-    "leaves the loop to others: %s",
+    "does not block the event loop: %s",
     async (_name, text) => {
       verifies("limits.work.counting-in-slices");
       const tokenizer = await loadTokenizer("gpt-4o");
@@ -146,7 +146,7 @@ describe("counting the tokens of a hostile text", () => {
       const { ms } = await cpuMsOf(() => tokenizer.count([text, text], stays));
       isDone = true;
       expect(ms).toBeLessThan(6_000);
-      // A turn computes four milliseconds; the rest is what the machine does beside.
+      // A slice computes for four milliseconds; the rest allows for other work of the machine.
       expect(turns * 60).toBeGreaterThan(ms);
     },
     30_000,

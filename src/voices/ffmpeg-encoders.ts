@@ -3,11 +3,11 @@ import { Semaphore } from "../base/limits/semaphore.ts";
 import { ProgramFailed, ProgramMissing, runProgram } from "../programs/child-program.ts";
 import type { Encoder } from "./ports.ts";
 
-/** One encoder lives as long as the answer it encodes; further ones wait, and so does their sound. */
+/** Each spoken answer holds one encoder until it ends. Further answers wait with their sound. */
 export const ENCODERS_AT_ONCE_MAX = 32;
-/** As long as the longest recording may take to be made, and then some. */
+/** Longer than the longest answer takes to be spoken. */
 const ENCODING_TIMEOUT_MS = 60 * 60_000;
-/** More than the longest recording in either format. */
+/** More than the longest answer needs in either format. */
 const ENCODED_BYTES_MAX = 64 * 1024 * 1024;
 
 const LIST_TIMEOUT_MS = 10_000;
@@ -21,10 +21,10 @@ const OUTPUT: Readonly<Record<CompressedFormat, readonly string[]>> = {
 
 export type CompressedFormat = "mp3" | "opus";
 
-/** The compressed formats, as far as ffmpeg is there. */
+/** Encoders for compressed formats, which need ffmpeg. */
 export interface FfmpegEncoders {
   readonly encoders: Readonly<Record<CompressedFormat, Encoder>>;
-  /** Whether ffmpeg is there and was built with that encoder. */
+  /** Whether ffmpeg is installed and was built with the encoder of this format. */
   canEncode(format: CompressedFormat, signal: AbortSignal): Promise<boolean>;
 }
 
@@ -33,7 +33,7 @@ export function isCompressed(format: string): format is CompressedFormat {
 }
 
 /**
- * Encoders that run ffmpeg, one for each recording: the sound of all sentences is one continuous stream. `program` is a
+ * Encoders that run ffmpeg once per answer, so that the sound of all sentences is one continuous stream. `program` is a
  * path, or a name on PATH.
  */
 export function createFfmpegEncoders(program: string): FfmpegEncoders {
@@ -48,7 +48,7 @@ export function createFfmpegEncoders(program: string): FfmpegEncoders {
   };
 }
 
-/** What ffmpeg says it can encode; null if it cannot be asked. */
+/** ffmpeg's list of encoders; null if ffmpeg cannot be run. */
 async function listEncoders(program: string, signal: AbortSignal): Promise<string | null> {
   const pieces: Uint8Array[] = [];
   const limits = { timeoutMs: LIST_TIMEOUT_MS, outputBytesMax: LIST_BYTES_MAX };
@@ -78,7 +78,7 @@ function encoder(program: string, format: CompressedFormat, slots: Semaphore): E
     try {
       yield* runProgram({
         program,
-        args: [...QUIETLY, ...inputArguments(sampleRateHz), ...OUTPUT[format], "-flush_packets", "1", "pipe:1"],
+        args: [...QUIET_ARGS, ...inputArguments(sampleRateHz), ...OUTPUT[format], "-flush_packets", "1", "pipe:1"],
         input: bytesOf(first.value, samples),
         signal,
         timeoutMs: ENCODING_TIMEOUT_MS,
@@ -91,7 +91,7 @@ function encoder(program: string, format: CompressedFormat, slots: Semaphore): E
   };
 }
 
-const QUIETLY = ["-hide_banner", "-loglevel", "error", "-nostdin"];
+const QUIET_ARGS = ["-hide_banner", "-loglevel", "error", "-nostdin"];
 
 function inputArguments(sampleRateHz: number): readonly string[] {
   const format = ["-f", "s16le", "-ar", String(sampleRateHz), "-ac", "1"];

@@ -1,49 +1,44 @@
 import type { PcmChunk } from "../audio/pcm.ts";
 
 export interface Voice {
-  /** What a request calls it. */
+  /** The name that requests use. */
   readonly name: string;
-  /** A language tag, such as `en-us`; null where the engine does not tell. */
+  /** A language tag such as `en-us`; null if the engine reports none. */
   readonly language: string | null;
-  /** The name of the voice whose sound this one changes; null for a voice of its own. */
+  /** The voice that this one is a variant of; null if it is not a variant. */
   readonly variantOf: string | null;
 }
 
-/** Why a voice does not speak. */
+/** A voice failed. */
 export class VoiceError extends Error {
   override readonly name = "VoiceError";
 }
 
-/** Makes sound of text. One implementation per kind of voice. */
+/** Turns text into sound. */
 export interface VoiceEngine {
   /** Shown in logs. */
   readonly name: string;
+  /** The reference's voice names that this engine maps to its own voices; empty if it takes those names itself. */
+  readonly referenceVoices: readonly string[];
   /**
-   * The names of the reference's voices that other voices of this engine speak for; none where the engine takes those
-   * names itself.
+   * The engine's voice for a requested name. `defaultVoice` is the voice for requests without a name. Names of the
+   * engine's own voices are returned unchanged.
    */
-  readonly standsInFor: readonly string[];
+  voiceFor(name: string, defaultVoice: string | null): string;
   /**
-   * The voice behind a name that a request gives; `usual` is the one where none is given. A name of the engine's own
-   * stays.
-   */
-  voiceFor(name: string, usual: string | null): string;
-  /**
-   * The voices to choose from; null where they cannot be listed and any name may be tried. Rejects with `VoiceError`
-   * where the engine cannot work here.
+   * The available voices; null if they cannot be listed, so that any name may be tried. Rejects with `VoiceError` if
+   * the engine does not work on this machine.
    */
   listVoices(signal: AbortSignal): Promise<readonly Voice[] | null>;
   /**
-   * The sound of one sentence, as it is made; all chunks have one rate. `voice` null: the engine's own choice. Throws
-   * `VoiceError`; ends early, without throwing, when `signal` aborts. Leaving the iteration stops the voice at once.
+   * The sound of one sentence while it is made, in chunks of the same rate. If `voice` is null, the engine chooses.
+   * Throws `VoiceError`. Ends early without throwing when `signal` aborts; ending the iteration also stops the voice at
+   * once.
    */
   speak(text: string, voice: string | null, signal: AbortSignal): AsyncIterable<PcmChunk>;
 }
 
-/**
- * Turns samples of one rate into the bytes of one continuous recording. Ends early, without throwing, when `signal`
- * aborts.
- */
+/** Encodes samples as the bytes of one continuous recording. Ends early without throwing when `signal` aborts. */
 export type Encoder = (
   pcm: AsyncIterable<Int16Array>,
   sampleRateHz: number,

@@ -1,7 +1,7 @@
-/** How much text of one answer is spoken: about a quarter of an hour. What is beyond stays unspoken. */
+/** Limit of the text that is spoken of one answer: about 15 minutes. Further text is not spoken. */
 export const SPOKEN_CHARACTERS_MAX = 15_000;
 
-/** Sentences that wait for the voice. Text comes faster than it can be spoken, and never waits for it. */
+/** A queue of sentences for the voice. Text arrives faster than it is spoken and is never held back. */
 export class SentenceQueue implements AsyncIterable<string> {
   readonly #waiting: string[] = [];
   #characters = 0;

@@ -8,7 +8,7 @@ import { encodePcm16, encodeWav } from "./spoken-output.ts";
 
 type Batch = readonly ModelEvent[];
 
-/** A turn that says what it is told to, when it is told to. */
+/** A model's turn whose events the test adds one by one. */
 class ScriptedTurn implements AsyncIterableIterator<Batch> {
   readonly #said: (Batch | Error | null)[] = [];
   #wake: () => void = () => {};
@@ -46,16 +46,19 @@ class ScriptedTurn implements AsyncIterableIterator<Batch> {
   }
 }
 
-/** Says each sentence as two samples a character, of the character's number; waits at a gate where there is one. */
+/**
+ * A voice that gives two samples per character, with the character's code as value. It waits for the sentence's gate,
+ * if there is one.
+ */
 class ScriptedVoice implements VoiceEngine {
   readonly name = "scripted";
-  readonly standsInFor = [];
+  readonly referenceVoices = [];
   readonly voiceFor = (name: string): string => name;
   readonly said: string[] = [];
   readonly gates = new Map<string, Promise<void>>();
   speaking = 0;
   mostSpeaking = 0;
-  /** The sentence it fails at, after its first half. */
+  /** The voice fails in the middle of this sentence. */
   failsAt: string | null = null;
 
   async listVoices(): Promise<null> {
@@ -86,9 +89,9 @@ interface Scene {
   readonly stop: AbortController;
   readonly faults: unknown[];
   readonly heard: ModelEvent[];
-  /** Resolves once the spoken turn has ended. */
+  /** Resolves when the spoken turn has ended. */
   readonly ended: Promise<void>;
-  /** Everything that can happen by itself has happened. */
+  /** Waits until nothing more happens without input. */
   readonly settle: () => Promise<void>;
 }
 
@@ -126,7 +129,7 @@ const USAGE: ModelEvent = {
   usage: { inputTokens: 1, cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 1, reasoningTokens: 0 },
 };
 
-/** What was heard, in short: sound as ♪, its words in quotes. */
+/** A short form of the events: sound as ♪, transcript in quotes. */
 function short(events: readonly ModelEvent[]): string {
   const names = events.map((event) => {
     if (event.type === "text_delta" || event.type === "refusal_delta") return event.text.trim();
@@ -143,14 +146,14 @@ function soundOf(events: readonly ModelEvent[]): Buffer {
   );
 }
 
-/** What the scripted voice makes of these sentences. */
+/** The bytes that the scripted voice gives for these sentences. */
 function soundFor(...sentences: readonly string[]): Buffer {
   const samples = sentences.flatMap((sentence) => [...sentence].flatMap((char) => [char, char]));
   return Buffer.from(new Uint8Array(Int16Array.from(samples, (char) => char.charCodeAt(0)).buffer));
 }
 
-describe("a turn that is spoken", () => {
-  test("is heard sentence by sentence while its text goes on, and finishes after the last sound", async () => {
+describe("a spoken turn", () => {
+  test("is spoken sentence by sentence while its text continues, and finishes after the last sound", async () => {
     const { turn, voice, heard, ended, settle } = play();
     turn.say(text("This is the first one. And"));
     await settle();
@@ -167,7 +170,7 @@ describe("a turn that is spoken", () => {
     expect(voice.said).toEqual(["v: This is the first one.", "v: And that was it."]);
   });
 
-  test("never makes its text wait for the voice", async () => {
+  test("never holds its text back for the voice", async () => {
     const { turn, voice, heard, ended, settle } = play();
     const gate = Promise.withResolvers<void>();
     voice.gates.set("The voice is slow here.", gate.promise);
@@ -185,7 +188,7 @@ describe("a turn that is spoken", () => {
     expect(voice.mostSpeaking).toBe(1);
   });
 
-  test("speaks refusals; neither reasoning nor calls; and ends a sentence where something else begins", async () => {
+  test("speaks refusals but no reasoning or calls, and ends a sentence where another item begins", async () => {
     const { turn, voice, heard, ended } = play();
     turn.say(
       { type: "reasoning_delta", text: "Let me think. Hm." },
@@ -226,7 +229,7 @@ describe("a turn that is spoken", () => {
     expect(short(heard)).toBe("```\ncode\n``` call_started message_finished finished");
   });
 
-  test("ends its sound, and nothing else, where the voice fails", async () => {
+  test("loses only its sound when the voice fails", async () => {
     const voice = new ScriptedVoice();
     voice.failsAt = "Here it fails, in the midst of it.";
     const { turn, heard, faults, ended } = play({ voice });
@@ -245,9 +248,9 @@ describe("a turn that is spoken", () => {
     expect(voice.said).toHaveLength(2);
   });
 
-  test("ends its sound where the encoder fails", async () => {
+  test("loses its sound when the encoder fails", async () => {
     const { turn, heard, faults, ended } = play({
-      // oxlint-disable-next-line require-yield -- it fails before it gives anything
+      // oxlint-disable-next-line require-yield -- it fails before it yields
       encode: async function* (pcm) {
         for await (const _samples of pcm) throw new Error("the encoder broke");
       },
@@ -259,7 +262,7 @@ describe("a turn that is spoken", () => {
     expect(faults).toEqual([new Error("the encoder broke")]);
   });
 
-  test("fails at once where the model fails, and the voice is stopped", async () => {
+  test("fails at once when the model fails, and stops the voice", async () => {
     const { turn, voice, heard, ended, settle } = play();
     const gate = Promise.withResolvers<void>();
     voice.gates.set("The voice is slow here.", gate.promise);
@@ -274,7 +277,7 @@ describe("a turn that is spoken", () => {
     expect(turn.isLeft).toBe(true);
   });
 
-  test("stops when its signal aborts, without a word that the sound is done", async () => {
+  test("stops without audio_done when its signal aborts", async () => {
     const { turn, voice, heard, faults, stop, ended, settle } = play();
     const gate = Promise.withResolvers<void>();
     voice.gates.set("The second is slow to come.", gate.promise);
@@ -288,7 +291,7 @@ describe("a turn that is spoken", () => {
     expect([voice.said.length, voice.speaking, faults]).toEqual([2, 0, []]);
   });
 
-  test("is left as a whole: the model and the voice hear of it, also before it began", async () => {
+  test("stops the model and the voice when the caller stops iterating, even before the start", async () => {
     for (const begins of [true, false]) {
       const turn = new ScriptedTurn();
       const voice = new ScriptedVoice();
@@ -311,7 +314,7 @@ describe("a turn that is spoken", () => {
 });
 
 describe("the sound of a turn", () => {
-  test("is one recording: each delta decodes by itself, and joined base64 is the base64 of all", async () => {
+  test("is one recording: each delta can be decoded alone, and the deltas' base64 can be joined", async () => {
     const { turn, heard, ended } = play({ encode: encodeWav });
     turn.say(
       text("Seven samples or so.\n\n"),
@@ -330,7 +333,7 @@ describe("the sound of a turn", () => {
     for (const delta of deltas) expect(delta.length).toBeLessThanOrEqual(12_800);
   });
 
-  test("ends at a length that no listener would hear to the end of", async () => {
+  test("ends at its maximum length", async () => {
     const { turn, voice, heard, ended } = play();
     for (let index = 0; index < 300; index += 1)
       turn.say(text(`${"Words without end are ".repeat(5)}number ${index}. `));
@@ -344,7 +347,7 @@ describe("the sound of a turn", () => {
     expect(heard.filter(({ type }) => type === "text_delta")).toHaveLength(300);
   });
 
-  test("waits for a place where too many speak at once", async () => {
+  test("waits while too many sentences are spoken at once", async () => {
     const slots = new Semaphore(1);
     const giveBack = await slots.take(new AbortController().signal);
     const { turn, voice, heard, ended, settle } = play({ slots });

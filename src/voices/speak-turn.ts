@@ -7,14 +7,14 @@ import type { Speak } from "./speaker.ts";
 type Batch = readonly ModelEvent[];
 
 /**
- * A model's turn with its messages, refusals included, spoken along. What the model says passes at once and unchanged;
- * sound comes between. Only the word that the turn is finished, and what follows it, waits for the last sound.
+ * Decorates a model's turn with speech of its messages and refusals. The model's events pass at once and unchanged,
+ * with sound events in between. Only `finished` and later events wait for the last sound.
  */
 export function speakTurn(turn: AsyncIterable<Batch>, speak: Speak, signal: AbortSignal): AsyncIterable<Batch> {
   return { [Symbol.asyncIterator]: () => new SpokenTurn(turn, speak, signal) };
 }
 
-/** One of the two things that are merged: what it gave last, and whether more is on its way. */
+/** One of the two merged streams: holds its latest batch, and whether the next one was requested. */
 class Source {
   readonly #batches: AsyncIterator<Batch>;
   readonly #wake: () => void;
@@ -36,7 +36,7 @@ class Source {
     void this.#fetch();
   }
 
-  /** What has come; null if nothing has. Throws what the source threw. */
+  /** The batch that has arrived, or null. Throws the error of the stream. */
   take(): Batch | null {
     const ready = this.#ready;
     this.#ready = null;
@@ -45,7 +45,7 @@ class Source {
     return ready.batch;
   }
 
-  async leave(): Promise<void> {
+  async close(): Promise<void> {
     this.#state = "ended";
     this.#ready = null;
     await this.#batches.return?.();
@@ -61,7 +61,7 @@ class Source {
   }
 
   #settle(ready: { readonly batch: Batch } | { readonly fault: unknown } | null, isLast: boolean): void {
-    if (this.#state === "ended") return; // It was left meanwhile.
+    if (this.#state === "ended") return; // The stream was closed meanwhile.
     this.#ready = ready;
     this.#state = isLast ? "ended" : "idle";
     this.#wake();
@@ -69,19 +69,19 @@ class Source {
 }
 
 class SpokenTurn implements AsyncIterator<Batch> {
-  readonly #said: Source;
-  readonly #spoken: Source;
+  readonly #modelEvents: Source;
+  readonly #voiceEvents: Source;
   readonly #sentences = new SentenceQueue();
   readonly #cutter = new SentenceCutter();
   readonly #leaving = new AbortController();
-  /** From the event that finishes the turn on. */
+  /** The `finished` event and those after it. */
   readonly #held: ModelEvent[] = [];
   #wake: () => void = () => {};
 
   constructor(turn: AsyncIterable<Batch>, speak: Speak, signal: AbortSignal) {
     const wake = (): void => this.#wake();
-    this.#said = new Source(turn, wake);
-    this.#spoken = new Source(speak(this.#sentences, AbortSignal.any([signal, this.#leaving.signal])), wake);
+    this.#modelEvents = new Source(turn, wake);
+    this.#voiceEvents = new Source(speak(this.#sentences, AbortSignal.any([signal, this.#leaving.signal])), wake);
     signal.addEventListener("abort", () => this.#sentences.end(), { once: true });
   }
 
@@ -91,8 +91,8 @@ class SpokenTurn implements AsyncIterator<Batch> {
         const batch = this.#take();
         if (batch !== null && batch.length > 0) return { value: batch, done: false };
         if (batch !== null) continue;
-        if (this.#said.isEnded && this.#spoken.isEnded) return this.#finish();
-        await this.#something();
+        if (this.#modelEvents.isEnded && this.#voiceEvents.isEnded) return this.#finish();
+        await this.#waitForEither();
       }
     } catch (fault) {
       await this.return();
@@ -104,23 +104,23 @@ class SpokenTurn implements AsyncIterator<Batch> {
     this.#leaving.abort();
     this.#sentences.end();
     this.#held.length = 0;
-    await Promise.all([this.#said.leave(), this.#spoken.leave()]);
+    await Promise.all([this.#modelEvents.close(), this.#voiceEvents.close()]);
     return { value: undefined, done: true };
   }
 
-  /** What the model says comes first. */
+  /** The model's events come first. */
   #take(): Batch | null {
-    const said = this.#said.take();
-    if (said !== null) return this.#hear(said);
-    if (this.#said.isEnded) this.#endText();
-    return this.#spoken.take();
+    const said = this.#modelEvents.take();
+    if (said !== null) return this.#forward(said);
+    if (this.#modelEvents.isEnded) this.#endText();
+    return this.#voiceEvents.take();
   }
 
-  async #something(): Promise<void> {
+  async #waitForEither(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#wake = resolve;
-    this.#said.ask();
-    this.#spoken.ask();
+    this.#modelEvents.ask();
+    this.#voiceEvents.ask();
     await promise;
   }
 
@@ -129,21 +129,21 @@ class SpokenTurn implements AsyncIterator<Batch> {
     return { value: this.#held.splice(0), done: false };
   }
 
-  /** Passes a batch on, but for what has to wait. */
-  #hear(batch: Batch): Batch {
+  /** Returns the events that pass at once; holds back the others. */
+  #forward(batch: Batch): Batch {
     const passing: ModelEvent[] = [];
     for (const event of batch) {
-      // Its reader need not wait for the sound.
+      // Readers of the text need not wait for the sound.
       if (event.type === "finished" && event.reason === "stop") passing.push({ type: "message_finished" });
       if (event.type === "finished" || this.#held.length > 0) this.#held.push(event);
       else passing.push(event);
-      this.#hand(event);
+      this.#passToVoice(event);
     }
     return passing;
   }
 
-  /** Gives the voice what is to be spoken. */
-  #hand(event: ModelEvent): void {
+  /** Passes the text of an event to the voice. */
+  #passToVoice(event: ModelEvent): void {
     switch (event.type) {
       case "text_delta":
       case "refusal_delta":

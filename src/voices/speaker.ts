@@ -5,39 +5,36 @@ import type { Semaphore } from "../base/limits/semaphore.ts";
 import type { ModelEvent } from "../runs/ports.ts";
 import type { Encoder, VoiceEngine } from "./ports.ts";
 
-/** How long the sound of one answer may be. */
+/** Limit of the spoken sound of one answer, in seconds. */
 export const SPOKEN_SECONDS_MAX = 15 * 60;
-/**
- * A fifth of a second of samples at 24 kHz. Divisible by 3, so that the base64 of all deltas joined is that of the
- * whole.
- */
+/** A fifth of a second of sound at 24 kHz. Divisible by 3, so that the deltas' base64 texts can be joined. */
 export const DELTA_BYTES_MAX = 9600;
 
-/** How much is computed at once; then others have their turn. Takes 2 or 3 ms. */
+/** How many samples are resampled in one turn of the event loop, which takes 2 or 3 ms. */
 const PIECE_SAMPLES_MAX = 8192;
 
 /**
- * Speaks sentences one after the other: events with their sound and words. Never throws. Ends early, without closing
- * the sound, when `signal` aborts.
+ * Speaks sentences in order and yields events with their sound and transcript. Never throws. When `signal` aborts, it
+ * ends early and without `audio_done`.
  */
 export type Speak = (sentences: AsyncIterable<string>, signal: AbortSignal) => AsyncIterable<readonly ModelEvent[]>;
 
-/** How one answer is spoken. */
+/** Voice, format and limits for one answer. */
 export interface SpeakerOptions {
   readonly engine: VoiceEngine;
-  /** Null: the engine's own choice. */
+  /** Null for the engine's default. */
   readonly voice: string | null;
   readonly encode: Encoder;
   readonly sampleRateHz: number;
-  /** Sentences spoken at once, by all answers together. */
+  /** Limits the sentences that are spoken at once, over all answers. */
   readonly slots: Semaphore;
-  /** Told why the sound ends before the text does. */
+  /** Called with the error that ends the sound before the text. */
   readonly onFault: (fault: unknown) => void;
 }
 
 /**
- * A voice that fails ends the sound, and what was spoken until then stays: to leave one sentence out and go on would
- * say something else than the text does. The events of the transcript tell how far it came.
+ * If the voice fails, the sound ends there and what was spoken stays. Skipping a sentence would make the sound differ
+ * from the text. The transcript events say how far the sound got.
  */
 export function createSpeaker(options: SpeakerOptions): Speak {
   return (sentences, signal) => new Speaker(options, signal).speak(sentences);
@@ -46,7 +43,7 @@ export function createSpeaker(options: SpeakerOptions): Speak {
 class Speaker {
   readonly #options: SpeakerOptions;
   readonly #signal: AbortSignal;
-  /** The words of sentences whose sound has begun. */
+  /** Transcript events of sentences whose sound has begun; not yielded yet. */
   #words: ModelEvent[] = [];
   #isBegun = false;
   #hasWords = false;
@@ -75,8 +72,8 @@ class Speaker {
   }
 
   /**
-   * The samples of all sentences, at the rate that was asked for. A voice that fails ends them, so that an encoder
-   * still ends in order.
+   * The samples of all sentences at the requested rate. If the voice fails, they just end, so that the encoder can
+   * finish its output.
    */
   async *#samples(sentences: AsyncIterable<string>): AsyncGenerator<Int16Array> {
     const samplesMax = SPOKEN_SECONDS_MAX * this.#options.sampleRateHz;

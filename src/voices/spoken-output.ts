@@ -9,16 +9,16 @@ import { type Encoder, type VoiceEngine, VoiceError } from "./ports.ts";
 import { speakTurn } from "./speak-turn.ts";
 import { createSpeaker } from "./speaker.ts";
 
-/** Sentences spoken at once, by all answers together; each is a program or a call. */
+/** Sentences spoken at once, over all answers. Each runs a program or calls a server. */
 export const SENTENCES_AT_ONCE_MAX = 8;
 
 const FORMAT_DEFAULT = "pcm16";
 const SAMPLE_RATE_HZ_DEFAULT = 24_000;
 
-/** What answers are spoken with. */
+/** Voice, encoders and log for spoken answers. */
 export interface SpokenOutputOptions {
   readonly engine: VoiceEngine;
-  /** The voice where a request names none; null: the engine's own choice. */
+  /** The voice for requests that name none; null for the engine's default. */
   readonly voice: string | null;
   readonly compressed: FfmpegEncoders;
   readonly log: Logger;
@@ -37,7 +37,11 @@ export function createSpokenOutput(options: SpokenOutputOptions): SpokenOutput {
         encode: encoderOf(speech.format, compressed),
         sampleRateHz,
         slots,
-        onFault: (fault) => log.warn({ err: fault, responseId, voiceEngine: engine.name }, "a voice fell silent"),
+        onFault: (fault) =>
+          log.warn(
+            { err: fault, responseId, voiceEngine: engine.name },
+            "a voice failed, so the rest of the answer has no sound",
+          ),
       });
       return speakTurn(turn, speak, signal);
     },
@@ -55,10 +59,10 @@ function settled(options: SpokenOutputOptions, asked: OutputAudio): SettledSpeec
   };
 }
 
-/** The engine's own voice behind the name that is asked for; null: the engine's choice. */
-function voiceOf({ engine, voice: usual }: SpokenOutputOptions, asked: OutputAudio): string | null {
-  const named = asked.voice ?? usual;
-  return named === null ? null : engine.voiceFor(named, usual);
+/** The engine's name of the requested voice; null for the engine's default. */
+function voiceOf({ engine, voice: defaultVoice }: SpokenOutputOptions, asked: OutputAudio): string | null {
+  const named = asked.voice ?? defaultVoice;
+  return named === null ? null : engine.voiceFor(named, defaultVoice);
 }
 
 async function refusal(
@@ -66,14 +70,18 @@ async function refusal(
   asked: OutputAudio,
   signal: AbortSignal,
 ): Promise<SettledSpeech | null> {
-  const { engine, voice: usual, compressed } = options;
+  const { engine, voice: defaultVoice, compressed } = options;
   const format = asked.format ?? FORMAT_DEFAULT;
   const voice = voiceOf(options, asked);
   try {
     const voices = await engine.listVoices(signal);
     if (voice !== null && voices?.some(({ name }) => name === voice) === false) {
       const own = voices.filter(({ variantOf }) => variantOf === null).map(({ name }) => name);
-      return { type: "unknown_voice", voice: asked.voice ?? usual ?? voice, voices: [...engine.standsInFor, ...own] };
+      return {
+        type: "unknown_voice",
+        voice: asked.voice ?? defaultVoice ?? voice,
+        voices: [...engine.referenceVoices, ...own],
+      };
     }
   } catch (error) {
     if (error instanceof VoiceError) return { type: "refused", param: "output_audio", reason: NO_VOICE };
@@ -85,10 +93,10 @@ async function refusal(
 }
 
 const NO_VOICE =
-  "This server has no voice: install espeak-ng, or set ESPEAK_PATH to where it is, or VOICE_BASE_URL to a server that speaks /v1/audio/speech.";
+  "This server has no voice: install espeak-ng, or set ESPEAK_PATH to its path, or VOICE_BASE_URL to a server that speaks /v1/audio/speech.";
 
 function noEncoder(format: CompressedFormat): string {
-  return `This server has no encoder for '${format}': install ffmpeg, or set FFMPEG_PATH to where it is. 'pcm16' and 'wav' need none.`;
+  return `This server has no encoder for '${format}': install ffmpeg, or set FFMPEG_PATH to its path. 'pcm16' and 'wav' need none.`;
 }
 
 function encoderOf(format: Speech["format"], compressed: FfmpegEncoders): Encoder {
@@ -96,12 +104,12 @@ function encoderOf(format: Speech["format"], compressed: FfmpegEncoders): Encode
   return format === "wav" ? encodeWav : encodePcm16;
 }
 
-/** The samples themselves: 16 bit, little-endian. */
+/** Raw samples: 16 bits, little-endian. */
 export const encodePcm16: Encoder = async function* (pcm) {
   for await (const samples of pcm) yield pcmBytes(samples);
 };
 
-/** One WAV file. Its header comes first, so it cannot say how long the sound will be. */
+/** One WAV file. Its header is sent first, so it cannot hold the length. */
 export const encodeWav: Encoder = async function* (pcm, sampleRateHz) {
   let isBegun = false;
   for await (const samples of pcm) {

@@ -151,7 +151,7 @@ describe("/format", () => {
       text,
       raw_text: text,
       formatted: false,
-      warning: "The formatting provider answered with something else than the text.",
+      warning: "The formatting provider answered with something other than the text.",
     });
   });
 

@@ -6,8 +6,8 @@ import type { SttContext } from "../context.ts";
 /** `POST /format`: formats text; if that fails, the text is returned unchanged. */
 export function format(formatter: TextFormatter): LocalSttHandlers<SttContext>["format"] {
   return async ({ body }, { signal }) => {
-    const wish = { assistive: body.assistive === true, instruction: body.instruction ?? "" };
-    return { status: 200, body: formatReply(body.text, await formatter.format(body.text, wish, signal)) };
+    const request = { assistive: body.assistive === true, instruction: body.instruction ?? "" };
+    return { status: 200, body: formatReply(body.text, await formatter.format(body.text, request, signal)) };
   };
 }
 

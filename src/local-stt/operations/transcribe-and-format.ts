@@ -13,8 +13,8 @@ export function transcribeAndFormat(
 ): LocalSttHandlers<SttContext>["transcribeAndFormat"] {
   return async ({ body }, context) => {
     const { text, language, warning } = await transcribeUpload(body, context);
-    const wish = { assistive: false, instruction: body.instruction ?? "" };
-    const written = await formatter.format(text, wish, context.signal);
+    const request = { assistive: false, instruction: body.instruction ?? "" };
+    const written = await formatter.format(text, request, context.signal);
     const warnings = [warning, written.warning].filter((sentence) => sentence !== null).join(" ");
     const reply = formatReply(text, { ...written, warning: warnings === "" ? null : warnings });
     return { status: 200, body: { ...reply, ...(language === null ? {} : { language }) } };

@@ -2,7 +2,7 @@ import type { Logger } from "../../base/logger.ts";
 import type { Config } from "../../config/load-config.ts";
 import { type AuthorizedProvider, rememberRefusals } from "../../formatting/authorized-provider.ts";
 import { createChatCompletionsProvider } from "../../formatting/chat-completions-provider.ts";
-import { type FormattingTier, tierOfNobody } from "../../formatting/formatting-tier.ts";
+import { type FormattingTier, inactiveTier } from "../../formatting/formatting-tier.ts";
 import { createResponsesProvider } from "../../formatting/responses-provider.ts";
 import type { FindProvider } from "../../formatting/text-formatter.ts";
 import { findLocalDaemon } from "../../model-engines/chat-completions/find-local-daemon.ts";
@@ -30,7 +30,7 @@ export function chooseFormatter(config: Config, log: Logger): Formatting {
 }
 
 function nobody(status: "off" | "no_key"): Formatting {
-  return { find: () => Promise.resolve(null), tier: () => tierOfNobody(status) };
+  return { find: () => Promise.resolve(null), tier: () => inactiveTier(status) };
 }
 
 function tierOf({ host, model, keyRefusal }: AuthorizedProvider): FormattingTier {
@@ -65,7 +65,7 @@ function foundFormatter(config: Config): Formatting {
     return found;
   };
   void find(); // Early, so that /healthz can tell.
-  return { find, tier: () => (found === null ? tierOfNobody("no_key") : tierOf(found)) };
+  return { find, tier: () => (found === null ? inactiveTier("no_key") : tierOf(found)) };
 }
 
 function warnOfPlainHttp(url: string, log: Logger): void {

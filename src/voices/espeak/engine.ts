@@ -3,24 +3,24 @@ import { WavError, WavReader } from "../../audio/wav.ts";
 import { ProgramFailed, ProgramMissing, runProgram } from "../../programs/child-program.ts";
 import { type Voice, type VoiceEngine, VoiceError } from "../ports.ts";
 import { readVariants, readVoices } from "./read-voices.ts";
-import { STAND_INS, voiceFor } from "./stand-ins.ts";
+import { REFERENCE_VOICES, voiceFor } from "./reference-voices.ts";
 
-/** espeak-ng speaks a hundred times faster than a person; what takes this long is stuck. */
+/** espeak-ng is a hundred times faster than a speaker, so a call that takes this long hangs. */
 const SENTENCE_TIMEOUT_MS = 30_000;
 const LIST_TIMEOUT_MS = 10_000;
-/** Five minutes of its sound: a sentence is shorter by far. */
+/** Five minutes of its sound, far more than a sentence needs. */
 const SENTENCE_BYTES_MAX = 5 * 60 * 22_050 * 2;
 const LIST_BYTES_MAX = 256 * 1024;
 
-/** How espeak-ng is found and used. */
+/** Where espeak-ng is found. */
 export interface EspeakOptions {
   /** A path, or a name that is looked up on PATH. */
   readonly program: string;
 }
 
 /**
- * The voices of espeak-ng: one program started for each sentence. The text goes in by its standard input and is never
- * seen among the processes.
+ * Speaks with espeak-ng, which is started once per sentence. The text goes through standard input, so that it does not
+ * appear in the process list.
  */
 export function createEspeakEngine(options: EspeakOptions): VoiceEngine {
   return new EspeakEngine(options.program);
@@ -28,7 +28,7 @@ export function createEspeakEngine(options: EspeakOptions): VoiceEngine {
 
 class EspeakEngine implements VoiceEngine {
   readonly name = "espeak-ng";
-  readonly standsInFor = [...STAND_INS.keys()];
+  readonly referenceVoices = [...REFERENCE_VOICES.keys()];
   readonly voiceFor = voiceFor;
   readonly #program: string;
   #voices: readonly Voice[] | null = null;
@@ -37,7 +37,7 @@ class EspeakEngine implements VoiceEngine {
     this.#program = program;
   }
 
-  /** Each language's voice, and each of them in every variant. */
+  /** The voice of each language, alone and with every variant. */
   async listVoices(signal: AbortSignal): Promise<readonly Voice[]> {
     if (this.#voices !== null) return this.#voices;
     const plain = readVoices(await this.#table("--voices", signal));
@@ -68,7 +68,7 @@ class EspeakEngine implements VoiceEngine {
     } catch (error) {
       throw voiceError(error);
     }
-    if (wav.format === null && !signal.aborted) throw new VoiceError("espeak-ng gave no sound");
+    if (wav.format === null && !signal.aborted) throw new VoiceError("espeak-ng produced no sound");
   }
 
   async #table(argument: string, signal: AbortSignal): Promise<string> {
@@ -85,7 +85,7 @@ class EspeakEngine implements VoiceEngine {
   }
 }
 
-/** Two brackets would begin phonemes, and a character of control a command. */
+/** Removes `[[`, which starts phoneme input, and control characters, which start commands. */
 function plainText(text: string): string {
   return text.replaceAll(/\[\[|\]\]/g, " ").replaceAll(/\p{Cc}/gu, " ");
 }

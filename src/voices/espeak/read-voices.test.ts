@@ -12,7 +12,7 @@ const VARIANTS = `Pty Language       Age/Gender VoiceName          File         
 70  variant         --/F      female3            !v/f3
 `;
 
-test("the table of voices names each by its languages", () => {
+test("voices are named by their languages", () => {
   expect(readVoices(VOICES)).toEqual([
     { name: "af", language: "af", variantOf: null },
     { name: "en", language: "en", variantOf: null },
@@ -22,7 +22,7 @@ test("the table of voices names each by its languages", () => {
   ]);
 });
 
-test("the table of variants names what follows the plus", () => {
+test("variants are named by the part after the plus", () => {
   expect(readVariants(VARIANTS)).toEqual(["Alex", "f3"]);
   expect(readVariants("")).toEqual([]);
 });

@@ -2,13 +2,12 @@ import type { Voice } from "../ports.ts";
 
 const LINE = /^\s*\d+\s+(?<language>\S+)\s+\S+\s+\S+\s+(?<file>\S+)(?<others>.*)$/;
 const OTHER_LANGUAGE = /\((\S+) \d+\)/g;
-/** Voices of MBROLA are listed even where its data is not installed. */
+/** MBROLA voices are listed even if their data is not installed. */
 const MBROLA_FILE = /^mb\//;
 const VARIANT_FILE = /^!v\/(?<variant>\S+)$/;
 
 /**
- * The voices out of the table that `espeak-ng --voices` prints: each by the languages it speaks, which is how espeak-ng
- * calls it.
+ * Reads the table that `espeak-ng --voices` prints. A voice is named by its languages, as on espeak-ng's command line.
  */
 export function readVoices(table: string): readonly Voice[] {
   const languages = rowsOf(table)
@@ -18,8 +17,7 @@ export function readVoices(table: string): readonly Voice[] {
 }
 
 /**
- * The variants out of the table that `espeak-ng --voices=variant` prints: each changes the sound of any voice, as in
- * `en-us+f3`.
+ * Reads the table that `espeak-ng --voices=variant` prints. A variant changes the sound of any voice, as in `en-us+f3`.
  */
 export function readVariants(table: string): readonly string[] {
   return rowsOf(table).flatMap(({ file }) => VARIANT_FILE.exec(file)?.groups?.["variant"] ?? []);
@@ -28,7 +26,7 @@ export function readVariants(table: string): readonly string[] {
 interface Row {
   readonly language: string;
   readonly file: string;
-  /** Languages that it speaks as well, such as `fr` beside `fr-fr`. */
+  /** Further languages of the voice, such as `fr` besides `fr-fr`. */
   readonly others: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Words that carry a dot in the midst of a sentence, in lower case and without it. Those that often end one, such as
- * etc., are left out.
+ * Words that have a dot within a sentence, in lower case and without that dot. Words that often end a sentence, such as
+ * "etc.", are left out.
  */
 const ABBREVIATIONS: ReadonlySet<string> = new Set(
   [
@@ -15,14 +15,14 @@ const ABBREVIATIONS: ReadonlySet<string> = new Set(
 );
 
 const LAST_WORD = /([\p{L}\p{N}.-]+)\.["'”’)\]]*$/u;
-/** The end of a text in which its last word is looked for; no abbreviation is as long. */
+/** How many characters at the end of a text are searched; no abbreviation is as long. */
 const END_CHARACTERS = 60;
-/** J. R. R. Tolkien */
+/** Initials, as in "J. R. R. Tolkien". */
 const INITIAL = /^(\p{L}\.)*\p{Lu}$/u;
-/** 3. Oktober; 1. the first of a list. Years do end sentences. */
+/** Ordinals, as in "3. Oktober" or a list's "1.". Longer numbers, such as years, do end sentences. */
 const ORDINAL = /^\d{1,2}$/;
 
-/** Whether the dot that a text ends with belongs to its last word, so that no sentence ends there. */
+/** Whether the text ends with an abbreviation, so that its last dot does not end a sentence. */
 export function endsInAbbreviation(text: string): boolean {
   const word = LAST_WORD.exec(text.trimEnd().slice(-END_CHARACTERS))?.[1];
   if (word === undefined) return false;

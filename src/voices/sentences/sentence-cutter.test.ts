@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { SENTENCE_CHARACTERS_MAX, SentenceCutter } from "./sentence-cutter.ts";
 
-/** Cuts the text however it arrives: at once, and one character after the other. */
+/** Checks the cuts for text that arrives at once, and one character at a time. */
 function check(text: string, sentences: readonly string[]): void {
   expect(cut([text])).toEqual(sentences);
   expect(cut([...text]), "one character after the other").toEqual(sentences);
@@ -71,38 +71,38 @@ const CASES: readonly (readonly [string, string, readonly string[]])[] = [
     ["Roses are red, my dear", "Violets are blue and so are you, my dear"],
   ],
   [
-    "lists, by more than one item where items are short",
+    "lists, with short items joined",
     "- Milk\n- Eggs\n- Bread from the bakery\n- Salt",
     ["Milk", "Eggs. Bread from the bakery", "Salt"],
   ],
   [
-    "blocks of code left out",
+    "code blocks are left out",
     "Look at this:\n\n```ts\nconst a = 1. Then;\n\n# no\n```\n\nThat was the code.",
     ["Look at this:", "That was the code."],
   ],
   [
-    "code in tildes, and one that never ends",
+    "code between tildes, and a code block without an end",
     "One.\n~~~\nx\n~~~\nTwo of them here.\n````\ny\n```\nz",
     ["One.", "Two of them here."],
   ],
   [
-    "code within the text as its words",
+    "inline code as its words",
     "Call ```now()``` or `then()` today. It helps.",
     ["Call now() or then() today.", "It helps."],
   ],
-  ["addresses by their host", "See https://www.example.com/a.b?c=D#e. It is good.", ["See example.com", "It is good."]],
+  ["URLs by their host", "See https://www.example.com/a.b?c=D#e. It is good.", ["See example.com", "It is good."]],
   [
-    "links by their words",
+    "links by their text",
     "Read [the manual](https://example.com/x?y=Z). And then ask.",
     ["Read the manual.", "And then ask."],
   ],
-  ["nothing without words", "---\n\n***\n\n🎉 ✅\n\n| - | - |\n", []],
+  ["nothing from text without words", "---\n\n***\n\n🎉 ✅\n\n| - | - |\n", []],
 ];
 
 describe("sentences to speak", () => {
   test.each(CASES)("are cut: %s", (_title, text, sentences) => check(text, sentences));
 
-  test("are known as soon as the next one begins", () => {
+  test("are complete when the next one begins", () => {
     const cutter = new SentenceCutter();
     expect(cutter.push("Hello there. ")).toEqual([]);
     expect(cutter.push("H")).toEqual(["Hello there."]);
@@ -110,7 +110,7 @@ describe("sentences to speak", () => {
     expect(cutter.end()).toEqual(["How are you?"]);
   });
 
-  test("end where the text does, and begin anew", () => {
+  test("end with the text, and new text can follow", () => {
     const cutter = new SentenceCutter();
     cutter.push("```\ncode without an end");
     expect(cutter.end()).toEqual([]);
@@ -131,7 +131,7 @@ describe("sentences to speak", () => {
     expect(sentences.join("").replaceAll(/\s/g, "")).toBe(text.replaceAll(/\s/g, ""));
   });
 
-  test("cost no more where code or text is endless", () => {
+  test("cost no more for endless code or text", () => {
     const cutter = new SentenceCutter();
     cutter.push("```\n");
     const started = performance.now();

@@ -1,43 +1,42 @@
 import { endsInAbbreviation } from "./abbreviations.ts";
 import { spokenWords } from "./spoken-words.ts";
 
-/**
- * What is shorter is spoken together with what follows, in one breath; but the first sentence is spoken as soon as it
- * is there.
- */
+/** Shorter sentences are spoken together with the next one, except the first: it is spoken as soon as possible. */
 export const SENTENCE_CHARACTERS_MIN = 20;
-/** What is longer is cut where it hurts least. */
+/** Longer sentences are cut at a clause, a word or a character. */
 export const SENTENCE_CHARACTERS_MAX = 400;
 
 const FENCE = /(?:^|\n) {0,3}(`{3,}|~{3,})([^\n]*)(\n|$)/;
-/** What may stand behind the signs that open a block of code. */
+/** Limit of the text after the signs that open a code block. */
 const INFO_CHARACTERS_MAX = 200;
-/** Stands for the beginning of a line that does not end a block of code. */
+/**
+ * Replaces the dropped start of a line in a code block, so that the rest of the line cannot look like a closing fence.
+ */
 const NO_SIGNS = "x";
 const CLAUSE_END = /[,;:](?=\s)|[，、；：،؛]| [–—-] /g;
-/** Stops after which no space is written, and what may close after them. */
+/** Full stops of scripts without spaces, with closing quotes or brackets. */
 const WIDE_STOP = /[。！？｡︒][」』）】”’]*$/;
 const sentences = new Intl.Segmenter("en", { granularity: "sentence" });
 
 /**
- * Cuts an answer into sentences to speak while it is still being written. Blocks of code are left out, and so are the
- * signs of Markdown. A sentence ends when the next one has begun: until then its dot may be that of a number or of an
+ * Cuts an answer into sentences to speak, while the answer is still being written. Leaves out code blocks and Markdown
+ * signs. A sentence is complete when the next one has begun: until then its dot may belong to a number or an
  * abbreviation.
  */
 export class SentenceCutter {
   #text = "";
   #isLineStart = true;
-  /** The signs that opened the block of code we are in. */
+  /** The signs that opened the current code block; null outside of code blocks. */
   #fence: string | null = null;
   #isFirst = true;
 
-  /** The sentences that this text completes. */
+  /** Adds text and returns the sentences that it completes. */
   push(text: string): readonly string[] {
     this.#text += text;
     return this.#cut(false);
   }
 
-  /** The text ends here, or something else begins: what is left is a sentence. */
+  /** Ends the text and returns the rest as sentences. New text may follow. */
   end(): readonly string[] {
     const rest = this.#cut(true);
     this.#text = "";
@@ -67,19 +66,19 @@ export class SentenceCutter {
     }
   }
 
-  /** The next block of code; not open while its first line is still being written. */
+  /** The next code block; `isOpen` is false while its first line is incomplete. */
   #nextFence(isWhole: boolean): { start: number; end: number; signs: string; isOpen: boolean } | null {
     const found = FENCE.exec(this.#isLineStart ? this.#text : ` ${this.#text}`);
     if (found === null) return null;
     const start = found.index - (this.#isLineStart ? 0 : 1);
     const [whole, signs = "", info = "", newline] = found;
-    // On one line it is code within the text.
+    // Signs that open and close in one line mark inline code.
     if (start < 0 || info.length > INFO_CHARACTERS_MAX || (signs.startsWith("`") && info.includes("`"))) return null;
     const isOpen = newline !== "" || isWhole;
     return { start, end: isOpen ? start + whole.length : start, signs, isOpen };
   }
 
-  /** Drops the code that is there; true if its end was among it. */
+  /** Drops the code so far; true if the code block ended. */
   #leaveFence(signs: string): boolean {
     const close = new RegExp(`^ {0,3}\\${signs[0]}{${signs.length},}[ \\t]*\\n`, "m").exec(this.#text);
     if (close === null) {
@@ -93,7 +92,7 @@ export class SentenceCutter {
     return true;
   }
 
-  /** Cuts what is complete; gives what is not. */
+  /** Adds the complete sentences to `cut` and returns the rest. */
   #cutProse(prose: string, isWhole: boolean, cut: string[]): string {
     let rest = prose;
     for (let end = this.#nextEnd(rest); end > 0; end = this.#nextEnd(rest)) {
@@ -113,7 +112,7 @@ export class SentenceCutter {
     this.#isFirst = false;
   }
 
-  /** Where the first sentence ends; 0 while none does. */
+  /** Where the first sentence ends; 0 if none is complete. */
   #nextEnd(text: string): number {
     const shortest = this.#isFirst ? 1 : SENTENCE_CHARACTERS_MIN;
     const end = sentenceEnd(text.slice(0, 2 * SENTENCE_CHARACTERS_MAX), shortest);
@@ -132,9 +131,9 @@ function sentenceEnd(text: string, shortest: number): number {
 }
 
 function endsThere(said: string, rest: string): boolean {
-  // In lower case the line was only wrapped.
+  // A next line that starts in lower case continues the sentence.
   if (said.endsWith("\n")) return isParagraphEnd(said) ? /\S/.test(rest) : /^\s*[^\s\p{Ll}]/u.test(rest);
-  if (!/\s$/.test(said) && !WIDE_STOP.test(said)) return false; // The question mark of an address ends no sentence.
+  if (!/\s$/.test(said) && !WIDE_STOP.test(said)) return false; // Such as the question mark in a URL.
   if (/["'”’»)\]]\s*$/.test(said) && /^\p{Ll}/u.test(rest)) return false; // "Come in!" she said.
   return /[\p{L}\n]/u.test(rest) && !endsInAbbreviation(said);
 }
@@ -144,7 +143,7 @@ function isParagraphEnd(said: string): boolean {
   return space.indexOf("\n") !== space.lastIndexOf("\n");
 }
 
-/** After a clause, else after a word, else between two characters. */
+/** Cuts after a clause if possible, otherwise after a word, otherwise between two characters. */
 function forcedEnd(text: string): number {
   const head = text.slice(0, SENTENCE_CHARACTERS_MAX);
   const clause = [...head.matchAll(CLAUSE_END)].at(-1);

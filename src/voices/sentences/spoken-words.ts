@@ -1,16 +1,16 @@
 const RULE = /^\s*([-*_=]\s*){3,}$/;
 const TABLE_RULE = /^[\s|:-]*$/;
 const TABLE_ROW = /^\s*\|(.*?)\|?\s*$/;
-/** Signs that begin a line: headings, quotes, bullets, boxes to tick. */
+/** Markdown signs at the start of a line: headings, quotes, bullets, task boxes. */
 const LINE_SIGNS = /^\s*(#{1,6}\s+|>+\s?|[-*+•]\s+(\[[ xX]\]\s+)?)*/;
 
-/** In the order in which they are applied. */
+/** Replacements, in the order in which they are applied. */
 const INLINE: readonly (readonly [RegExp, string])[] = [
-  [/!?\[([^\]\n]*)\]\([^)\s]*(\s+"[^"]*")?\)/g, "$1"], // Links and pictures by their words.
-  [/\]\(\S*\)/g, ""], // The end of a link that a sentence ended in.
-  [/\[\^[^\]\s]+\]/g, ""], // Marks of footnotes.
+  [/!?\[([^\]\n]*)\]\([^)\s]*(\s+"[^"]*")?\)/g, "$1"], // Links and images keep their text.
+  [/\]\(\S*\)/g, ""], // The end of a link, if a sentence ended within it.
+  [/\[\^[^\]\s]+\]/g, ""], // Footnote marks.
   [/<(?=https?:)([^>\s]+)>/g, "$1"],
-  // Nobody wants to hear more of an address than its host.
+  // URLs keep only their host.
   [/https?:\/\/(?:www\.)?([^\s/?#)\]>"']+)[^\s)\]>"']*/g, "$1"],
   [/<\/?[a-zA-Z][^<>\n]*>/g, " "],
   [/`+/g, ""],
@@ -23,9 +23,7 @@ const INLINE: readonly (readonly [RegExp, string])[] = [
   [/\u{FE0F}|\u{200D}|\u{20E3}/gu, ""],
 ];
 
-/**
- * What a voice says of a piece of an answer: its words without the signs of Markdown. Empty if there is nothing to say.
- */
+/** The words of a piece of Markdown, without its signs. Empty if nothing can be spoken. */
 export function spokenWords(markdown: string): string {
   const lines = markdown.split("\n").map(lineWords).filter(isSaid);
   const words = lines.reduce((text, line) => (text === "" ? line : `${text}${pauseAfter(text, line)}${line}`), "");
@@ -49,7 +47,7 @@ function lineWords(line: string): string {
     .trim();
 }
 
-/** A line that goes on in lower case was only wrapped; any other begins anew, and is heard to. */
+/** A line that starts in lower case continues the sentence. Before any other line there is a pause. */
 function pauseAfter(text: string, line: string): string {
   if (/^\p{Ll}/u.test(line) || /[\p{P}]$/u.test(text)) return " ";
   return ". ";

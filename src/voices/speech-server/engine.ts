@@ -5,53 +5,56 @@ import { isRecord } from "../../base/json/records.ts";
 import { type Voice, type VoiceEngine, VoiceError } from "../ports.ts";
 
 const SENTENCE_TIMEOUT_MS = 120_000;
-/** Five minutes at the highest rate. */
+/** Five minutes of sound at the highest rate. */
 const SENTENCE_BYTES_MAX = 5 * 60 * 48_000 * 2;
 const COMPLAINT_BYTES_MAX = 4096;
-/** What the reference's `pcm` is, where a server does not say its own. */
+/** The sample rate of the reference's `pcm`, for servers that do not name their own. */
 const PCM_RATE_HZ = 24_000;
 
-/** How the speech server is reached. */
+/** Address, credentials and model of the speech server. */
 export interface SpeechServerOptions {
-  /** Up to and including `/v1`. */
+  /** URL up to and including `/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string | null;
   readonly model: string;
-  /** Spoken with where a request names none: the server wants one. */
+  /** The voice for requests that name none, because the server requires one. */
   readonly voice: string;
 }
 
 type Format = "wav" | "pcm";
 
-/** The voices of a server that speaks `POST /v1/audio/speech`: one call for each sentence. */
+/** Speaks through `POST /v1/audio/speech` of a server, with one call per sentence. */
 export function createSpeechServerEngine(options: SpeechServerOptions): VoiceEngine {
   return new SpeechServerEngine(options);
 }
 
 class SpeechServerEngine implements VoiceEngine {
   readonly name = "speech server";
-  readonly standsInFor = [];
+  readonly referenceVoices = [];
   readonly #options: SpeechServerOptions;
-  /** WAV says its own rate and encoding, and servers differ in what their raw PCM is; but not each has WAV. */
+  /**
+   * WAV is tried first, because it names its rate and encoding, while raw PCM differs between servers. Not every server
+   * has WAV.
+   */
   #format: Format = "wav";
 
   constructor(options: SpeechServerOptions) {
     this.#options = options;
   }
 
-  /** The reference's names are the protocol's own. */
+  /** The protocol uses the reference's names. */
   voiceFor(name: string): string {
     return name;
   }
 
-  /** The protocol has no list of voices. */
+  /** Null: the protocol cannot list voices. */
   async listVoices(): Promise<readonly Voice[] | null> {
     return null;
   }
 
   async *speak(text: string, voice: string | null, signal: AbortSignal): AsyncGenerator<PcmChunk> {
     const late = AbortSignal.timeout(SENTENCE_TIMEOUT_MS);
-    const leaving = new AbortController(); // Ends the call when the iteration is left.
+    const leaving = new AbortController(); // Aborts the call when the caller stops iterating.
     try {
       const reply = await this.#ask(text, voice, AbortSignal.any([signal, late, leaving.signal]));
       yield* readSound(reply);
@@ -60,7 +63,7 @@ class SpeechServerEngine implements VoiceEngine {
       if (late.aborted) throw new VoiceError(`the speech server took longer than ${SENTENCE_TIMEOUT_MS / 1000} s`);
       throw error instanceof VoiceError
         ? error
-        : new VoiceError("the speech server's answer broke off", { cause: error });
+        : new VoiceError("the connection to the speech server broke during its answer", { cause: error });
     } finally {
       leaving.abort();
     }
@@ -80,7 +83,7 @@ class SpeechServerEngine implements VoiceEngine {
   }
 
   async #post(text: string, voice: string | null, format: Format, signal: AbortSignal): Promise<Response> {
-    const { baseUrl, apiKey, model, voice: usual } = this.#options;
+    const { baseUrl, apiKey, model, voice: defaultVoice } = this.#options;
     try {
       return await fetch(`${baseUrl.replace(/\/+$/, "")}/audio/speech`, {
         method: "POST",
@@ -88,7 +91,7 @@ class SpeechServerEngine implements VoiceEngine {
           "content-type": "application/json",
           ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
         },
-        body: JSON.stringify({ model, input: text, voice: voice ?? usual, response_format: format }),
+        body: JSON.stringify({ model, input: text, voice: voice ?? defaultVoice, response_format: format }),
         redirect: "error",
         signal,
       });
@@ -108,7 +111,7 @@ async function refusal(reply: Response): Promise<VoiceError> {
   return new VoiceError(`the speech server answered ${reply.status}${errorCode(said)}`);
 }
 
-/** The code of an error, never its message: that may repeat what was to be said, or the key. */
+/** The code of an error. Its message is not used, because it may repeat the text or the key. */
 function errorCode(body: string): string {
   const parsed = jsonOrUndefined(body);
   const error = isRecord(parsed) && isRecord(parsed["error"]) ? parsed["error"] : {};
@@ -116,7 +119,7 @@ function errorCode(body: string): string {
   return typeof code === "string" && /^[\w.-]{1,64}$/.test(code) ? ` (${code})` : "";
 }
 
-/** The first bytes tell what it is, whatever was asked for. */
+/** Detects the format by the first bytes, because servers may ignore the requested format. */
 async function* readSound(reply: Response): AsyncGenerator<PcmChunk> {
   let read: ((bytes: Uint8Array) => PcmChunk) | null = null;
   let head = new Uint8Array(0);
@@ -138,7 +141,7 @@ function readerOf(head: Uint8Array, contentType: string): (bytes: Uint8Array) =>
   const start = Buffer.from(head).toString("latin1", 0, 4);
   if (start === "RIFF") return wavReader();
   if (/^(OggS|ID3|fLaC)/.test(start) || /json|html|mpeg|mp3|aac|ogg/i.test(contentType))
-    throw new VoiceError(`the speech server sent ${contentType || "something else"} in place of WAV or PCM`);
+    throw new VoiceError(`the speech server sent ${contentType || "something else"} instead of WAV or PCM`);
   const rate = Number(/rate=(\d{4,6})/i.exec(contentType)?.[1] ?? PCM_RATE_HZ);
   const frames = new FrameGatherer(2);
   return (bytes) => ({ sampleRateHz: rate, samples: samplesOf(frames.push(bytes)) });

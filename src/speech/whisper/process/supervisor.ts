@@ -60,7 +60,7 @@ async function runOnce(
       );
       onReady(engine);
       const end = await engine.ended;
-      if (!signal.aborted) log.warn({ status: end.status, lastWords: end.lastWords }, "the speech engine ended");
+      if (!signal.aborted) log.warn({ status: end.status, outputTail: end.outputTail }, "the speech engine ended");
       return { wasReady: true, reason: `The speech engine keeps exiting: ${describeEnd(end)}` };
     } finally {
       signal.removeEventListener("abort", stop);

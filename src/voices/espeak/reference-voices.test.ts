@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { verifies } from "../../../tests/verifies.ts";
-import { STAND_INS, voiceFor } from "./stand-ins.ts";
+import { REFERENCE_VOICES, voiceFor } from "./reference-voices.ts";
 
 verifies("extensions.audio.reference-voices");
 
-test("each of the reference's voices has a voice of its own", () => {
+test("each reference voice has a different espeak-ng voice", () => {
   const names = "alloy ash ballad cedar coral echo fable marin nova onyx sage shimmer verse".split(" ");
-  expect([...STAND_INS.keys()]).toEqual(names);
+  expect([...REFERENCE_VOICES.keys()]).toEqual(names);
   expect(new Set(names.map((name) => voiceFor(name, null))).size).toBe(names.length);
 });
 
@@ -19,6 +19,6 @@ test.each([
   ["onyx", "coral", "en+m7"],
   ["fr", "de", "fr"],
   ["en-us+f3", null, "en-us+f3"],
-])("%s, where the usual voice is %s, is spoken by %s", (name, usual, voice) => {
-  expect(voiceFor(name, usual)).toBe(voice);
+])("%s with the default voice %s is spoken by %s", (name, defaultVoice, voice) => {
+  expect(voiceFor(name, defaultVoice)).toBe(voice);
 });
