@@ -2,7 +2,7 @@ import { mutationsOf } from "./mutations.fixture.ts";
 import type { SampleEvent } from "./sample-streams.fixture.ts";
 import { lintEvents, type StreamFault } from "./stream-linter.ts";
 
-/** What is wrong with how the linter judges each mutation of a stream that is right: nothing, in the best case. */
+/** Lists the mutations of a legal stream for which the linter does not report the expected rule and event first. */
 export function misjudgedMutations(events: readonly SampleEvent[]): {
   readonly tried: number;
   readonly misjudged: readonly string[];
@@ -11,7 +11,7 @@ export function misjudgedMutations(events: readonly SampleEvent[]): {
   const misjudged = mutations.flatMap(({ title, events: mutated, at, rules }) => {
     const [first] = lintEvents(mutated).faults;
     if (first !== undefined && first.event >= at && rules.includes(first.rule)) return [];
-    return [`${title}: ${rules.join(" or ")} is broken, and found was ${shown(first)}`];
+    return [`${title}: ${rules.join(" or ")} should be broken, but the linter found ${shown(first)}`];
   });
   return { tried: mutations.length, misjudged };
 }

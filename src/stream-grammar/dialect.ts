@@ -1,9 +1,9 @@
 type Members = Readonly<Record<string, unknown>>;
 
-/** The names of events: those of the reference, or those that a request with an extension brings about. */
+/** The event names of a stream: the reference's, or those for requests that use an extension. */
 export type Dialect = "reference" | "extension";
 
-/** What the extension dialect calls an argument event, by the type of its item. */
+/** The reference's names of `tool_call` events, by the type of the item. */
 const CALLS: ReadonlyMap<unknown, string> = new Map([
   ["function_call", "response.function_call_arguments"],
   ["mcp_call", "response.mcp_call_arguments"],
@@ -13,8 +13,8 @@ const CALLS: ReadonlyMap<unknown, string> = new Map([
 const RENAMED =
   /^(error|response[.](function_call_arguments|mcp_call_arguments|custom_tool_call_input)[.].*|response[.]audio[.](delta|done))$/;
 
-/** An event of the extension dialect under the reference's name; null where that dialect has no such event. */
-export function canonical(type: string, event: Members, itemType: unknown): Members | null {
+/** Renames an event of the extension dialect to the reference's name. Null if that dialect has no such event. */
+export function toReferenceEvent(type: string, event: Members, itemType: unknown): Members | null {
   if (RENAMED.test(type)) return null;
   const [, call, end] = /^response[.](tool_call|output_audio)[.](delta|done)$/.exec(type) ?? [];
   if (call === "output_audio") return { ...event, type: `response.audio.${end}` };

@@ -1,6 +1,9 @@
 import { isRecord } from "../base/json/records.ts";
 
-/** The members that an event has besides `type` and `sequence_number`, by its type without `response.`. */
+/**
+ * The members of each event besides `type` and `sequence_number`, by its type without `response.`. `streams` is a
+ * `delta` that is an object.
+ */
 const MEMBERS: Readonly<Record<string, string>> = {
   created: "response",
   queued: "response",
@@ -71,19 +74,19 @@ type Kind = readonly [words: string, fits: (value: unknown) => boolean];
 const OBJECT: Kind = ["an object", isRecord];
 const LIST: Kind = ["a list", Array.isArray];
 const TEXT: Kind = ["a text", (value) => typeof value === "string"];
-const ID: Kind = ["a text that is not empty", (value) => typeof value === "string" && value !== ""];
+const ID: Kind = ["a non-empty text", (value) => typeof value === "string" && value !== ""];
 const INDEX: Kind = [
-  "a whole number from 0",
+  "a whole number of at least 0",
   (value) => typeof value === "number" && Number.isSafeInteger(value) && value >= 0,
 ];
 
 const OBJECTS: ReadonlySet<string> = new Set(["response", "item", "part", "annotation", "error"]);
 const LISTS: ReadonlySet<string> = new Set(["logprobs", "output"]);
 
-/** The types of all events, in their full length. */
+/** All event types in full. */
 export const EVENT_TYPES: readonly string[] = Object.keys(MEMBERS).map(typeOfName);
 
-/** `response.output_text.delta` is the event `output_text.delta`; null for types that nobody knows. */
+/** Shortens `response.output_text.delta` to `output_text.delta`; null for an unknown type. */
 export function nameOfType(type: string): string | null {
   const name = type.replace(/^response\./, "");
   return Object.hasOwn(MEMBERS, name) && typeOfName(name) === type ? name : null;
@@ -97,7 +100,7 @@ export function isAboutItem(name: string): boolean {
   return MEMBERS[name]?.includes("output_index") === true;
 }
 
-/** What is wrong with the members that an event of this name has to have. */
+/** The required members that are missing or have a wrong type, one sentence each. */
 export function findMemberFaults(name: string, event: Readonly<Record<string, unknown>>): readonly string[] {
   const members = (MEMBERS[name] ?? "").split(" ").filter((member) => member !== "");
   return members.flatMap((written) => {

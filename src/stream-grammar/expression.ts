@@ -1,4 +1,4 @@
-/** What may come next, as a regular expression over the names of events. */
+/** A regular expression over event names: the sequences that may still come. */
 export type Expression =
   | { readonly kind: "nothing" }
   | { readonly kind: "end" }
@@ -10,7 +10,7 @@ export type Expression =
 export const NOTHING: Expression = { kind: "nothing" };
 export const END: Expression = { kind: "end" };
 
-/** What may follow once `name` has come; `nothing` if it may not come at all. This is Brzozowski's derivative. */
+/** What may follow after `name`; NOTHING if `name` is not allowed here. This is Brzozowski's derivative. */
 export function after(expression: Expression, name: string): Expression {
   switch (expression.kind) {
     case "nothing":
@@ -29,7 +29,7 @@ export function after(expression: Expression, name: string): Expression {
   }
 }
 
-/** Whether nothing more has to come. */
+/** Whether the sequence may end here. */
 export function mayEnd(expression: Expression): boolean {
   switch (expression.kind) {
     case "nothing":

@@ -1,9 +1,8 @@
 import { type Grammar, readGrammar } from "./read-grammar.ts";
 
 /**
- * The legal order of events, `response.` left out of their names. What stands in angle brackets is the status of the
- * response, or the type of the part, that the event carries. `inside` is any event about an item or about sound,
- * `output_item.*` among them.
+ * The legal order of events, whose names lack `response.`. Angle brackets hold the status of the event's response or
+ * the type of its part. `inside` is any event about an item or audio, including `output_item.*`.
  */
 const STREAM = `
 ending     = completed<completed> | incomplete<incomplete> | error failed<failed> | failed<cancelled>
@@ -23,8 +22,8 @@ command-output = shell_call_output_content.delta* shell_call_output_content.done
 `;
 
 /**
- * One line for each type of item: its events from first to last. Those of different items do not mix, those of lists of
- * MCP tools apart.
+ * The events of each item type, from first to last. Events of different items do not interleave, except those of lists
+ * of MCP tools.
  */
 const ITEMS = `
 message               = output_item.added (text | refusal)* output_item.done
@@ -55,7 +54,7 @@ program               = output_item.added output_item.done
 program_output        = output_item.added output_item.done
 `;
 
-/** Sound belongs to no item, so it may come between any other events. */
+/** Audio belongs to no item, so it may come between any other events. */
 const SOUND = `
 sound = (audio.delta | audio.transcript.delta)* audio.done audio.transcript.done
 `;
@@ -64,8 +63,8 @@ export const STREAM_GRAMMAR: Grammar = readGrammar(STREAM);
 export const ITEM_GRAMMAR: Grammar = readGrammar(ITEMS, readGrammar(PARTS));
 export const SOUND_GRAMMAR: Grammar = readGrammar(SOUND);
 
-/** For readers of the command's `--grammar`. */
+/** The output of `lint-stream --grammar`. */
 export const GRAMMAR_TEXT = [STREAM, PARTS, ITEMS, SOUND].map((text) => text.trim()).join("\n\n");
 
-/** Items that may be told of at the same time as others of their type. */
-export const MIXING_ITEMS: ReadonlySet<string> = new Set(["mcp_list_tools"]);
+/** Item types whose items may be open at the same time as others of their type. */
+export const CONCURRENT_ITEMS: ReadonlySet<string> = new Set(["mcp_list_tools"]);

@@ -6,13 +6,13 @@ import { indexOf, textOf } from "./values.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** What an item is told to hold: parts, paragraphs, commands and their texts. */
+/** The contents of one item according to its events: parts, summary parts, commands and their texts. */
 export class ItemContents {
   readonly #texts = new Map<string, Text>();
   readonly #annotations = new Map<number, unknown[]>();
   readonly #counts = { content: 0, summary: 0, command: 0, output: 0, image: 0 };
 
-  /** An event about the inside of the item, its members known to be there. */
+  /** Takes an event about the item's contents. */
   take(name: string, event: Members, report: Report): void {
     this.#checkPlace(name, event, report);
     const family = familyOf(name);
@@ -24,22 +24,22 @@ export class ItemContents {
     else if (name.startsWith("shell_call_output_content.")) this.#takeOutput(name, event, report);
   }
 
-  /** Whether the item, as it is done, holds what was told. */
+  /** Compares the finished item with the contents that its events gave. */
   checkDone(item: Members, report: Report): void {
     for (const [path, { sum, whole }] of this.#texts) {
       const found = valueAt(item, path);
       if (typeof found !== "string" && path.startsWith("output.")) continue;
       if (found !== (whole ?? sum))
-        report("done-item", `${path} is ${quoted(found)}, and ${quoted(whole ?? sum)} was told`);
+        report("done-item", `${path} is ${quoted(found)}, but its events gave ${quoted(whole ?? sum)}`);
     }
     for (const [path, count] of this.#countedPaths(item)) {
       const found = valueAt(item, path);
       const length = Array.isArray(found) ? found.length : 0;
-      if (length !== count) report("done-item", `${path} has ${length} elements, and ${count} were told`);
+      if (length !== count) report("done-item", `${path} has ${length} elements, but its events gave ${count}`);
     }
     for (const [index, told] of this.#annotations) {
       if (!isSameJson(valueAt(item, `content.${index}.annotations`), told))
-        report("done-item", `content.${index}.annotations are not those that were added`);
+        report("done-item", `content.${index}.annotations differ from those that were added`);
     }
     if (item["type"] !== "message") return;
     for (let index = 0; index < this.#counts.content; index++) this.#checkUnannotated(item, index, report);
@@ -94,7 +94,7 @@ export class ItemContents {
 
   #checkLogprobs(text: Text, event: Members, report: Report): void {
     if (Array.isArray(event["logprobs"]) && !isSameJson(event["logprobs"], text.logprobs))
-      report("deltas-add-up", "'logprobs' are not those of the deltas");
+      report("deltas-add-up", "'logprobs' differ from those of the deltas");
   }
 
   #textAt({ path }: TextFamily, event: Members): Text {
@@ -120,14 +120,17 @@ export class ItemContents {
       const text = this.#texts.get(`${list}.${index}.${member}`);
       const found = valueAt(part, member);
       if (text !== undefined && found !== (text.whole ?? text.sum))
-        report("done-part", `'part.${member}' is ${quoted(found)}, and ${quoted(text.whole ?? text.sum)} was told`);
+        report(
+          "done-part",
+          `'part.${member}' is ${quoted(found)}, but its events gave ${quoted(text.whole ?? text.sum)}`,
+        );
     }
     const annotations = valueAt(part, "annotations");
     if (Array.isArray(annotations) && !isSameJson(annotations, this.#annotations.get(index) ?? []))
-      report("done-part", "'part.annotations' are not those that were added");
+      report("done-part", "'part.annotations' differ from those that were added");
   }
 
-  /** What a command printed comes in two texts of one delta, and ends in the first element of a list. */
+  /** The output of a command: each delta has two texts, and the done event has them in the first element of a list. */
   #takeOutput(name: string, event: Members, report: Report): void {
     for (const stream of ["stdout", "stderr"]) {
       const text = this.#textAt({ name: "", whole: stream, path: `output.#.${stream}` }, event);
@@ -153,7 +156,7 @@ interface Place {
   readonly member: string;
   readonly rule: RuleName;
   readonly counted: "content" | "summary" | "command" | "image";
-  /** The event that takes the next place. All others name the latest one. */
+  /** The event that begins the next index. All others repeat the latest index. */
   readonly opener: string;
 }
 
@@ -174,7 +177,7 @@ function checkIndex(
   event: Members,
   report: Report,
 ): void {
-  if (event[member] !== due) report(rule, `'${member}' is ${quoted(event[member])} where ${Math.max(due, 0)} is due`);
+  if (event[member] !== due) report(rule, `'${member}' is ${quoted(event[member])}, but should be ${Math.max(due, 0)}`);
 }
 
 function checkEmptyPart(part: unknown, report: Report): void {

@@ -1,7 +1,7 @@
 import { isRecord } from "../base/json/records.ts";
-import { ITEM_GRAMMAR, MIXING_ITEMS } from "./grammar.ts";
+import { CONCURRENT_ITEMS, ITEM_GRAMMAR } from "./grammar.ts";
 import { ItemContents } from "./item-contents.ts";
-import { Order } from "./order.ts";
+import { OrderChecker } from "./order-checker.ts";
 import type { Note, Report } from "./rules.ts";
 import { isSameJson } from "./same-json.ts";
 import { filledPaths, quoted } from "./texts.ts";
@@ -12,32 +12,39 @@ type Members = Readonly<Record<string, unknown>>;
 interface Item {
   readonly index: number;
   readonly added: Members;
-  readonly order: Order | null;
+  readonly order: OrderChecker | null;
   readonly contents: ItemContents;
-  /** The items that were told of at the same time, this one among them. */
+  /** The items that were open at the same time, including this one. */
   readonly group: Item[];
   done: Members | null;
-  /** Whether the next item was added before this one was done. */
+  /** Whether the next item was added before this one was done, which only a group allows. */
   wasLeftOpen: boolean;
 }
 
-/** Official readers insist that these have a call id, and that it is the same in the end. */
-const IDENTIFIED: ReadonlySet<string> = new Set([
+/** Official clients require a call id of these items that does not change. */
+const HAVE_CALL_ID: ReadonlySet<string> = new Set([
   "function_call",
   "custom_tool_call",
   "shell_call",
   "shell_call_output",
 ]);
-/** Official readers let these two do without an id. */
+/** Official clients allow these items to lack an id. */
 const MAY_LACK_ID: ReadonlySet<string> = new Set(["function_call", "custom_tool_call"]);
-/** What changes while an item is made, or each time it is shown. */
-const CHANGING: ReadonlySet<string> = new Set(["id", "type", "status", "call_id", "encrypted_content", "fingerprint"]);
+/** Members that may change while an item is made, or each time it is shown. */
+const MAY_CHANGE: ReadonlySet<string> = new Set([
+  "id",
+  "type",
+  "status",
+  "call_id",
+  "encrypted_content",
+  "fingerprint",
+]);
 
-/** The items of a response, from their own events. */
+/** Checks the items of a response by their events. */
 export class Items {
   readonly #items: Item[] = [];
 
-  /** An event that names an output index. */
+  /** Takes an event that has an output index. */
   take(name: string, event: Members, report: Report): void {
     if (name === "output_item.added") this.#add(event, report);
     else if (name === "output_item.done") this.#finish(event, report);
@@ -50,7 +57,7 @@ export class Items {
     }
   }
 
-  /** The type of the item at a place, as it was added. */
+  /** The type that the item at an output index had when it was added. */
   typeAt(outputIndex: unknown): unknown {
     return this.#items.find(({ index }) => index === outputIndex)?.added["type"];
   }
@@ -65,14 +72,14 @@ export class Items {
     }
   }
 
-  /** Compares the last snapshot with what was told. */
+  /** Compares the output of the last snapshot with the finished items. */
   checkOutput(output: unknown, report: Report): void {
     const shown: readonly unknown[] = Array.isArray(output) ? output : [];
     if (shown.length !== this.#items.length)
-      report("final-output", `the output has ${shown.length} items, and ${this.#items.length} were told`);
+      report("final-output", `the output has ${shown.length} items, but events announced ${this.#items.length}`);
     for (const [place, { done }] of this.#items.entries()) {
       if (done !== null && place < shown.length && !isSameJson(shown[place], done))
-        report("final-output", `the item at ${place} is not what was done: ${difference(shown[place], done)}`);
+        report("final-output", `the item at ${place} differs from its done event: ${difference(shown[place], done)}`);
     }
   }
 
@@ -81,22 +88,22 @@ export class Items {
     const type = textOf(added["type"]);
     const due = (this.#items.at(-1)?.index ?? -1) + 1;
     if (event["output_index"] !== due)
-      report("output-index", `'output_index' is ${quoted(event["output_index"])} where ${due} is due`);
+      report("output-index", `'output_index' is ${quoted(event["output_index"])}, but should be ${due}`);
     const open = this.#items.filter((item) => item.done === null && !item.wasLeftOpen);
-    const mixing = open.filter((item) => MIXING_ITEMS.has(type) && item.added["type"] === type);
-    if (mixing.length < open.length) this.#leaveOpen(open, report);
+    const concurrent = open.filter((item) => CONCURRENT_ITEMS.has(type) && item.added["type"] === type);
+    if (concurrent.length < open.length) this.#leaveOpen(open, report);
     this.#checkIds(added, report);
     for (const path of filledPaths(added)) report("added-empty", `'item.${path}' is not empty`);
     const grammar = ITEM_GRAMMAR.get(type);
-    if (grammar === undefined) report("item-type", `'${type}' is no type of items`);
-    const order = grammar === undefined ? null : new Order(grammar, "item-order");
+    if (grammar === undefined) report("item-type", `'${type}' is not an item type`);
+    const order = grammar === undefined ? null : new OrderChecker(grammar, "item-order");
     order?.take("output_item.added", report);
     const item: Item = {
       index: indexOf(event["output_index"]),
       added,
       order,
       contents: new ItemContents(),
-      group: mixing[0]?.group ?? [],
+      group: concurrent[0]?.group ?? [],
       done: null,
       wasLeftOpen: false,
     };
@@ -104,7 +111,7 @@ export class Items {
     this.#items.push(item);
   }
 
-  /** The next item was added before these were done. */
+  /** Called when the next item is added before these are done. */
   #leaveOpen(items: readonly Item[], report: Report): void {
     const [wrong] = items.filter((item) => !isDoneByGroup(item));
     if (wrong !== undefined)
@@ -118,8 +125,8 @@ export class Items {
     if (id === undefined ? !MAY_LACK_ID.has(textOf(type)) : typeof id !== "string" || id === "")
       report("item-id", `'item.id' is ${quoted(id)}`);
     else if (id !== undefined && others.some((other) => other["id"] === id))
-      report("item-id", `'${quoted(id)}' is the id of an earlier item`);
-    if (!IDENTIFIED.has(textOf(type))) return;
+      report("item-id", `${quoted(id)} is the id of an earlier item`);
+    if (!HAVE_CALL_ID.has(textOf(type))) return;
     if (typeof callId !== "string" || callId === "") report("call-id", `'item.call_id' is ${quoted(callId)}`);
     else if (others.some((other) => other["type"] === type && other["call_id"] === callId))
       report("call-id", `${quoted(callId)} is the id of an earlier call`);
@@ -133,18 +140,18 @@ export class Items {
     if (item.wasLeftOpen) report("one-item-at-a-time", `the item at ${item.index} is done after the next was added`);
     item.done ??= done;
     if (done["type"] !== item.added["type"])
-      report("done-item", `the type is ${quoted(done["type"])}, and was ${quoted(item.added["type"])}`);
-    if (IDENTIFIED.has(textOf(item.added["type"])) && done["call_id"] !== item.added["call_id"])
-      report("call-id", `'item.call_id' is ${quoted(done["call_id"])}, and was ${quoted(item.added["call_id"])}`);
+      report("done-item", `the type is ${quoted(done["type"])}, but was ${quoted(item.added["type"])}`);
+    if (HAVE_CALL_ID.has(textOf(item.added["type"])) && done["call_id"] !== item.added["call_id"])
+      report("call-id", `'item.call_id' is ${quoted(done["call_id"])}, but was ${quoted(item.added["call_id"])}`);
     for (const [member, value] of Object.entries(item.added)) {
-      const isSettled = typeof value === "string" && value !== "" && !CHANGING.has(member);
+      const isSettled = typeof value === "string" && value !== "" && !MAY_CHANGE.has(member);
       if (isSettled && done[member] !== value)
-        report("done-item", `'item.${member}' is ${quoted(done[member])}, and was ${quoted(value)}`);
+        report("done-item", `'item.${member}' is ${quoted(done[member])}, but was ${quoted(value)}`);
     }
     item.contents.checkDone(done, report);
   }
 
-  /** The item that an event is about: by its id if that is known, or else by its place. */
+  /** Finds the item of an event by its id, or else by its output index. */
   #itemOf(id: unknown, event: Members, report: Report): Item | null {
     const outputIndex = event["output_index"];
     const byId = id === undefined ? undefined : this.#items.findLast(({ added }) => added["id"] === id);
@@ -155,25 +162,28 @@ export class Items {
       return null;
     }
     if (item.index !== outputIndex)
-      report("output-index", `'output_index' is ${quoted(outputIndex)}, and the item is at ${item.index}`);
+      report("output-index", `'output_index' is ${quoted(outputIndex)}, but the item is at ${item.index}`);
     else if (id !== undefined && byId === undefined)
-      report("item-id", `the id is ${quoted(id)}, and that of the item is ${quoted(item.added["id"])}`);
+      report("item-id", `the id is ${quoted(id)}, but that of the item is ${quoted(item.added["id"])}`);
     return item;
   }
 }
 
-/** The reference often sends one `output_item.done` for all lists of MCP tools that it made at the same time. */
+/**
+ * Whether the done event of another item stands for this one. The reference often sends a single `output_item.done` for
+ * lists of MCP tools that were open at the same time.
+ */
 function isDoneByGroup({ group }: Item): boolean {
   const open = group.filter(({ done }) => done === null);
   return open.length === group.length - 1 && open.every(({ order }) => order?.mayTake("output_item.done") === true);
 }
 
-/** The first member that differs. */
+/** Describes the first member that differs. */
 function difference(shown: unknown, done: Members): string {
   if (!isRecord(shown)) return quoted(shown);
   const members = new Set([...Object.keys(done), ...Object.keys(shown)]);
   for (const member of members)
     if (!isSameJson({ type: shown["type"], [member]: shown[member] }, { type: done["type"], [member]: done[member] }))
-      return `'${member}' is ${quoted(shown[member])}, and was ${quoted(done[member])}`;
+      return `'${member}' is ${quoted(shown[member])}, but was ${quoted(done[member])}`;
   return "its members differ";
 }

@@ -1,16 +1,16 @@
-/** Longer than the events of large pictures. */
+/** Maximal length of a line. Longer than an event with a large image. */
 const LINE_CHARACTERS_MAX = 64 * 1024 * 1024;
 
-/** Cuts a text that comes in pieces into lines, without their line feeds. */
+/** Splits a text that arrives in pieces into lines without line feeds. */
 export class LineCutter {
   #rest = "";
 
-  /** The lines that are whole now. Throws a RangeError where one is longer than this holds. */
+  /** Returns the lines that are now complete. Throws a RangeError if a line is too long. */
   take(piece: string): readonly string[] {
     if (this.#rest.length + piece.length > LINE_CHARACTERS_MAX)
       throw new RangeError(`A line has more than ${LINE_CHARACTERS_MAX} characters.`);
     if (!piece.includes("\n")) {
-      this.#rest += piece; // Long lines come in many pieces: each is looked at once.
+      this.#rest += piece; // Reads each piece of a long line only once.
       return [];
     }
     const lines = (this.#rest + piece).split("\n");
@@ -18,7 +18,7 @@ export class LineCutter {
     return lines;
   }
 
-  /** What has come of a line that has not ended. */
+  /** The part of an unfinished line. */
   get rest(): string {
     return this.#rest;
   }

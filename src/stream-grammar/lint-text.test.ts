@@ -14,20 +14,20 @@ function check(text: string, ...faults: readonly (readonly [event: number, rule:
 }
 
 describe("frames", () => {
-  test("of a server may have comments between them", () => check(WHOLE.replace("\n\n", "\n\n: keepalive\n\n")));
+  test("may have comments between them", () => check(WHOLE.replace("\n\n", "\n\n: keepalive\n\n")));
 
-  test("come in pieces of any size", () => {
+  test("may arrive in pieces of any size", () => {
     const linter = new TextLinter();
     for (const character of WHOLE) linter.take(character);
     expect(linter.end()).toEqual(lintText(WHOLE));
   });
 
-  test("are named like the type of their event", () => {
+  test("must have the type of their event as their name", () => {
     check(WHOLE.replace("event: response.in_progress", "event: response.queued"), [1, "frame-name"]);
     check(WHOLE.replace("event: response.in_progress\n", ""), [1, "frame-name"]);
   });
 
-  test("have neither ids nor waits, and their data is on one line", () => {
+  test("must have no id or retry line and a single data line", () => {
     check(WHOLE.replace("event: response.in_progress\n", "id: 1\nevent: response.in_progress\n"), [1, "frame-lines"]);
     check(WHOLE.replace("event: response.in_progress\n", "retry: 1\nevent: response.in_progress\n"), [
       1,
@@ -37,22 +37,22 @@ describe("frames", () => {
     check(WHOLE.replace("event: response.in_progress\n", "$&$&"), [1, "frame-lines"]);
   });
 
-  test("end with line feeds, and begin without a byte order mark", () => {
+  test("must end with line feeds and not begin with a byte order mark", () => {
     check(`\uFEFF${WHOLE}`, [0, "frame-lines"]);
     const faults = lintText(WHOLE.replaceAll("\n", "\r\n"))[0]?.faults ?? [];
     expect(faults.map(({ event, rule }) => [event, rule])).toEqual(EVENTS.map((_, index) => [index, "frame-lines"]));
   });
 
-  test("are whole at the end", () => {
+  test("must be complete at the end", () => {
     check(WHOLE.slice(0, -1), [9, "frame-whole"], [9, "one-ending"]);
     check(`${WHOLE}event: response.`, [10, "frame-whole"]);
   });
 
-  test("carry JSON", () => {
+  test("must hold JSON", () => {
     check(WHOLE.replace('data: {"type":"response.in_progress"', "data: {"), [1, "event-json"], [2, "stream-order"]);
   });
 
-  test("are not followed by [DONE]", () => check(`${WHOLE}data: [DONE]\n\n`, [10, "no-done-mark"]));
+  test("must not be followed by [DONE]", () => check(`${WHOLE}data: [DONE]\n\n`, [10, "no-done-mark"]));
 });
 
 describe("lines", () => {
@@ -65,7 +65,7 @@ describe("lines", () => {
     check(lines.replace("\n", "\n\n"));
   });
 
-  test("may hold several streams, each with its report", () => {
+  test("may hold several streams, which get a report each", () => {
     const reports = lintText(lines + other.replace('"delta":"lo"', '"delta":"la"'));
     expect(
       reports.map(({ responseId, events, faults }) => [
@@ -79,12 +79,12 @@ describe("lines", () => {
     ]);
   });
 
-  test("that begin the same response twice are one stream", () => {
+  test("that repeat a stream of the same response count as one stream", () => {
     expect(lintText(lines + lines)).toHaveLength(1);
     expect(lintText(lines + lines)[0]?.faults[0]).toMatchObject({ event: EVENTS.length, rule: "sequence-number" });
   });
 
-  test("are as long as large pictures at most, and take no longer in small pieces", () => {
+  test("have a maximal length, which is reached quickly even in small pieces", () => {
     const linter = new TextLinter();
     linter.take("{");
     const piece = "a".repeat(16 * 1024);
@@ -93,5 +93,5 @@ describe("lines", () => {
     }).toThrow(RangeError);
   });
 
-  test("that are no JSON are told of", () => check(`${lines}oops`, [10, "event-json"]));
+  test("that are not JSON are reported", () => check(`${lines}oops`, [10, "event-json"]));
 });

@@ -5,14 +5,14 @@ import { LineCutter } from "./line-cutter.ts";
 import { type SseFrame, SseFrames } from "./sse-frames.ts";
 import { StreamLinter, type StreamReport } from "./stream-linter.ts";
 
-/** In frames, as servers send them, or one JSON object a line, as they are kept. */
+/** Server-sent event frames, or recorded lines of one JSON object each. */
 type TextForm = "frames" | "lines";
 
-/** Judges a text that comes in pieces. Its form is told by its first character. */
+/** Checks a text that arrives in pieces. Its form is detected from its first character. */
 export class TextLinter {
   #form: TextForm | null = null;
   readonly #dialect: Dialect;
-  /** What came before the form was known. */
+  /** White space before the form is known. */
   #blank = "";
   readonly #lines = new LineCutter();
   #linter: StreamLinter | null = null;
@@ -25,12 +25,12 @@ export class TextLinter {
     this.#dialect = dialect;
   }
 
-  /** What is wrong around the stream, such as its content type. */
+  /** Reports a fault outside the events, such as a wrong content type. */
   report(...[rule, says]: Parameters<StreamLinter["report"]>): void {
     this.#current().report(rule, says);
   }
 
-  /** Throws a RangeError where a frame or a line is longer than this holds. */
+  /** Takes the next piece. Throws a RangeError if a frame or line is too long. */
   take(piece: string): void {
     const text = this.#form === null ? this.#blank + piece : piece;
     if (this.#form === null) {
@@ -42,11 +42,11 @@ export class TextLinter {
     else for (const line of this.#lines.take(text)) this.#takeLine(line);
   }
 
-  /** The streams of the text, one after the other. Call this once, after the last piece. */
+  /** Reports on each stream of the text. Call this once, after the last piece. */
   end(): readonly StreamReport[] {
     if (this.#form === "lines") this.#takeLine(this.#lines.rest);
     const rest = this.#frames.rest;
-    if (rest !== "") this.report("frame-whole", `${JSON.stringify(rest.slice(0, 80))} is no whole frame`);
+    if (rest !== "") this.report("frame-whole", `${JSON.stringify(rest.slice(0, 80))} is not a whole frame`);
     this.#reports.push(this.#current().end());
     return this.#reports;
   }
@@ -60,17 +60,17 @@ export class TextLinter {
     for (const [rule, says] of faults) this.report(rule, says);
     if (data === null) return;
     if (data.trim() === "[DONE]") {
-      this.report("no-done-mark", "[DONE] is no event");
+      this.report("no-done-mark", "[DONE] is not an event");
       return;
     }
     const event = jsonOrText(data);
     const type = isRecord(event) ? event["type"] : undefined;
     if (typeof type === "string" && type !== name)
-      this.report("frame-name", `the event line says ${JSON.stringify(name)}, and the type is ${JSON.stringify(type)}`);
+      this.report("frame-name", `the event line says ${JSON.stringify(name)}, but the type is ${JSON.stringify(type)}`);
     this.#current().take(event);
   }
 
-  /** A kept text may hold several streams; each begins with the number 0 and a response of its own. */
+  /** Recorded lines may hold several streams. Each begins with number 0 and a new response id. */
   #takeLine(line: string): void {
     if (line.trim() === "") return;
     const event = jsonOrText(line);
@@ -88,7 +88,7 @@ export class TextLinter {
   }
 }
 
-/** Judges a whole text. */
+/** Checks a whole text. */
 export function lintText(text: string, dialect: Dialect = "reference"): readonly StreamReport[] {
   const linter = new TextLinter(dialect);
   linter.take(text);

@@ -1,20 +1,20 @@
 import type { RuleName } from "./rules.ts";
 import type { SampleEvent } from "./sample-streams.fixture.ts";
 
-/** A stream that was right, and is not any more. */
+/** A stream that is no longer legal after one change. */
 export interface Mutation {
   readonly title: string;
   readonly events: readonly SampleEvent[];
-  /** The first event that may be told of. */
+  /** The first fault is at this event or a later one. */
   readonly at: number;
-  /** The first rule that is told of is one of these. */
+  /** The first fault breaks one of these rules. */
   readonly rules: readonly RuleName[];
 }
 
 /**
- * Every event dropped, doubled and exchanged with the next, the others numbered anew; and every event with a wrong
- * number, wrong ids, wrong places, wrong texts and missing members. Of long runs of deltas only the ends. What stays a
- * right stream is left out.
+ * Mutations of a legal stream: each event dropped, doubled or exchanged with the next, and the rest renumbered; and
+ * each event with a wrong number, id, index or text, or a missing member. Of a run of equal types only the first and
+ * last are changed. Mutations that stay legal are left out.
  */
 export function mutationsOf(events: readonly SampleEvent[]): readonly Mutation[] {
   const places = events.flatMap((event, at) =>
@@ -50,7 +50,7 @@ function dropped(events: readonly SampleEvent[], at: number): Mutation[] {
   ];
 }
 
-/** A response of the background may fail, or be cancelled, before it is in progress. */
+/** A background response may fail or be cancelled before it is in progress. */
 function isFailureWhileQueued(events: readonly SampleEvent[], at: number): boolean {
   const [before, { type }, next] = [events[at - 1], eventAt(events, at), events[at + 1]];
   return (
@@ -60,13 +60,13 @@ function isFailureWhileQueued(events: readonly SampleEvent[], at: number): boole
   );
 }
 
-/** An approval makes the reference say it twice. */
+/** After an approval, the reference sends this event twice. */
 function isRepeated(events: readonly SampleEvent[], at: number): boolean {
   const { type, item_id: id } = eventAt(events, at);
   return events.filter((event) => event.type === type && event["item_id"] === id).length > 1;
 }
 
-/** The grammar lets these be missing. */
+/** Events that the grammar makes optional. */
 const OPTIONAL: ReadonlySet<string> = new Set([
   "keepalive",
   "response.custom_tool_call_input.done",
@@ -184,7 +184,7 @@ function altered(events: readonly SampleEvent[], at: number): Mutation[] {
       "done-part",
     ),
   ];
-  return mutations.filter(({ events: all }) => isMeant(event, eventAt(all, at), has));
+  return mutations.filter(({ events: all }) => isRelevant(event, eventAt(all, at), has));
 }
 
 const INDEXES = [
@@ -196,8 +196,8 @@ const INDEXES = [
 ] as const;
 const WHOLES = ["text", "refusal", "arguments", "input", "code", "diff", "command"] as const;
 
-/** Leaves out what changes a member that the event never had, and what no rule is about. */
-function isMeant(before: SampleEvent, after: SampleEvent, has: (member: string) => boolean): boolean {
+/** Whether a mutation changes a member that the event has and that a rule is about. */
+function isRelevant(before: SampleEvent, after: SampleEvent, has: (member: string) => boolean): boolean {
   const members = Object.keys(after).filter((member) => after[member] !== before[member]);
   if (members.includes("error")) return before.type !== "error";
   if (members.includes("delta") && (typeof before["delta"] !== "string" || SOUND_DELTA.test(before.type))) return false;

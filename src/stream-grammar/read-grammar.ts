@@ -5,9 +5,9 @@ import { choice, END, type Expression, sequence } from "./expression.ts";
 export type Grammar = ReadonlyMap<string, Expression>;
 
 /**
- * Reads lines `name = expression`, which may go on in indented lines. An expression is made of names of events and of
- * definitions that came before, `a b` one after the other, `a | b` one of them, `a*` any number, `a+` at least one,
- * `[a]` perhaps, and parentheses.
+ * Reads lines `name = expression`; indented lines continue the line before. An expression has names of events and of
+ * earlier definitions, `a b` for a sequence, `a | b` for a choice, `a*` for any number, `a+` for at least one, `[a]`
+ * for an optional part, and parentheses.
  */
 export function readGrammar(text: string, known: Grammar = new Map()): Grammar {
   const grammar = new Map<string, Expression>();
@@ -36,7 +36,7 @@ class ExpressionReader {
 
   readWhole(): Expression {
     const whole = this.#readChoice();
-    assert(this.#at === this.#words.length, `a grammar has no '${this.#words[this.#at]}' out of place`);
+    assert(this.#at === this.#words.length, `a grammar has an unexpected '${this.#words[this.#at]}'`);
     return whole;
   }
 
@@ -63,13 +63,13 @@ class ExpressionReader {
     if (this.#takes("(")) return this.#readUntil(")");
     if (this.#takes("[")) return choice([this.#readUntil("]"), END]);
     const name = this.#words[this.#at++] ?? "";
-    assert(/^\w/.test(name), `a grammar has a name in the place of '${name}'`);
+    assert(/^\w/.test(name), `a grammar needs a name instead of '${name}'`);
     return this.#definition(name) ?? { kind: "event", name };
   }
 
   #readUntil(closing: string): Expression {
     const inner = this.#readChoice();
-    assert(this.#takes(closing), `a grammar closes what it opens: '${closing}' is missing`);
+    assert(this.#takes(closing), `a grammar lacks a closing '${closing}'`);
     return inner;
   }
 

@@ -2,21 +2,21 @@ import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../base/json/records.ts";
 
 /**
- * Whether two values of JSON say the same, apart from what the reference makes anew each time: ciphertexts, and
+ * Whether two JSON values are equal, ignoring members that the reference makes anew each time: encrypted contents and
  * fingerprints of programs.
  */
 export function isSameJson(one: unknown, other: unknown): boolean {
-  return isDeepStrictEqual(settled(one), settled(other));
+  return isDeepStrictEqual(withoutVolatile(one), withoutVolatile(other));
 }
 
 /** The value without the members that change. */
-function settled(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(settled);
+function withoutVolatile(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutVolatile);
   if (!isRecord(value)) return value;
-  const members = Object.entries(value).filter(([name]) => !changes(name, value["type"]));
-  return Object.fromEntries(members.map(([name, member]) => [name, settled(member)]));
+  const members = Object.entries(value).filter(([name]) => !isVolatile(name, value["type"]));
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutVolatile(member)]));
 }
 
-function changes(member: string, type: unknown): boolean {
+function isVolatile(member: string, type: unknown): boolean {
   return member === "encrypted_content" || (member === "fingerprint" && type === "program");
 }

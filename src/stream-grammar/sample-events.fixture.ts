@@ -1,7 +1,7 @@
 export type SampleEvent = Readonly<Record<string, unknown>> & { readonly type: string };
 
 export type Members = Readonly<Record<string, unknown>>;
-/** An event about the inside of an item, without `response.`, its id and its place. */
+/** An event about an item's contents, without `response.`, item id and output index. */
 export type Inner = readonly [name: string, members?: Members];
 
 export interface SampleItem {
@@ -11,7 +11,7 @@ export interface SampleItem {
   readonly done: Members;
 }
 
-/** Its id is made of its type and of the `id` in what is added. */
+/** Makes an item. Its id consists of its type and the `id` of `added`. */
 export function item(type: string, added: Members, inner: readonly Inner[] = [], done: Members = {}): SampleItem {
   const number = typeof added["id"] === "number" ? added["id"] : 1;
   const id = `${type}_${number}`;
@@ -25,7 +25,7 @@ interface Frame {
   readonly sound?: boolean;
 }
 
-/** A whole stream, its events numbered. */
+/** A whole stream with numbered events. */
 export function stream(
   items: readonly SampleItem[],
   { background = false, end = "completed", sound = false }: Frame = {},

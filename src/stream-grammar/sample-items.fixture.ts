@@ -89,7 +89,7 @@ export function openReasoning(): SampleItem {
   );
 }
 
-/** An item whose one text is told in two deltas. */
+/** An item with a single text, sent in two deltas. */
 export function textual(type: string, family: string, member: string, others: Members = {}): SampleItem {
   return item(
     type,
@@ -106,7 +106,7 @@ export function textual(type: string, family: string, member: string, others: Me
 export const functionCall = (id: number): SampleItem =>
   textual("function_call", "function_call_arguments", "arguments", { id, call_id: `call_${id}`, name: "f" });
 
-/** A tool that only tells how far it is. */
+/** An item of a tool that reports only its progress. */
 export const steps = (type: string, names: readonly string[], done: Members = {}): SampleItem =>
   item(
     type,

@@ -18,7 +18,7 @@ import {
 
 export type { SampleEvent } from "./sample-events.fixture.ts";
 
-/** A legal stream of each kind of output. */
+/** One legal stream for each kind of output. */
 export const SAMPLE_STREAMS: Readonly<Record<string, readonly SampleEvent[]>> = {
   "a text": stream([message(1, ["Hel", "lo"])]),
   "a text without a word": stream([message(1, [])]),

@@ -17,11 +17,11 @@ function check(
   expect(report.notes).toEqual([]);
 }
 
-test("there is nothing to say where each of three lists is done", () => {
+test("three lists with a done event each are legal", () => {
   check([...LISTED, ...done, ...message], 4);
 });
 
-test.each([0, 1, 2])("one done event, of the list at %i, for three lists is a note and breaks no rule", (place) => {
+test.each([0, 1, 2])("one done event for three lists, that of the list at %i, gives a note and no fault", (place) => {
   for (const after of [[], message]) {
     const events = streamOfLists([...LISTED, ofList("output_item.done", place), ...after], after.length === 0 ? 3 : 4);
     const { faults, notes } = lintEvents(events);
@@ -31,7 +31,7 @@ test.each([0, 1, 2])("one done event, of the list at %i, for three lists is a no
   }
 });
 
-test("a rule is broken where none of three lists is done, or one is missing", () => {
+test("three lists without a done event, or with only two, are a fault", () => {
   check(
     [...LISTED, ...message],
     4,
@@ -43,17 +43,17 @@ test("a rule is broken where none of three lists is done, or one is missing", ()
   check([...LISTED, ...done.slice(1), ...message], 4, [13, "one-item-at-a-time"], [20, "item-ends"]);
 });
 
-test("a list that is done after the next item was added breaks a rule", () => {
+test("a list that is done after the next item was added is a fault", () => {
   const late = [...done.slice(0, 1), ...message, ...done.slice(1)];
   check([...LISTED, ...late], 4, [19, "one-item-at-a-time"], [20, "one-item-at-a-time"]);
 });
 
-test("the done event of one list does not stand for others where one is not completed", () => {
+test("the done event of one list does not stand for another that is not completed", () => {
   const two = [...begun, ...completed.slice(0, 2), ...done.slice(0, 1)];
   check([...two, ...message], 4, [11, "one-item-at-a-time"], [18, "item-ends"], [18, "item-ends"]);
 });
 
-test("the done event of one list does not stand for another that was begun later", () => {
+test("the done event of one list does not stand for another that began later", () => {
   const first = [...begun.slice(0, 2), ...completed.slice(0, 1), ...done.slice(0, 1)];
   check([...first, ...begun.slice(2, 4), ...completed.slice(1, 2)], 2, [9, "item-ends"]);
 });

@@ -1,25 +1,25 @@
 import { LineCutter } from "./line-cutter.ts";
 import type { RuleName } from "./rules.ts";
 
-/** What stands between two blank lines. */
+/** The lines between two blank lines. */
 export interface SseFrame {
   readonly name: string | null;
-  /** Null in a frame of comments. */
+  /** Null if the frame has only comments. */
   readonly data: string | null;
   readonly faults: readonly (readonly [RuleName, string])[];
 }
 
-/** A frame of the reference has three. */
+/** Maximal lines of a frame. The reference's frames have three. */
 const LINES_MAX = 10_000;
 const BYTE_ORDER_MARK = "\uFEFF";
 
-/** Cuts server-sent events, and keeps what parsers of them forgive. */
+/** Splits server-sent events, and reports faults that usual parsers tolerate. */
 export class SseFrames {
   readonly #cutter = new LineCutter();
   #lines: string[] = [];
   #isFirst = true;
 
-  /** The frames that are whole now. Throws a RangeError where one is longer than this holds. */
+  /** Returns the frames that are now complete. Throws a RangeError if a frame is too long. */
   take(piece: string): readonly SseFrame[] {
     const frames: SseFrame[] = [];
     for (const line of this.#cutter.take(piece)) {
@@ -34,7 +34,7 @@ export class SseFrames {
     return frames;
   }
 
-  /** What was sent of a frame that has not ended. */
+  /** The part of an unfinished frame. */
   get rest(): string {
     return [...this.#lines, this.#cutter.rest].join("\n");
   }

@@ -14,7 +14,7 @@ test.each(SAMPLES)("%s is legal", (_, events) => {
   expect(lintEvents(events)).toEqual({ responseId: "resp_1", events: events.length, ...nothing });
 });
 
-test.each(SAMPLES)("the broken rule and its event are named in each mutation of %s", (_, events) => {
+test.each(SAMPLES)("each mutation of %s is reported with its rule and event", (_, events) => {
   const { tried, misjudged } = misjudgedMutations(events);
   expect(misjudged).toEqual([]);
   expect(tried).toBeGreaterThan(25);
@@ -32,7 +32,7 @@ describe("the grammar", () => {
   });
 });
 
-/** Rules that the systematic mutations do not reach, and what is legal besides the samples. */
+/** Rules that the systematic mutations do not test, and further legal streams. */
 describe("a stream", () => {
   const sample = (name: string): readonly SampleEvent[] => SAMPLE_STREAMS[name] ?? [];
   const check = (
@@ -44,13 +44,13 @@ describe("a stream", () => {
   const numbered = (events: readonly SampleEvent[]): SampleEvent[] =>
     events.map((event, index) => ({ ...event, sequence_number: index }));
 
-  test("of no events has no ending", () => check([], [0, "one-ending"]));
+  test("without events lacks an ending", () => check([], [0, "one-ending"]));
 
-  test("whose events are no objects is told so", () => {
+  test("has only objects with a type as events", () => {
     check(["text", null, { no: "type" }], [0, "event-json"], [1, "event-json"], [2, "event-json"], [3, "one-ending"]);
   });
 
-  test("may be kept open by events that take a number, or do not, but not before it has begun", () => {
+  test("may hold keep-alives with or without a number of their own, but not before its first event", () => {
     const events = sample("a text");
     const keepAlive = { type: "keepalive" };
     check(numbered(events.toSpliced(4, 0, keepAlive)));
@@ -58,7 +58,7 @@ describe("a stream", () => {
     check(numbered(events.toSpliced(0, 0, keepAlive)), [0, "stream-order"]);
   });
 
-  test("may show another fingerprint of a program each time, and nothing else that is another", () => {
+  test("may change the fingerprint of a program, but nothing else", () => {
     const events = sample("a program");
     const last = events.at(-1);
     const shown = (item: object): unknown[] => {
@@ -72,7 +72,7 @@ describe("a stream", () => {
     expect(fault).toMatchObject({ rule: "final-output", says: expect.stringContaining("'code' is \"2\"") });
   });
 
-  test("lists tools of several MCP servers at the same time", () => {
+  test("may list the tools of several MCP servers at the same time", () => {
     const events = sample("MCP tools that are listed and called");
     const [created, started, added, progress, completed, done] = events;
     if (!created || !started || !added || !progress || !completed || !done) throw new Error("the sample is too short");
@@ -88,20 +88,20 @@ describe("a stream", () => {
     check(numbered([created, started, ...both, ended]));
   });
 
-  test("of an approved MCP call tells twice that it is in progress", () => {
+  test("may report an approved MCP call as in progress twice", () => {
     const events = sample("an MCP call that fails");
     const at = events.findIndex(({ type }) => type === "response.mcp_call.in_progress");
     check(numbered(events.toSpliced(at + 3, 0, events[at] ?? { type: "" })));
   });
 
-  test("does not add items before the last is done", () => {
+  test("must not add an item before the last is done", () => {
     const events = sample("parallel calls");
     const [at, next] = events.flatMap(({ type }, index) => (type === "response.output_item.added" ? [index] : []));
     const added = events[next ?? 0] ?? { type: "" };
     check(numbered(events.toSpliced(next ?? 0, 1).toSpliced((at ?? 0) + 1, 0, added)), [3, "one-item-at-a-time"]);
   });
 
-  test("keeps the ids of calls apart, and as they were", () => {
+  test("must have call ids that are unique and do not change", () => {
     const events = sample("parallel calls");
     const item = (index: number, members: object): SampleEvent[] =>
       events.map((event, at) => (at === index ? { ...event, item: { ...Object(event["item"]), ...members } } : event));
@@ -113,7 +113,7 @@ describe("a stream", () => {
     check(item(2, { type: "new_call" }), [2, "item-type"], [6, "done-item"]);
   });
 
-  test("has one item in the final output for each that was told", () => {
+  test("must have exactly the streamed items in its final output", () => {
     const events = sample("a text");
     const last = events.at(-1);
     const ended = (members: object): unknown[] =>
@@ -128,13 +128,13 @@ describe("a stream", () => {
     check([...events, { ...events[4], sequence_number: 10 }], [10, "nothing-after-ending"]);
   });
 
-  test("begins with snapshots that say nothing yet", () => {
+  test("must begin with snapshots without output and usage", () => {
     const [created, ...others] = sample("a text");
     const response = { ...Object(created?.["response"]), output: [{}], usage: {} };
     check([{ ...created, response }, ...others], [0, "first-snapshot"], [0, "first-snapshot"]);
   });
 
-  test("that fails says why, in a member of its own", () => {
+  test("that fails must give the error in a member error", () => {
     const events = sample("a failure");
     const flat = { type: "error", sequence_number: 2, code: "server_error", message: "Broke.", param: null };
     check(events.with(2, flat), [2, "event-members"]);
@@ -146,21 +146,21 @@ describe("a stream", () => {
     );
   });
 
-  test("of a response that is cancelled before it started is legal", () => {
+  test("may end as cancelled before it is in progress", () => {
     const [created, queued, , ...others] = sample("a cancelled response");
     const last = others.at(-1);
     const ended = { type: "", ...last, response: { ...Object(last?.["response"]), output: [] } };
     check(numbered([created ?? ended, queued ?? ended, ended]));
   });
 
-  test("that is wrong from end to end tells of the first faults only", () => {
+  test("has a report of at most 200 faults", () => {
     const { faults, faultsLeftOut } = lintEvents(Array.from({ length: 300 }, () => "wrong"));
     expect([faults.length, faultsLeftOut]).toEqual([200, 101]);
   });
 });
 
 describe("the extension dialect", () => {
-  const told = (name: string): SampleEvent[] =>
+  const renamed = (name: string): SampleEvent[] =>
     (SAMPLE_STREAMS[name] ?? []).map((event): SampleEvent => {
       const type = event.type
         .replace(
@@ -176,14 +176,14 @@ describe("the extension dialect", () => {
   test.each(["a function call", "a custom tool call", "an MCP call that fails", "a spoken answer", "a failure"])(
     "renames events of %s",
     (name) => {
-      expect(lintEvents(told(name), "extension").faults).toEqual([]);
-      expect(lintEvents(told(name)).faults[0]?.rule).toBe("known-type");
+      expect(lintEvents(renamed(name), "extension").faults).toEqual([]);
+      expect(lintEvents(renamed(name)).faults[0]?.rule).toBe("known-type");
       expect(lintEvents(SAMPLE_STREAMS[name] ?? [], "extension").faults[0]?.rule).toBe("known-type");
     },
   );
 });
 
-/** Does not compile when the contract has another. */
+/** Does not compile if the contract has other event types. */
 const CONTRACT_EVENTS = {
   "response.created": true,
   "response.queued": true,

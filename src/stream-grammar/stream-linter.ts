@@ -1,24 +1,24 @@
 import { isRecord } from "../base/json/records.ts";
-import { canonical, type Dialect } from "./dialect.ts";
+import { type Dialect, toReferenceEvent } from "./dialect.ts";
 import { findMemberFaults, isAboutItem, nameOfType } from "./event-members.ts";
 import { SOUND_GRAMMAR, STREAM_GRAMMAR } from "./grammar.ts";
 import { Items } from "./items.ts";
-import { Order } from "./order.ts";
+import { OrderChecker } from "./order-checker.ts";
 import type { Note, NoteName, Report, RuleName } from "./rules.ts";
 import { quoted } from "./texts.ts";
 import { textOf } from "./values.ts";
 
-/** A broken rule, and where. */
+/** A broken rule and its event. */
 export interface StreamFault {
   readonly rule: RuleName;
-  /** The place of the event in its stream, from 0, which is also its sequence number where those are right. */
+  /** The index of the event in its stream, from 0. Equals the sequence number if those are correct. */
   readonly event: number;
-  /** Null where there is no event, or one without a type. */
+  /** Null if there is no event or it has no type. */
   readonly type: string | null;
   readonly says: string;
 }
 
-/** Something remarkable that breaks no rule, and where. */
+/** A deviation that breaks no rule, and its event. */
 export interface StreamNote {
   readonly note: NoteName;
   readonly event: number;
@@ -26,11 +26,11 @@ export interface StreamNote {
   readonly says: string;
 }
 
-/** What was found in one stream. */
+/** The result for one stream. */
 export interface StreamReport {
   readonly responseId: string | null;
   readonly events: number;
-  /** Those that came first; a stream that is wrong from end to end has more. */
+  /** The first faults, at most 200. */
   readonly faults: readonly StreamFault[];
   readonly faultsLeftOut: number;
   readonly notes: readonly StreamNote[];
@@ -50,19 +50,19 @@ const LIFECYCLE: ReadonlySet<string> = new Set([
 ]);
 const ENDINGS: ReadonlySet<string> = new Set(["completed", "incomplete", "failed"]);
 
-/** Judges one stream, event after event. */
+/** Checks one stream, event by event. */
 export class StreamLinter {
   readonly #faults: StreamFault[] = [];
   readonly #notes: StreamNote[] = [];
-  readonly #order = new Order(STREAM_GRAMMAR.get("stream"), "stream-order");
-  readonly #sound = new Order(SOUND_GRAMMAR.get("sound"), "sound-order");
+  readonly #order = new OrderChecker(STREAM_GRAMMAR.get("stream"), "stream-order");
+  readonly #sound = new OrderChecker(SOUND_GRAMMAR.get("sound"), "sound-order");
   readonly #items = new Items();
   #hasSound = false;
   #events = 0;
   #faultsLeftOut = 0;
   #type: string | null = null;
   #nextNumber = 0;
-  /** A keep-alive may have a number of its own, or the one of the event that comes next. */
+  /** A keep-alive may have its own number or share that of the next event. */
   #mayRepeatNumber = false;
   #responseId: string | null = null;
   #hasEnded = false;
@@ -72,7 +72,7 @@ export class StreamLinter {
     this.#dialect = dialect;
   }
 
-  /** Tells of a broken rule at the event that comes next. */
+  /** Reports a broken rule at the current event, or at the next one between events. */
   readonly report: Report = (rule, says) => {
     if (this.#faults.length >= FAULTS_MAX) this.#faultsLeftOut++;
     else this.#faults.push({ rule, event: this.#events, type: this.#type, says });
@@ -82,12 +82,12 @@ export class StreamLinter {
     if (this.#notes.length < NOTES_MAX) this.#notes.push({ note, event: this.#events, type: this.#type, says });
   };
 
-  /** One event, as its JSON was read. */
+  /** Takes one event, as parsed JSON. */
   take(event: unknown): void {
     this.#type = isRecord(event) && typeof event["type"] === "string" ? event["type"] : null;
-    if (isRecord(event) && this.#type !== null) this.#judgeNamed(this.#type, event);
+    if (isRecord(event) && this.#type !== null) this.#checkTyped(this.#type, event);
     else {
-      this.report("event-json", `${quoted(event)} is no object with a type`);
+      this.report("event-json", `${quoted(event)} is not an object with a type`);
       this.#nextNumber++;
     }
     this.#type = null;
@@ -106,35 +106,35 @@ export class StreamLinter {
     };
   }
 
-  #judgeNamed(type: string, event: Members): void {
+  #checkTyped(type: string, event: Members): void {
     const itemType = this.#items.typeAt(event["output_index"]);
-    const known = this.#dialect === "reference" ? event : canonical(type, event, itemType);
+    const known = this.#dialect === "reference" ? event : toReferenceEvent(type, event, itemType);
     if (known === null) {
       this.#checkNumber(event, false);
       this.report("known-type", `the extension dialect has no ${type} here`);
-    } else this.#judge(textOf(known["type"]), known);
+    } else this.#checkEvent(textOf(known["type"]), known);
   }
 
-  #judge(type: string, event: Members): void {
+  #checkEvent(type: string, event: Members): void {
     const name = nameOfType(type);
     this.#checkNumber(event, name === "keepalive");
     if (name !== null && name !== "error" && Object.hasOwn(event, "error"))
       this.report("error-member", `'error' is a member of ${type}`);
-    if (name === null) this.report("known-type", `'${type}' is no type of events`);
-    else if (this.#hasEnded) this.#judgeLate(type, name);
+    if (name === null) this.report("known-type", `'${type}' is not an event type`);
+    else if (this.#hasEnded) this.#checkLate(type, name);
     else {
       for (const fault of findMemberFaults(name, event)) this.report("event-members", fault);
       this.#checkStreamOrder(name, event);
-      this.#judgeContents(name, event);
+      this.#checkContents(name, event);
     }
   }
 
-  #judgeLate(type: string, name: string): void {
+  #checkLate(type: string, name: string): void {
     if (ENDINGS.has(name)) this.report("one-ending", `${type} comes after the response has ended`);
     else this.report("nothing-after-ending", `${type} comes after the response has ended`);
   }
 
-  #judgeContents(name: string, event: Members): void {
+  #checkContents(name: string, event: Members): void {
     if (LIFECYCLE.has(name)) this.#checkSnapshot(name, isRecord(event["response"]) ? event["response"] : {});
     else if (isAboutItem(name)) this.#items.take(name, event, this.report);
     else if (name.startsWith("audio.")) {
@@ -147,7 +147,7 @@ export class StreamLinter {
     const number = event["sequence_number"];
     const isRepeated = this.#mayRepeatNumber && number === this.#nextNumber - 1;
     if (number !== this.#nextNumber && !isRepeated)
-      this.report("sequence-number", `'sequence_number' is ${quoted(number)} where ${this.#nextNumber} is due`);
+      this.report("sequence-number", `'sequence_number' is ${quoted(number)}, but should be ${this.#nextNumber}`);
     this.#mayRepeatNumber = isKeepAlive;
     this.#nextNumber = (typeof number === "number" ? number : this.#nextNumber) + 1;
   }
@@ -164,13 +164,13 @@ export class StreamLinter {
     const { id, output, usage } = response;
     if (typeof id !== "string" || id === "") this.report("response-id", `'response.id' is ${quoted(id)}`);
     else if (this.#responseId !== null && id !== this.#responseId)
-      this.report("response-id", `'response.id' is ${quoted(id)}, and was ${quoted(this.#responseId)}`);
+      this.report("response-id", `'response.id' is ${quoted(id)}, but was ${quoted(this.#responseId)}`);
     else this.#responseId = id;
     if (ENDINGS.has(name)) {
       this.#hasEnded = true;
       this.#items.checkEnded(this.report, this.#note);
       this.#items.checkOutput(output, this.report);
-      if (this.#hasSound && this.#sound.isUnfinished) this.report("sound-order", "the sound has not ended");
+      if (this.#hasSound && this.#sound.isUnfinished) this.report("sound-order", "the audio has not ended");
     } else {
       if (!Array.isArray(output) || output.length > 0) this.report("first-snapshot", "'response.output' is not []");
       if (usage !== null) this.report("first-snapshot", "'response.usage' is not null");
@@ -183,7 +183,7 @@ export class StreamLinter {
   }
 }
 
-/** Judges the events of one stream. */
+/** Checks the events of one stream. */
 export function lintEvents(events: Iterable<unknown>, dialect: Dialect = "reference"): StreamReport {
   const linter = new StreamLinter(dialect);
   for (const event of events) linter.take(event);

@@ -1,12 +1,12 @@
 import { isRecord } from "../base/json/records.ts";
 
-/** A text that is told in deltas, and then as a whole. */
+/** A text that is sent in deltas and then as a whole. */
 export interface TextFamily {
-  /** Its events are `NAME.delta` and `NAME.done`, and that of a command is `NAME.added`. */
+  /** Its events are `NAME.delta` and `NAME.done`; a command also has `NAME.added`. */
   readonly name: string;
-  /** The member of the done event that is the whole text. */
+  /** The member of the done event that holds the whole text. */
   readonly whole: string;
-  /** Where the text stands in its item; `#` is the index. */
+  /** The path of the text in its item; `#` is the index. */
   readonly path: string;
 }
 
@@ -25,7 +25,7 @@ const FAMILIES: readonly TextFamily[] = [
 
 const BY_NAME: ReadonlyMap<string, TextFamily> = new Map(FAMILIES.map((family) => [family.name, family]));
 
-/** What stands in an item of each type before the first delta, by path. */
+/** The paths in each item type that must be empty before the first delta. */
 const EMPTY_AT_FIRST: ReadonlyMap<unknown, readonly string[]> = new Map([
   ["message", ["content"]],
   ["reasoning", ["content", "summary"]],
@@ -41,7 +41,7 @@ export function familyOf(eventName: string): TextFamily | null {
   return BY_NAME.get(eventName.replace(/\.(added|delta|done)$/, "")) ?? null;
 }
 
-/** The paths of what an item that was just added holds already, though deltas will tell it. */
+/** The paths that must be empty in an item that was just added, but are not. */
 export function filledPaths(item: Readonly<Record<string, unknown>>): readonly string[] {
   const paths = EMPTY_AT_FIRST.get(item["type"]) ?? [];
   return paths.filter((path) => {
@@ -50,7 +50,7 @@ export function filledPaths(item: Readonly<Record<string, unknown>>): readonly s
   });
 }
 
-/** What stands at a path such as `content.0.text`. */
+/** The value at a path such as `content.0.text`. */
 export function valueAt(value: unknown, path: string): unknown {
   let at = value;
   for (const step of path.split(".")) {
@@ -61,7 +61,7 @@ export function valueAt(value: unknown, path: string): unknown {
   return at;
 }
 
-/** A text as a fault shows it. */
+/** A value as faults show it: as JSON, cut to 80 characters. */
 export function quoted(value: unknown): string {
   const text = JSON.stringify(value) ?? "nothing";
   return text.length <= QUOTE_CHARACTERS_MAX ? text : `${text.slice(0, QUOTE_CHARACTERS_MAX)}…`;

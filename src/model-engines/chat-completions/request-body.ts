@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { writeJsonBytes } from "../../base/json/write-json.ts";
 
-/** A JSON body as undici takes it, and the headers that tell of it. A large one is never joined to one piece. */
+/** Encodes a JSON body for undici, with its headers. A large body is sent in pieces, without joining them. */
 export async function requestBody(value: object) {
   const parts = await writeJsonBytes(value);
   const [first] = parts;

@@ -3,34 +3,34 @@ import { typeOfName } from "./event-members.ts";
 import { after, type Expression, mayEnd, NOTHING, nextNames } from "./expression.ts";
 import type { Report, RuleName } from "./rules.ts";
 
-/** Where a sequence of events stands in its grammar. Once it has gone wrong, it judges no more. */
-export class Order {
+/** Checks a sequence of events against its grammar. Reports only the first fault. */
+export class OrderChecker {
   #rest: Expression;
-  #isLost = false;
+  #hasFailed = false;
   readonly #rule: RuleName;
 
   constructor(start: Expression | undefined, rule: RuleName) {
-    assert(start !== undefined, "an order has its grammar");
+    assert(start !== undefined, "the grammar must define the sequence");
     this.#rest = start;
     this.#rule = rule;
   }
 
   take(name: string, report: Report): void {
-    if (this.#isLost) return;
+    if (this.#hasFailed) return;
     const rest = after(this.#rest, name);
     if (rest === NOTHING) {
-      this.#isLost = true;
-      report(this.#rule, `${shown(name)} comes where ${this.#expected()} is due`);
+      this.#hasFailed = true;
+      report(this.#rule, `${shown(name)} comes instead of ${this.#expected()}`);
     } else this.#rest = rest;
   }
 
   mayTake(name: string): boolean {
-    return !this.#isLost && after(this.#rest, name) !== NOTHING;
+    return !this.#hasFailed && after(this.#rest, name) !== NOTHING;
   }
 
-  /** Whether something is still due. */
+  /** Whether the sequence may not end here. */
   get isUnfinished(): boolean {
-    return !this.#isLost && !mayEnd(this.#rest);
+    return !this.#hasFailed && !mayEnd(this.#rest);
   }
 
   #expected(): string {
