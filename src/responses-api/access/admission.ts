@@ -1,5 +1,5 @@
 import { assert } from "../../base/assert.ts";
-import { type RefusedTaking, rateLimitBelowRequest, rateLimitReached } from "../errors/rate-limit-errors.ts";
+import { type RateLimitRefusal, rateLimitBelowRequest, rateLimitReached } from "../errors/rate-limit-errors.ts";
 import type { RateBucket, RateLimiter, RateStanding, RateTaking } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
 import type { Principal } from "./authenticate.ts";
@@ -70,7 +70,7 @@ export class Admission {
     if (taking !== null && usedTokens !== null) taking.correct(usedTokens);
   }
 
-  #refused(bucket: RateBucket, requested: number): RefusedTaking {
+  #refused(bucket: RateBucket, requested: number): RateLimitRefusal {
     const { organization } = this.#principal.owner;
     return { bucket, organization, standing: this.#standing[bucket], requested, headers: this.headers };
   }

@@ -1,7 +1,7 @@
 import { fieldLedger, type LedgerEntry } from "../../../generated/responses-api/field-ledger.ts";
 import type { CreateResponseRequest, InputItem } from "../../../generated/responses-api/types.ts";
 import { isRecord } from "../../base/json/records.ts";
-import { noSuchModel } from "../errors/model-errors.ts";
+import { modelInBodyNotFound } from "../errors/model-errors.ts";
 import { backgroundWithoutStore, unsupportedParameter } from "../errors/parameter-errors.ts";
 
 /** The model engines that have a column in the field ledger. */
@@ -32,7 +32,7 @@ export function checkBackground(request: CreateResponseRequest): void {
 
 /** Refuses an empty name, for which some model servers would use any model. The engine checks all other names. */
 export function checkModelName(model: string | null | undefined): void {
-  if (model?.trim() === "") throw noSuchModel(model);
+  if (model?.trim() === "") throw modelInBodyNotFound(model);
 }
 
 function isRefused(entry: LedgerEntry, engine: EngineKind): boolean {

@@ -13,7 +13,7 @@ import {
 } from "../errors/parameter-errors.ts";
 import { bodyNotAnObject } from "../errors/request-errors.ts";
 import { sizeError } from "./limit-error.ts";
-import { gotWords, validationError } from "./validation-error.ts";
+import { typeWords, validationError } from "./validation-error.ts";
 
 /** Members of the Chat Completions API, and their names in this API. */
 const MOVED: ReadonlyMap<string, string> = new Map([
@@ -32,8 +32,8 @@ export function checkCreateBody(body: unknown): CreateResponseRequest {
 
 /** Like `checkCreateBody`, for a request with further members. */
 export function checkMembersOf(fields: RequestFields, body: unknown): CreateResponseRequest & Record<string, unknown> {
-  if (!isRecord(body)) throw bodyNotAnObject(gotWords(body));
-  const request = withReferences(withReferences(withoutNotes(withoutNulls(body)), "input"), "conversation");
+  if (!isRecord(body)) throw bodyNotAnObject(typeWords(body));
+  const request = withReferences(withReferences(withoutCodexMetadata(withoutNulls(body)), "input"), "conversation");
   checkPresence(body);
   checkNames(fields, body);
   checkListSizes(body);
@@ -60,16 +60,16 @@ function withoutNulls(body: Record<string, unknown>): Record<string, unknown> {
 }
 
 /** Codex adds this member to each input item. The reference accepts it and never shows it. */
-const NOTE = "internal_chat_message_metadata_passthrough";
+const CODEX_METADATA = "internal_chat_message_metadata_passthrough";
 
-function withoutNotes(body: Record<string, unknown>): Record<string, unknown> {
+function withoutCodexMetadata(body: Record<string, unknown>): Record<string, unknown> {
   const { input } = body;
-  if (!Array.isArray(input) || !input.some((item: unknown) => isRecord(item) && NOTE in item)) return body;
+  if (!Array.isArray(input) || !input.some((item: unknown) => isRecord(item) && CODEX_METADATA in item)) return body;
   return {
     ...body,
     input: input.map((item: unknown) => {
       if (!isRecord(item)) return item;
-      const { [NOTE]: _note, ...rest } = item;
+      const { [CODEX_METADATA]: _metadata, ...rest } = item;
       return rest;
     }),
   };
@@ -97,9 +97,9 @@ export function checkItemsBody<T>(body: unknown, validate: Validate<T>): T {
  * found.
  */
 export function checkContextBody<T>(body: unknown, validate: Validate<T>): T {
-  if (!isRecord(body)) throw bodyNotAnObject(gotWords(body));
+  if (!isRecord(body)) throw bodyNotAnObject(typeWords(body));
   checkListSizes(body);
-  const request = withReferences(withReferences(withoutNotes(body), "input"), "conversation");
+  const request = withReferences(withReferences(withoutCodexMetadata(body), "input"), "conversation");
   if (!validate(request)) throw validationError(validate.errors ?? [], "");
   checkExclusion(request);
   return request;
@@ -118,7 +118,8 @@ function isUntypedReference(item: unknown): item is Record<string, unknown> {
 function checkPresence(body: Record<string, unknown>): void {
   const { model } = body;
   if (model === undefined) throw missingParameter("model");
-  if (typeof model !== "string") throw invalidType("model", "a string", model === null ? "an object" : gotWords(model));
+  if (typeof model !== "string")
+    throw invalidType("model", "a string", model === null ? "an object" : typeWords(model));
   if (body["input"] === null) throw invalidType("input", "a string", "an object");
   const elsewhere = ["previous_response_id", "prompt", "conversation"].some((name) => body[name] != null);
   // A Chat Completions body has `messages` and no `input`: the hint helps more than the order of checks.

@@ -6,7 +6,7 @@ import { isRecord } from "../../base/json/records.ts";
 import { fileEmpty } from "../errors/file-errors.ts";
 import { invalidType, missingParameter, unknownParameter } from "../errors/parameter-errors.ts";
 import { sizeError } from "./limit-error.ts";
-import { gotWords, validationError } from "./validation-error.ts";
+import { typeWords, validationError } from "./validation-error.ts";
 
 type FileUpload = CreateFileCall["body"];
 
@@ -25,7 +25,7 @@ export async function checkFileUpload(parts: unknown): Promise<FileUpload> {
 
 function checkedFile(file: unknown): UploadedFile {
   if (file === undefined) throw missingParameter("file");
-  if (!isUploadedFile(file)) throw invalidType("file", "a file", gotWords(file));
+  if (!isUploadedFile(file)) throw invalidType("file", "a file", typeWords(file));
   if (file.filename.length > FILENAME_CHARACTERS_MAX)
     throw sizeError("maxLength", "file.filename", FILENAME_CHARACTERS_MAX, file.filename.length);
   if (file.size === 0) throw fileEmpty();

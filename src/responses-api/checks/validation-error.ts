@@ -38,7 +38,7 @@ export function validationError(refusals: readonly SchemaRefusal[], root: string
 
 /** The deepest refusal; at equal depth, the most specific. */
 function deepest(refusals: readonly SchemaRefusal[]): SchemaRefusal {
-  const weight = (refusal: SchemaRefusal): number => depth(refusal.instancePath) * 4 + telling(refusal);
+  const weight = (refusal: SchemaRefusal): number => depth(refusal.instancePath) * 4 + specificity(refusal);
   const best = refusals.toSorted((a, b) => weight(b) - weight(a))[0];
   assert(best !== undefined, "a validator that refuses a value reports at least one error");
   return best;
@@ -48,7 +48,7 @@ function deepest(refusals: readonly SchemaRefusal[]): SchemaRefusal {
  * 0: a union, or its branch for null. 1: a wrong type. 2: a union that names what it expects (`x-expected`). 3: the
  * right type with a wrong value.
  */
-function telling(refusal: SchemaRefusal): 0 | 1 | 2 | 3 {
+function specificity(refusal: SchemaRefusal): 0 | 1 | 2 | 3 {
   switch (refusal.keyword) {
     case "if":
       return 0;
@@ -95,7 +95,7 @@ function typeError(param: string, { parentSchema, data }: SchemaRefusal): ApiErr
   if (param === "reasoning.effort" && Number.isInteger(data))
     return invalidType(param, EFFORT_OF_INTEGERS, "an integer");
   const expected = INPUT_ELEMENT.test(param) ? "an input item" : expectedWords(parentSchema);
-  return invalidType(param, expected, gotWords(data));
+  return invalidType(param, expected, typeWords(data));
 }
 
 const ROLES = ["assistant", "system", "developer", "user"];
@@ -116,7 +116,7 @@ function valueError(param: string, refusal: SchemaRefusal): ApiError {
   return invalidType(
     param,
     expectedOf(refusal.parentSchema) ?? `one of ${quotedList(values, "or")}`,
-    gotWords(refusal.data),
+    typeWords(refusal.data),
   );
 }
 
@@ -194,7 +194,7 @@ function types(schema: Record<string, unknown>): readonly string[] {
 }
 
 /** The type of a value that was sent, for error messages: "an array", "null". */
-export function gotWords(value: unknown): string {
+export function typeWords(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";
   if (typeof value === "number") return Number.isInteger(value) ? "an integer" : "a decimal";

@@ -25,7 +25,7 @@ export class AnswerItems {
   }
 
   /** Returns the event; a call gets a new id if its own is missing or already used. */
-  hear(event: ModelEvent): ModelEvent {
+  add(event: ModelEvent): ModelEvent {
     if ("text" in event && event.type !== "audio_transcript_delta") this.#characters += event.text.length;
     switch (event.type) {
       case "text_delta":

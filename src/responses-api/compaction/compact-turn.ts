@@ -35,7 +35,7 @@ export async function* compactTurn(turn: Turn, compaction: TurnCompaction): Asyn
     for (const event of batch) {
       if (event.type === "usage") usage = event.usage;
       if (event.type === "finished") held.push(event);
-      else shown.push(answer.hear(event));
+      else shown.push(answer.add(event));
     }
     if (shown.length > 0) yield shown;
   }

@@ -6,7 +6,7 @@ import { summaryRequest, takeSummary } from "../compaction/summary-turn.ts";
 import { ownerText } from "../input/resolve-input.ts";
 import type { RunTask } from "../keeping/run-task.ts";
 import type { ResponseServices } from "../services.ts";
-import { keepWindow } from "../window/keep-window.ts";
+import { fitToWindow } from "../window/fit-to-window.ts";
 
 type Turn = AsyncIterable<readonly ModelEvent[]>;
 
@@ -55,7 +55,7 @@ function withCompaction({ engine, sealer }: TurnServices, turn: Turn, task: RunT
     threshold: compaction.threshold,
     summarize: async (answer) => {
       const asked = summaryRequest({ ...request, items: [...request.items, ...answer] });
-      return takeSummary(engine, await keepWindow(engine, asked, signal), signal);
+      return takeSummary(engine, await fitToWindow(engine, asked, signal), signal);
     },
   });
 }

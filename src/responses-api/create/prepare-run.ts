@@ -7,9 +7,9 @@ import { checkAvailability, checkBackground, checkModelName } from "../checks/ch
 import { acceptedTools, checkTextFormat, checkToolChoice } from "../checks/check-tools.ts";
 import { asksForCompaction, checkCompaction, planCompaction } from "../compaction/plan-compaction.ts";
 import { summaryRequest } from "../compaction/summary-turn.ts";
-import { refused } from "../errors/model-errors.ts";
+import { rethrowModelError } from "../errors/model-errors.ts";
 import { invalidValue, jsonWordMissing, nothingToAnswer, unsupportedParameter } from "../errors/parameter-errors.ts";
-import { checkNotRepeated } from "../input/context-rules.ts";
+import { checkItemsNotRepeated } from "../input/context-rules.ts";
 import { loadHistory } from "../input/load-history.ts";
 import { resolveInput } from "../input/resolve-input.ts";
 import { shapeContext } from "../input/shape-context.ts";
@@ -17,7 +17,7 @@ import type { RunTask } from "../keeping/run-task.ts";
 import { writeTask } from "../keeping/stored-task.ts";
 import type { Speech } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
-import { keepWindow } from "../window/keep-window.ts";
+import { fitToWindow } from "../window/fit-to-window.ts";
 import { type ConversationHold, conversationIdOf, holdConversation } from "./conversation-hold.ts";
 import { firstSnapshot } from "./first-snapshot.ts";
 import { withJoinedTools } from "./joined-tools.ts";
@@ -74,14 +74,14 @@ async function prepareHeld(
   checkTextFormat(request);
   const tools = withJoinedTools(accepted, { context, places });
   checkToolChoice(request, tools);
-  if (request.conversation != null) checkNotRepeated(history, items);
+  if (request.conversation != null) checkItemsNotRepeated(history, items);
   if (generate) checkJsonWord(request, context);
   checkModelName(request.model);
   await slices.pause();
   const response = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);
   const shaped = modelRequest(request, response, await shapeContext(services, caller, context, places));
   await slices.pause();
-  const asked = await fitTurn(services, request, shaped, signal).catch(refused);
+  const asked = await fitTurn(services, request, shaped, signal).catch(rethrowModelError);
   const task: RunTask = {
     ids,
     rawReasoningAs: response.reasoning?.summary == null ? "text" : "summary",
@@ -133,7 +133,7 @@ async function fitTurn(
   const compacts = asksForCompaction(input);
   if (compacts && shaped.items.length === 0) throw nothingToAnswer();
   const turn = compacts ? summaryRequest(shaped) : shaped;
-  return compacts || truncation === "auto" ? await keepWindow(engine, turn, signal) : turn;
+  return compacts || truncation === "auto" ? await fitToWindow(engine, turn, signal) : turn;
 }
 
 function checkSomethingToAnswer({ input }: CreateResponseRequest, history: readonly StoredItem[]): void {

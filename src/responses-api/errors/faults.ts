@@ -22,7 +22,7 @@ import {
   unsupportedMediaType,
 } from "./request-errors.ts";
 import { internalError, noRoomForBody, shuttingDown, storageFull } from "./server-errors.ts";
-import { ofStore } from "./store-errors.ts";
+import { storeError } from "./store-errors.ts";
 
 /** Why a query parameter was refused. `limit` is the limit of `rule`. */
 export type QueryRefusal = { readonly name: string; readonly value: string } & (
@@ -62,7 +62,7 @@ export const responsesApiFaults = {
 };
 
 function ofError(error: unknown): ApiError | null {
-  const named = ofStore(error);
+  const named = storeError(error);
   if (named !== null) return named;
   return isStorageFull(error) ? storageFull(error) : null;
 }

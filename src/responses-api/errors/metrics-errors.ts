@@ -10,7 +10,7 @@ export function metricsNotShown(): ApiError {
   );
 }
 
-export function metricsKeyWanted(): ApiError {
+export function metricsKeyRequired(): ApiError {
   return new ApiError({
     status: 401,
     type: INVALID,

@@ -2,17 +2,17 @@ import { ApiError } from "../../base/api-error.ts";
 import { ModelError } from "../../runs/ports.ts";
 import { invalidRequest } from "./invalid-request.ts";
 
-export function modelUnknown(model: string): ApiError {
+export function modelInPathNotFound(model: string): ApiError {
   return invalidRequest(404, "model_not_found", "model", `The model '${model}' does not exist.`);
 }
 
-/** The error for an unknown model in a request body; `modelUnknown` is for a model in the path. */
-export function noSuchModel(model: string): ApiError {
+/** The error for an unknown model in a request body; `modelInPathNotFound` is for a model in the path. */
+export function modelInBodyNotFound(model: string): ApiError {
   return invalidRequest(400, "model_not_found", "model", `The requested model '${model}' does not exist.`);
 }
 
 /** Throws a `ModelError` as an `ApiError`, and any other error unchanged. */
-export function refused(error: unknown): never {
+export function rethrowModelError(error: unknown): never {
   throw error instanceof ModelError ? modelRefused(error) : error;
 }
 

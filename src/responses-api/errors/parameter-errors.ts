@@ -111,7 +111,7 @@ export function unsupportedParameter(param: string, note: string): ApiError {
 }
 
 /** Audio is only delivered in events, and such a response has none that the client could read. */
-export function soundUnheard(): ApiError {
+export function audioNotDeliverable(): ApiError {
   return unsupportedParameter("output_audio", "Audio is delivered in events only. Set `stream` or `store` to true.");
 }
 

@@ -3,7 +3,7 @@ import type { RateBucket, RateStanding } from "../ports.ts";
 
 const RATE_LIMIT = "rate_limit_error";
 
-export interface RefusedTaking {
+export interface RateLimitRefusal {
   readonly bucket: RateBucket;
   readonly organization: string;
   readonly standing: RateStanding;
@@ -16,7 +16,7 @@ export interface RefusedTaking {
  * The error when the rest of this minute's limit is too small. Clients parse the delay from the text, so it is given in
  * seconds or milliseconds, never in minutes.
  */
-export function rateLimitReached(refused: RefusedTaking): ApiError {
+export function rateLimitReached(refused: RateLimitRefusal): ApiError {
   const { resetMs } = refused.standing;
   return rateLimitError(refused, "reached", `Please try again in ${delayText(resetMs)}.`, {});
 }
@@ -25,13 +25,13 @@ export function rateLimitReached(refused: RefusedTaking): ApiError {
  * The error when one request needs more than a whole minute's tokens. Retrying cannot help, so official clients are
  * told not to.
  */
-export function rateLimitBelowRequest(refused: RefusedTaking): ApiError {
+export function rateLimitBelowRequest(refused: RateLimitRefusal): ApiError {
   const advice = "The request alone exceeds the limit: send less input.";
   return rateLimitError(refused, "too low", advice, { "x-should-retry": "false" });
 }
 
 function rateLimitError(
-  { bucket, organization, standing, requested, headers }: RefusedTaking,
+  { bucket, organization, standing, requested, headers }: RateLimitRefusal,
   what: string,
   advice: string,
   more: Readonly<Record<string, string>>,

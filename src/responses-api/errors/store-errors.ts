@@ -3,7 +3,7 @@ import { StorageQuotaExceeded, StoreBusy } from "../ports.ts";
 import { storageQuotaExceeded, storeBusy } from "./server-errors.ts";
 
 /** The error that callers get for a refusal of the store; null for any other error. */
-export function ofStore(error: unknown): ApiError | null {
+export function storeError(error: unknown): ApiError | null {
   if (error instanceof StoreBusy) return storeBusy(error);
   return error instanceof StorageQuotaExceeded ? storageQuotaExceeded(error.bytesMax) : null;
 }

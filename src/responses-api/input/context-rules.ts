@@ -4,12 +4,12 @@ import { isInputId, outputSeedOf } from "./item-numbers.ts";
 
 /** Refuses input with duplicate ids, or with reasoning that lacks its following item. */
 export function checkInput(input: readonly StoredItem[]): void {
-  checkIdsOnce(input);
+  checkIdsUnique(input);
   checkReasoning(input);
 }
 
 /** `list` is the request member that holds the items; errors name it. */
-export function checkIdsOnce(items: readonly StoredItem[], list = "input"): void {
+export function checkIdsUnique(items: readonly StoredItem[], list = "input"): void {
   const seen = new Set<string>();
   for (const { id } of items) {
     if (seen.has(id)) throw duplicateItem(id, list);
@@ -19,16 +19,16 @@ export function checkIdsOnce(items: readonly StoredItem[], list = "input"): void
 
 /**
  * Refuses a call that repeats the id of an earlier item, as the reference does. A call sent again without an id is
- * accepted (`settle-calls.ts`).
+ * accepted (`pair-calls.ts`).
  */
-export function checkCallsOnce(history: readonly StoredItem[], input: readonly StoredItem[]): void {
+export function checkCallsNotRepeated(history: readonly StoredItem[], input: readonly StoredItem[]): void {
   const sent = new Set(input.flatMap(({ id, type }) => (type.endsWith("_call") ? [id] : [])));
   const repeated = sent.size === 0 ? undefined : history.find(({ id }) => sent.has(id));
   if (repeated !== undefined) throw duplicateItem(repeated.id);
 }
 
 /** Refuses input items that the conversation already holds. */
-export function checkNotRepeated(conversation: readonly StoredItem[], input: readonly StoredItem[]): void {
+export function checkItemsNotRepeated(conversation: readonly StoredItem[], input: readonly StoredItem[]): void {
   const sent = new Set(input.map(({ id }) => id));
   const repeated = conversation.find(({ id }) => sent.has(id));
   if (repeated !== undefined) throw duplicateItem(repeated.id);

@@ -7,7 +7,7 @@ import { conversationNotFound } from "../errors/conversation-errors.ts";
 import { contextTooLong, previousResponseNotFound, previousResponseRunning } from "../errors/state-errors.ts";
 import { ContextTooLong, type ConversationItems } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
-import { placeList } from "./place-items.ts";
+import { normalizeList } from "./normalize-items.ts";
 
 /** The services that hold earlier turns. */
 type HistoryServices = Pick<ResponseServices, "store" | "conversations">;
@@ -43,12 +43,12 @@ async function loadItems(
   const { conversation, previous_response_id: previousId } = request;
   const conversationId = conversationIdOf(request);
   if (conversationId !== null) {
-    return wholeCalls(await loadConversation(services, owner, conversationId), request.input);
+    return withoutSplitCalls(await loadConversation(services, owner, conversationId), request.input);
   }
   if (Array.isArray(conversation)) {
     const now = Math.floor(Date.now() / 1000);
     const makeId = (prefix: string): string => newId(prefix, now); // These items are not stored.
-    return await placeList(services, owner, { items: conversation, name: "conversation", after: [] }, makeId);
+    return await normalizeList(services, owner, { items: conversation, name: "conversation", after: [] }, makeId);
   }
   return previousId == null ? [] : await loadChain(services, caller, previousId);
 }
@@ -82,14 +82,14 @@ async function loadStoredChain(
   const last = chain?.at(-1);
   if (chain == null || last === undefined) throw previousResponseNotFound(previousId);
   if (last.status === "in_progress" || last.status === "queued") throw previousResponseRunning(previousId);
-  return chain.flatMap(({ seen, items }) => (seen === null ? items : [...wholeCalls(seen, []), ...items]));
+  return chain.flatMap(({ seen, items }) => (seen === null ? items : [...withoutSplitCalls(seen, []), ...items]));
 }
 
 /**
  * The items of a conversation without calls whose output a client deleted, and without outputs whose call was deleted.
  * Otherwise every later request in the conversation would be refused. A call whose output is in `input` stays.
  */
-function wholeCalls(
+function withoutSplitCalls(
   { items, splitCalls }: ConversationItems,
   input: CreateResponseRequest["input"],
 ): readonly StoredItem[] {

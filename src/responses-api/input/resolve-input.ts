@@ -4,10 +4,10 @@ import type { Owner } from "../../runs/ports.ts";
 import { beginAtCompaction } from "../compaction/begin-at-compaction.ts";
 import { openCompaction } from "../compaction/compacted-context.ts";
 import type { ResponseServices } from "../services.ts";
-import { checkCallsOnce, checkInput } from "./context-rules.ts";
+import { checkCallsNotRepeated, checkInput } from "./context-rules.ts";
 import { INPUT_NUMBER_FIRST } from "./item-numbers.ts";
-import { placeList } from "./place-items.ts";
-import { settleCalls } from "./settle-calls.ts";
+import { normalizeList } from "./normalize-items.ts";
+import { pairCalls } from "./pair-calls.ts";
 
 /** The input of a request and the context it is part of. */
 export interface ResolvedInput {
@@ -30,17 +30,17 @@ export async function resolveInput(
   { input, history }: { readonly input: string | readonly InputItem[]; readonly history: readonly StoredItem[] },
 ): Promise<ResolvedInput> {
   const makeId = (prefix: string, counter: number): string => idFromStem(prefix, stem, INPUT_NUMBER_FIRST + counter);
-  const items = await placeList(
+  const items = await normalizeList(
     services,
     owner,
     { items: withoutTrigger(input), name: "input", after: history },
     makeId,
   );
   checkInput(items);
-  checkCallsOnce(history, items);
-  const said = saidOnce([...history, ...items]);
-  const begun = beginAtCompaction(said, (sealed) => openCompaction(sealed, services.sealer, ownerText(owner)));
-  const context = settleCalls(begun);
+  checkCallsNotRepeated(history, items);
+  const unique = withoutRepeats([...history, ...items]);
+  const compacted = beginAtCompaction(unique, (sealed) => openCompaction(sealed, services.sealer, ownerText(owner)));
+  const context = pairCalls(compacted);
   const places = new Map(items.map((item, place) => [item, place]));
   return { items, context, places: context.map((item) => places.get(item) ?? null) };
 }
@@ -49,25 +49,25 @@ export async function resolveInput(
  * Clients often send back messages and reasoning that the chain already holds. If id and text repeat an earlier item,
  * the later one is dropped; the same id with another text is a new item.
  */
-function saidOnce(items: readonly StoredItem[]): readonly StoredItem[] {
+function withoutRepeats(items: readonly StoredItem[]): readonly StoredItem[] {
   if (new Set(items.map(({ id }) => id)).size === items.length) return items;
-  const said = new Map<string, Said>();
+  const seen = new Map<string, Repeatable>();
   return items.filter((item) => {
     if (item.type !== "message" && item.type !== "reasoning") return true;
-    const earlier = said.get(item.id);
-    if (earlier !== undefined && wordsOf(earlier) === wordsOf(item)) return false;
-    said.set(item.id, item);
+    const earlier = seen.get(item.id);
+    if (earlier !== undefined && identityText(earlier) === identityText(item)) return false;
+    seen.set(item.id, item);
     return true;
   });
 }
 
-type Said = Extract<StoredItem, { type: "message" | "reasoning" }>;
+type Repeatable = Extract<StoredItem, { type: "message" | "reasoning" }>;
 
 /**
  * What distinguishes two messages with the same id. Reasoning is compared by id only, because clients rarely send it
  * back unchanged.
  */
-function wordsOf(item: Said): string {
+function identityText(item: Repeatable): string {
   if (item.type === "reasoning") return "";
   const parts = item.content.map((part) => ("text" in part ? part.text : part));
   return JSON.stringify([item.role, parts]);

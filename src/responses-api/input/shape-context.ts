@@ -32,12 +32,12 @@ export async function shapeContext(
   places: readonly (number | null)[],
 ): Promise<readonly StoredItem[]> {
   const reader = ownerText(caller.principal.owner);
-  const unsealed = context.map((item) => opened(item, services.sealer, reader));
+  const unsealed = context.map((item) => withReasoningText(item, services.sealer, reader));
   return fitMedia(services, caller, unsealed, places);
 }
 
 /** Puts the text of sealed reasoning back, unless the item shows its text already. */
-function opened(item: StoredItem, sealer: Sealer, owner: string): StoredItem {
+function withReasoningText(item: StoredItem, sealer: Sealer, owner: string): StoredItem {
   if (item.type !== "reasoning" || item.encrypted_content == null) return item;
   const text = sealer.open(item.encrypted_content, owner);
   if (text === null) throw invalidEncryptedContent();
@@ -99,7 +99,7 @@ async function fitItem(media: RequestMedia, item: StoredItem, path: string | nul
     }
     case "computer_call_output": {
       const { file_id: _file, ...output } = item.output;
-      const url = await named(media.readImage(item.output), path === null ? null : `${path}.output`);
+      const url = await withPath(media.readImage(item.output), path === null ? null : `${path}.output`);
       return { ...item, output: { ...output, image_url: url } };
     }
     default:
@@ -114,7 +114,7 @@ function fitParts<Part>(
   fit: (part: Part) => Promise<Part>,
 ): Promise<Part[]> {
   return mapSomeAtOnce(parts, PARTS_AT_ONCE_MAX, (part, index) =>
-    named(fit(part), path === null ? null : `${path}.${member}[${index}]`),
+    withPath(fit(part), path === null ? null : `${path}.${member}[${index}]`),
   );
 }
 
@@ -132,7 +132,7 @@ async function fitOutputPart(
 }
 
 /** Adds the path of the part to a media error. */
-async function named<T>(reading: Promise<T>, path: string | null): Promise<T> {
+async function withPath<T>(reading: Promise<T>, path: string | null): Promise<T> {
   try {
     return await reading;
   } catch (error) {

@@ -20,7 +20,7 @@ export function cancelResponse(
   return async ({ path: { response_id: id } }, { principal: { owner }, signal }) => {
     const stored = await services.store.findStored(owner, id);
     if (stored === null) throw responseNotFound(id);
-    if (isOver(stored.response)) return { status: 200, body: plainBody(cancelledLate(stored)) };
+    if (isOver(stored.response)) return { status: 200, body: plainBody(lateCancelReply(stored)) };
     const isStopped = await services.runs.stop(id);
     if (!isStopped) await services.ledger.askToStop(id);
     const response = await waitUntilOver(services, { owner, responseId: id, signal }, STOP_ELSEWHERE_MS);
@@ -31,7 +31,7 @@ export function cancelResponse(
 }
 
 /** Answers as the reference does when the response has already ended. */
-function cancelledLate({ response, streamed }: StoredResponse): Response {
+function lateCancelReply({ response, streamed }: StoredResponse): Response {
   if (response.status === "cancelled" && response.background === true) return response;
   if (response.background !== true) throw cannotCancelSynchronous();
   if (streamed) throw cannotCancelCompleted();

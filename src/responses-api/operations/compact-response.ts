@@ -12,12 +12,12 @@ import { checkCompaction } from "../compaction/plan-compaction.ts";
 import { readSummary, summaryRequest } from "../compaction/summary-turn.ts";
 import { estimateInputTokens } from "../create/model-request.ts";
 import { shapeTurn } from "../create/shape-turn.ts";
-import { refused } from "../errors/model-errors.ts";
+import { rethrowModelError } from "../errors/model-errors.ts";
 import { missingParameter, nothingToAnswer } from "../errors/parameter-errors.ts";
 import { tooManyRuns } from "../errors/server-errors.ts";
 import { ownerText } from "../input/resolve-input.ts";
 import type { ResponseServices } from "../services.ts";
-import { keepWindow } from "../window/keep-window.ts";
+import { fitToWindow } from "../window/fit-to-window.ts";
 
 /** Compactions at a time. Each is a model call. */
 const COMPACTIONS_MAX = 100;
@@ -31,14 +31,14 @@ export function compactResponse(services: ResponseServices): ResponsesApiHandler
     if (running >= COMPACTIONS_MAX) throw tooManyRuns("runs", COMPACTIONS_MAX);
     running += 1;
     try {
-      return await compacted(services, body, caller);
+      return await compact(services, body, caller);
     } finally {
       running -= 1;
     }
   };
 }
 
-async function compacted(services: ResponseServices, body: CompactRequest, caller: Caller) {
+async function compact(services: ResponseServices, body: CompactRequest, caller: Caller) {
   const { principal, signal } = caller;
   const { owner } = principal;
   const admission = await Admission.open(services, principal);
@@ -49,7 +49,7 @@ async function compacted(services: ResponseServices, body: CompactRequest, calle
   const { said, request: shaped } = await shapeTurn(services, caller, request, ids);
   if (shaped.items.length === 0) throw nothingToAnswer();
   checkModelName(request.model);
-  const { summary, usage } = await summed(services, shaped, admission, signal);
+  const { summary, usage } = await summarize(services, shaped, admission, signal);
   const id = idFromStem("resp", ids, 0);
   const place = { id: idFromStem("cmp", ids, 0), type: "compaction" as const };
   const context = { summary, keeps: "user_messages" as const, calls: [] };
@@ -67,17 +67,17 @@ async function compacted(services: ResponseServices, body: CompactRequest, calle
   };
 }
 
-async function summed(
+async function summarize(
   { engine }: ResponseServices,
   shaped: ModelRequest,
   admission: Admission,
   signal: AbortSignal,
 ): Promise<{ readonly summary: string; readonly usage: Usage }> {
-  const asked = await keepWindow(engine, summaryRequest(shaped), signal).catch(refused);
+  const asked = await fitToWindow(engine, summaryRequest(shaped), signal).catch(rethrowModelError);
   await admission.reserve({ input: await estimateInputTokens(asked), outputMax: asked.maxOutputTokens });
   const turn = await engine.sample(asked, signal).catch((error: unknown) => {
     admission.settle(0); // The model used no tokens.
-    return refused(error);
+    return rethrowModelError(error);
   });
   try {
     const summary = await readSummary(turn);
@@ -87,7 +87,7 @@ async function summed(
     return { summary: summary.text, usage };
   } catch (error) {
     admission.settle(null);
-    return refused(error);
+    return rethrowModelError(error);
   }
 }
 

@@ -7,9 +7,9 @@ import type { Caller } from "../access/caller.ts";
 import { checkAvailability } from "../checks/check-availability.ts";
 import { checkCompaction } from "../compaction/plan-compaction.ts";
 import { shapeTurn } from "../create/shape-turn.ts";
-import { refused } from "../errors/model-errors.ts";
+import { rethrowModelError } from "../errors/model-errors.ts";
 import type { ResponseServices } from "../services.ts";
-import { keepWindow } from "../window/keep-window.ts";
+import { fitToWindow } from "../window/fit-to-window.ts";
 
 /** `POST /v1/responses/input_tokens`: counts the input tokens that a create call with this body would use. */
 export function countInputTokens(services: ResponseServices): ResponsesApiHandlers<Caller>["countInputTokens"] {
@@ -22,7 +22,7 @@ export function countInputTokens(services: ResponseServices): ResponsesApiHandle
     const request = { ...members, input: members.input ?? "", model: await modelOf(services, owner, members, signal) };
     checkAvailability(request, services.engineKind);
     checkCompaction(request);
-    const { tokens, exact } = await count(services, caller, request).catch(refused);
+    const { tokens, exact } = await count(services, caller, request).catch(rethrowModelError);
     return {
       status: 200,
       headers: { "x-token-count": exact ? "exact" : "estimate" },
@@ -34,7 +34,7 @@ export function countInputTokens(services: ResponseServices): ResponsesApiHandle
 async function count(services: ResponseServices, caller: Caller, request: CreateResponseRequest) {
   const shaped = await shapeTurn(services, caller, request, newIdStem(Math.floor(Date.now() / 1000)));
   const kept =
-    request.truncation === "auto" ? await keepWindow(services.engine, shaped.request, caller.signal) : shaped.request;
+    request.truncation === "auto" ? await fitToWindow(services.engine, shaped.request, caller.signal) : shaped.request;
   return await services.engine.countTokens(kept, caller.signal);
 }
 
@@ -48,6 +48,6 @@ async function modelOf(
   if (model != null) return model;
   const previous = previousId == null ? null : await store.findResponse(owner, previousId);
   if (previous !== null) return previous.model;
-  const [first] = await engine.listModels(signal).catch(refused);
+  const [first] = await engine.listModels(signal).catch(rethrowModelError);
   return first?.id ?? "";
 }

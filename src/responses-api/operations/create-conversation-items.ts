@@ -1,7 +1,7 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { Caller } from "../access/caller.ts";
 import { conversationRefused } from "../errors/conversation-errors.ts";
-import { placeConversationItems } from "../input/place-conversation-items.ts";
+import { normalizeConversationItems } from "../input/normalize-conversation-items.ts";
 import type { ResponseServices } from "../services.ts";
 import { itemList } from "../show/item-list.ts";
 
@@ -13,7 +13,7 @@ export function createConversationItems(
   services: Pick<ResponseServices, "store" | "conversations">,
 ): ResponsesApiHandlers<Caller>["createConversationItems"] {
   return async ({ path: { conversation_id: id }, body }, { principal: { owner } }) => {
-    const items = await placeConversationItems(services, owner, { conversationId: id, items: body.items });
+    const items = await normalizeConversationItems(services, owner, { conversationId: id, items: body.items });
     const refusal = await services.conversations.addItems(owner, id, items);
     if (refusal !== null) throw conversationRefused(refusal, id);
     return { status: 200, body: itemList({ items, hasMore: false }) };

@@ -2,7 +2,7 @@ import type { ResponsesApiHandlers } from "../../../generated/responses-api/oper
 import type { Conversation } from "../../../generated/responses-api/types.ts";
 import { newId } from "../../base/ids.ts";
 import type { Caller } from "../access/caller.ts";
-import { placeConversationItems } from "../input/place-conversation-items.ts";
+import { normalizeConversationItems } from "../input/normalize-conversation-items.ts";
 import type { ResponseServices } from "../services.ts";
 
 /** `POST /v1/conversations`: creates a conversation, with its first items if the body has any. */
@@ -12,7 +12,7 @@ export function createConversation(
   return async ({ body }, { principal: { owner } }) => {
     const createdAt = Math.floor(Date.now() / 1000);
     const id = newId("conv", createdAt);
-    const items = await placeConversationItems(services, owner, { conversationId: id, items: body?.items ?? [] });
+    const items = await normalizeConversationItems(services, owner, { conversationId: id, items: body?.items ?? [] });
     const conversation: Conversation = {
       id,
       object: "conversation",

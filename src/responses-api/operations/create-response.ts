@@ -3,7 +3,7 @@ import type { CreateResponseRequest, Response } from "../../../generated/respons
 import { ResponseFold } from "../../runs/index.ts";
 import type { Caller } from "../access/caller.ts";
 import { type BegunResponse, beginResponse } from "../create/begin-response.ts";
-import { soundUnheard } from "../errors/parameter-errors.ts";
+import { audioNotDeliverable } from "../errors/parameter-errors.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
 import type { ResponseServices } from "../services.ts";
 import { plainBody } from "../show/plain-body.ts";
@@ -24,17 +24,17 @@ const PREPARATION_MS = 1_000;
  */
 export function createResponse(services: ResponseServices): ResponsesApiHandlers<Caller>["createResponse"] {
   return async ({ body }, caller) => {
-    if (body.output_audio != null && body.stream !== true && body.store === false) throw soundUnheard();
+    if (body.output_audio != null && body.stream !== true && body.store === false) throw audioNotDeliverable();
     const beginning = beginResponse(services, body, caller);
     if (body.stream === true) return streamed(beginning, body, services.streamStartWaitMs);
     const run = await beginning;
     const response = body.background === true ? run.response : await folded(run);
-    return { ...headOf(run, body), body: plainBody(response) };
+    return { ...replyHead(run, body), body: plainBody(response) };
   };
 }
 
 /** Only foreground replies carry the rate limit headers, as at the reference. */
-function headOf({ headers }: BegunResponse, { background }: CreateResponseRequest) {
+function replyHead({ headers }: BegunResponse, { background }: CreateResponseRequest) {
   return { status: 200 as const, headers: background === true ? {} : headers };
 }
 
@@ -51,7 +51,7 @@ async function streamed(
   const timer = setTimeout(() => resolve(null), waitMs + PREPARATION_MS);
   const run = await Promise.race([beginning, promise]).finally(() => clearTimeout(timer));
   if (run === null) return { status: 200, events: eventsOnceBegun(beginning, request) };
-  return { ...headOf(run, request), events: showEvents(run.events, request) };
+  return { ...replyHead(run, request), events: showEvents(run.events, request) };
 }
 
 /** A fault before the run begins becomes the stream's error event. */

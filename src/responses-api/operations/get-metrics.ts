@@ -1,7 +1,7 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import { hashApiKey } from "../../base/api-key.ts";
 import type { Caller, Peer } from "../access/caller.ts";
-import { metricsKeyWanted, metricsNotShown } from "../errors/metrics-errors.ts";
+import { metricsKeyRequired, metricsNotShown } from "../errors/metrics-errors.ts";
 import { unknownRoute } from "../errors/request-errors.ts";
 import type { ResponseServices, ShownMetrics } from "../services.ts";
 
@@ -12,17 +12,17 @@ export function getMetrics({
   metrics,
 }: Pick<ResponseServices, "metrics">): ResponsesApiHandlers<Pick<Caller, "peer">>["getMetrics"] {
   return async (_request, { peer }) => {
-    checkReader(metrics, peer);
+    checkAccess(metrics, peer);
     return { status: 200, text: await metrics.text(), contentType: CONTENT_TYPE };
   };
 }
 
-function checkReader({ shownTo, key }: ShownMetrics, peer: Peer): void {
+function checkAccess({ shownTo, key }: ShownMetrics, peer: Peer): void {
   if (shownTo === "off") throw unknownRoute("GET", "/metrics");
   if (key !== null) {
     const { authorization } = peer.headers;
     const sent = typeof authorization === "string" ? /^Bearer +(\S+) *$/i.exec(authorization)?.[1] : undefined;
-    if (sent === undefined || hashApiKey(sent) !== hashApiKey(key)) throw metricsKeyWanted();
+    if (sent === undefined || hashApiKey(sent) !== hashApiKey(key)) throw metricsKeyRequired();
   } else if (shownTo === "loopback" && !isLocal(peer)) throw metricsNotShown();
 }
 

@@ -1,6 +1,6 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { Caller } from "../access/caller.ts";
-import { modelUnknown } from "../errors/model-errors.ts";
+import { modelInPathNotFound } from "../errors/model-errors.ts";
 import type { ResponseServices } from "../services.ts";
 import { offeredModels } from "../show/offered-models.ts";
 
@@ -8,7 +8,7 @@ import { offeredModels } from "../show/offered-models.ts";
 export function getModel({ engine }: Pick<ResponseServices, "engine">): ResponsesApiHandlers<Caller>["getModel"] {
   return async ({ path }, { signal }) => {
     const found = (await offeredModels(engine, signal)).find(({ id }) => id === path.model);
-    if (found === undefined) throw modelUnknown(path.model);
+    if (found === undefined) throw modelInPathNotFound(path.model);
     return { status: 200, body: found };
   };
 }

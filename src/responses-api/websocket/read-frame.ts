@@ -4,7 +4,7 @@ import { ApiError } from "../../base/api-error.ts";
 import { isRecord } from "../../base/json/records.ts";
 import { sizeOf } from "../../base/message-size.ts";
 import { checkMembersOf } from "../checks/check-body.ts";
-import { gotWords, validationError } from "../checks/validation-error.ts";
+import { typeWords, validationError } from "../checks/validation-error.ts";
 import { invalidType, invalidValue, missingParameter } from "../errors/parameter-errors.ts";
 import { bodyNotAnObject } from "../errors/request-errors.ts";
 import { backgroundOverWebSocket, invalidStreamId } from "../errors/websocket-errors.ts";
@@ -29,7 +29,7 @@ const CANCEL = "response.cancel";
 
 /** Never throws: what is wrong with a frame is its content. */
 export function readFrame(message: unknown): Frame {
-  if (!isRecord(message)) return faultFrame(bodyNotAnObject(gotWords(message)));
+  if (!isRecord(message)) return faultFrame(bodyNotAnObject(typeWords(message)));
   const { type, stream_id: streamId, previous_response_id: previousId } = message;
   const lane = streamId ?? null;
   if (lane !== null && !isLaneName(lane)) return faultFrame(invalidStreamId());
@@ -61,7 +61,7 @@ function unknownType(type: unknown): ApiError {
   if (type === undefined) return missingParameter("type");
   return typeof type === "string"
     ? invalidValue("type", type, [CREATE, CANCEL])
-    : invalidType("type", "a string", gotWords(type));
+    : invalidType("type", "a string", typeWords(type));
 }
 
 /** What a frame asks for. */

@@ -4,7 +4,7 @@ import type { ByteBudget } from "../../base/limits/byte-budget.ts";
 import type { Principal } from "../access/authenticate.ts";
 import type { Caller } from "../access/caller.ts";
 import { internalError, noRoomForBody, shuttingDown } from "../errors/server-errors.ts";
-import { ofStore } from "../errors/store-errors.ts";
+import { storeError } from "../errors/store-errors.ts";
 import { connectionLimitReached, streamLimitReached } from "../errors/websocket-errors.ts";
 import type { ResponseServices } from "../services.ts";
 import { cancelResponse } from "./cancel-response.ts";
@@ -235,7 +235,7 @@ class ConnectionServer {
 
   #faultOf(error: unknown, lane: Lane): ApiError {
     if (error instanceof ApiError) return error;
-    const refusal = ofStore(error);
+    const refusal = storeError(error);
     if (refusal !== null) return refusal;
     const { log, requestId, signal } = this.#caller;
     if (!signal.aborted) log.error({ err: error, requestId, lane }, "a turn broke");

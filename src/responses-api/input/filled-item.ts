@@ -9,7 +9,7 @@ const FILLED_KINDS_MAX = 200;
  * The item with its optional members filled in: a missing member becomes null or an empty list. Returns null if a
  * required member is missing or the value is not an item.
  */
-export function completedItem(sent: unknown): StoredItem | null {
+export function filledItem(sent: unknown): StoredItem | null {
   if (validateStoredItem(sent)) return sent;
   const item: unknown = structuredClone(sent);
   for (let filled = 0; filled < FILLED_KINDS_MAX && fillMember(item); filled++)

@@ -1,7 +1,7 @@
 import type { ModelEngine, ModelRequest } from "../../runs/ports.ts";
 import { inputTooLong } from "../errors/model-errors.ts";
 import { droppableUnits } from "./droppable-units.ts";
-import { tokensAtMost, weigh } from "./measure.ts";
+import { relativeSize, tokensAtMost } from "./request-size.ts";
 
 export type WindowEngine = Pick<ModelEngine, "countTokens" | "contextWindow">;
 
@@ -18,7 +18,7 @@ const ROUNDS_MAX = 5;
  * too long. Returns the request unchanged if the window is unknown: the model server then refuses what is too long.
  * Throws `context_length_exceeded` if the items that must stay do not fit.
  */
-export async function keepWindow(
+export async function fitToWindow(
   engine: WindowEngine,
   request: ModelRequest,
   signal: AbortSignal,
@@ -43,19 +43,19 @@ async function shortened(
   signal: AbortSignal,
 ): Promise<ModelRequest> {
   const { room } = start;
-  const weights = request.items.map(weigh);
+  const sizes = request.items.map(relativeSize);
   const units = droppableUnits(request.items);
   let { tokens } = start;
-  let weight = weights.reduce((sum, each) => sum + each, 0);
+  let total = sizes.reduce((sum, each) => sum + each, 0);
   let count = 0;
   for (let round = 1; round <= ROUNDS_MAX && count < units.length; round += 1) {
-    const surplus = round === ROUNDS_MAX ? Infinity : ((tokens - room) / tokens) * weight;
+    const surplus = round === ROUNDS_MAX ? Infinity : ((tokens - room) / tokens) * total;
     let dropped = 0;
     while (count < units.length && (dropped === 0 || dropped < surplus || units[count]?.mayLead === false)) {
-      dropped += units[count]?.places.reduce((sum, place) => sum + (weights[place] ?? 0), 0) ?? 0;
+      dropped += units[count]?.places.reduce((sum, place) => sum + (sizes[place] ?? 0), 0) ?? 0;
       count += 1;
     }
-    weight -= dropped;
+    total -= dropped;
     const left = without(request, units.slice(0, count));
     ({ tokens } = await engine.countTokens(left, signal));
     if (tokens <= room) return left;

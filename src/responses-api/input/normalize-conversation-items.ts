@@ -4,8 +4,8 @@ import type { Owner } from "../../runs/ports.ts";
 import { contextTooLong } from "../errors/state-errors.ts";
 import { ContextTooLong } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
-import { checkIdsOnce } from "./context-rules.ts";
-import { placeList } from "./place-items.ts";
+import { checkIdsUnique } from "./context-rules.ts";
+import { normalizeList } from "./normalize-items.ts";
 
 /** Items that a client adds to a conversation. */
 export interface AddedItems {
@@ -17,7 +17,7 @@ export interface AddedItems {
  * Normalizes the items as those of `input`, to be stored and listed. Calls need no output yet, and items may be in any
  * order. Throws if an id appears twice or a referenced item is unknown.
  */
-export async function placeConversationItems(
+export async function normalizeConversationItems(
   services: Pick<ResponseServices, "store" | "conversations">,
   owner: Owner,
   { conversationId, items }: AddedItems,
@@ -28,9 +28,9 @@ export async function placeConversationItems(
     : null;
   const now = Math.floor(Date.now() / 1000);
   const makeId = (prefix: string): string => newId(prefix, now, keyOfId(conversationId));
-  const placed = await placeList(services, owner, { items, name: "items", after: after?.items ?? [] }, makeId);
-  checkIdsOnce(placed, "items");
-  return placed;
+  const normalized = await normalizeList(services, owner, { items, name: "items", after: after?.items ?? [] }, makeId);
+  checkIdsUnique(normalized, "items");
+  return normalized;
 }
 
 function refuseTooLong(error: unknown): never {

@@ -22,7 +22,7 @@ export async function tokensAtMost({ instructions, items, tools }: ModelRequest)
  * The size of an item relative to other items of the same request; it has no unit. Base64 data counts as one image, not
  * by its length.
  */
-export function weigh(item: Item): number {
+export function relativeSize(item: Item): number {
   let pictures = 0;
   const json = JSON.stringify(item, (key, value: unknown) => {
     if (typeof value !== "string" || !(value.startsWith("data:") || (key === "data" && value.length > DATA_MIN)))

@@ -8,7 +8,7 @@ import type {
 import { assertNever } from "../../base/assert.ts";
 import { isRecord } from "../../base/json/records.ts";
 import type { Owner } from "../../runs/ports.ts";
-import { gotWords } from "../checks/validation-error.ts";
+import { typeWords } from "../checks/validation-error.ts";
 import {
   emptyArray,
   illFormedItemId,
@@ -22,8 +22,8 @@ import {
 import { contextTooLong, itemNotStored } from "../errors/state-errors.ts";
 import { ContextTooLong, type ResponseStore } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
-import { completedItem } from "./complete-item.ts";
 import { type CanonicalItem, expandInput } from "./expand-input.ts";
+import { filledItem } from "./filled-item.ts";
 
 /** Makes an id with this prefix and number, unique within the request. */
 export type MakeId = (prefix: string, counter: number) => string;
@@ -41,7 +41,7 @@ export interface SentList {
  * The items in the form in which they are stored and listed, with references replaced by the stored items. Throws if an
  * item is malformed or a reference is unknown.
  */
-export async function placeList(
+export async function normalizeList(
   { store }: Pick<ResponseServices, "store">,
   owner: Owner,
   { items, name, after }: SentList,
@@ -51,7 +51,7 @@ export async function placeList(
   const ids = sent.filter(isReference).map((item) => item.id);
   const referenced = ids.length === 0 ? new Map<string, StoredItem>() : await findItems(store, owner, ids, name);
   return sent.map((item, index) => {
-    if (!isReference(item)) return placeItem(item, index, makeId, name);
+    if (!isReference(item)) return normalizeItem(item, index, makeId, name);
     const found = referenced.get(item.id);
     if (found === undefined) throw itemNotStored(item.id, name);
     return found;
@@ -96,22 +96,22 @@ type Part = Exclude<MessageInput["content"], string>[number];
  * The item in the form in which it is stored and listed: with an id and a status, with content as a list of parts, and
  * without meaningless nulls. `list` is the name that errors give to the list.
  */
-export function placeItem(item: SentItem, index: number, makeId: MakeId, list = "input"): StoredItem {
+export function normalizeItem(item: SentItem, index: number, makeId: MakeId, list = "input"): StoredItem {
   const param = `${list}[${index}]`;
   const type = item.type ?? "message";
-  const sentId = keptId(item.id, param);
+  const sentId = checkedId(item.id, param);
   const keptOrMade = sentId ?? makeId(PREFIXES[type] ?? "item", index);
   const id = type === "local_shell_call_output" ? localShellOutputId(keptOrMade) : keptOrMade;
   const members: Record<string, unknown> = isMessage(item) ? messageMembers(item, param) : withoutNulls(item, param);
   if (item.type === "tool_search_call" && !isRecord(item.arguments))
-    throw invalidType(`${param}.arguments`, "an object", gotWords(item.arguments));
+    throw invalidType(`${param}.arguments`, "an object", typeWords(item.arguments));
   if (SEARCHES_TOOLS.has(type)) members["execution"] ??= members["call_id"] === undefined ? "server" : "client";
   if (ANSWERS_A_CALL.has(type) && members["call_id"] === undefined) throw missingParameter(`${param}.call_id`);
   if (type === "reasoning") members["content"] ??= [];
   const status = type === "reasoning" ? {} : { status: "completed" };
-  const placed = completedItem({ ...members, id, type, ...(STATUSLESS.has(type) ? {} : status) });
-  if (placed === null) throw unusableItem(param, type);
-  return placed;
+  const normalized = filledItem({ ...members, id, type, ...(STATUSLESS.has(type) ? {} : status) });
+  if (normalized === null) throw unusableItem(param, type);
+  return normalized;
 }
 
 /** The reference's schema allows a null `call_id` here, but the reference requires one. */
@@ -127,7 +127,7 @@ function isMessage(item: SentItem): item is MessageInput {
 const ID_FORM = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Keeps any well-formed id: clients send items back with ids from this server or another provider. */
-function keptId(id: string | null | undefined, param: string): string | null {
+function checkedId(id: string | null | undefined, param: string): string | null {
   if (id == null || id === "") return null;
   if (!ID_FORM.test(id)) throw illFormedItemId(`${param}.id`, id);
   return id;
@@ -138,7 +138,7 @@ function messageMembers(item: MessageInput, param: string): Record<string, unkno
   if (phase !== undefined && role !== "assistant") throw unknownParameter(`${param}.phase`, "");
   const sent = typeof item.content === "string" ? [textPart(role, item.content)] : item.content;
   if (role === "user" && sent.length === 0) throw emptyArray(`${param}.content`);
-  const content = sent.map((part, index) => storedPart(part, role, `${param}.content[${index}]`));
+  const content = sent.map((part, index) => normalizedPart(part, role, `${param}.content[${index}]`));
   return { content, role, ...(phase == null ? {} : { phase }) };
 }
 
@@ -149,13 +149,13 @@ function textPart(role: MessageInput["role"], text: string): Part {
 const ASSISTANT_PARTS = ["output_text", "refusal"];
 const USER_PARTS = ["input_text", "input_image", "input_file", "scoped_content", "input_audio"];
 
-function storedPart(part: Part, role: MessageInput["role"], param: string): Record<string, unknown> {
+function normalizedPart(part: Part, role: MessageInput["role"], param: string): Record<string, unknown> {
   const fitting = role === "assistant" ? ASSISTANT_PARTS : USER_PARTS;
   if (!fitting.includes(part.type)) throw invalidValue(param, part.type, fitting);
-  return storedContent(part, param);
+  return normalizedContent(part, param);
 }
 
-function storedContent(part: Part, param: string): Record<string, unknown> {
+function normalizedContent(part: Part, param: string): Record<string, unknown> {
   switch (part.type) {
     case "output_text":
       return { type: part.type, annotations: part.annotations ?? [], logprobs: part.logprobs ?? [], text: part.text };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { cpuMsOf } from "../../../tests/cpu-time.ts";
 import { verifies } from "../../../tests/verifies.ts";
-import { completedItem } from "./complete-item.ts";
+import { filledItem } from "./filled-item.ts";
 
 const said = (parts: readonly object[]): object => ({
   id: "msg_1",
@@ -15,18 +15,18 @@ const whole = { ...text, annotations: [], logprobs: [] };
 
 test("optional members are filled in as null or as empty lists, in each element of a list", () => {
   const refusal = { type: "refusal", refusal: "no" };
-  expect(completedItem(said([text, refusal, whole, text]))).toEqual(said([whole, refusal, whole, whole]));
+  expect(filledItem(said([text, refusal, whole, text]))).toEqual(said([whole, refusal, whole, whole]));
 });
 
 test("an item without a required member is not accepted", () => {
-  expect(completedItem({ type: "message", role: "assistant", content: [text] })).toBeNull();
+  expect(filledItem({ type: "message", role: "assistant", content: [text] })).toBeNull();
 });
 
 test("a list of thousands of sparse elements is filled in, in time linear in its length", async () => {
   verifies("limits.work.linear-in-lists");
   const msOf = async (length: number): Promise<number> => {
     const parts = Array.from({ length }, () => text);
-    return (await cpuMsOf(() => expect(completedItem(said(parts))).not.toBeNull())).ms;
+    return (await cpuMsOf(() => expect(filledItem(said(parts))).not.toBeNull())).ms;
   };
   await msOf(5_000);
   const [one, four] = [await msOf(5_000), await msOf(20_000)];

@@ -1,17 +1,17 @@
 import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import { toolCallMissing, toolOutputMissing } from "../errors/state-errors.ts";
-import { localShellOutputId } from "./place-items.ts";
+import { localShellOutputId } from "./normalize-items.ts";
 
 /**
  * Pairs calls with outputs, so that the model sees each call once, with one output. A call sent again together with its
  * output is dropped. If a call has several outputs, the latest replaces the first in its place. Throws if a call of a
  * function or custom tool has no output, or such an output has no call.
  */
-export function settleCalls(context: readonly StoredItem[]): readonly StoredItem[] {
-  if (!context.some(isOfCall)) return context;
-  const settling = new Settling(context);
-  for (let place = 0; place < context.length; place++) settling.settle(place);
-  return settling.end();
+export function pairCalls(context: readonly StoredItem[]): readonly StoredItem[] {
+  if (!context.some(isCallOrOutput)) return context;
+  const pairing = new CallPairing(context);
+  for (let place = 0; place < context.length; place++) pairing.add(place);
+  return pairing.finish();
 }
 
 /**
@@ -54,7 +54,7 @@ interface CallsOfId {
   latestOutput: number | null;
 }
 
-function isOfCall({ type }: StoredItem): boolean {
+function isCallOrOutput({ type }: StoredItem): boolean {
   return (
     CALL_KINDS.has(type) ||
     CALL_OF_OUTPUT.has(type) ||
@@ -63,7 +63,7 @@ function isOfCall({ type }: StoredItem): boolean {
   );
 }
 
-class Settling {
+class CallPairing {
   readonly #items: (StoredItem | null)[];
   readonly #byId = new Map<string, CallsOfId>();
   /** The item ids of local shell calls, by each id that their outputs may use for them. */
@@ -73,17 +73,17 @@ class Settling {
     this.#items = [...items];
   }
 
-  settle(place: number): void {
+  add(place: number): void {
     const item = this.#items[place];
-    if (item == null || !isOfCall(item)) return;
-    if (item.type === "local_shell_call") this.#nameLocalShell(item);
+    if (item == null || !isCallOrOutput(item)) return;
+    if (item.type === "local_shell_call") this.#recordLocalShellIds(item);
     const id = this.#callIdOf(item);
     if (id === null) return;
     if (CALL_KINDS.has(item.type) || item.type === "local_shell_call") this.#addCall(id, { item, place });
     else this.#addOutput(id, item, place);
   }
 
-  end(): readonly StoredItem[] {
+  finish(): readonly StoredItem[] {
     for (const { calls, answered, repeats, answeredRepeats } of this.#byId.values()) {
       for (const { item } of calls.slice(answered)) {
         if (STRICT_CALLS.has(item.type) && "call_id" in item) throw toolOutputMissing(item.call_id ?? "");
@@ -95,14 +95,14 @@ class Settling {
 
   #addCall(id: string, call: Call): void {
     const known = this.#callsOf(id);
-    if (known.latestOutput !== null) this.#endRound(known);
+    if (known.latestOutput !== null) this.#startRound(known);
     const first = known.calls[known.answered];
     const isRepeat = first !== undefined && nameOf(first.item) === nameOf(call.item);
     (isRepeat ? known.repeats : known.calls).push(call);
   }
 
   /** A call after an output is a new call. Repeats before it can get no output any more, so they are dropped. */
-  #endRound(known: CallsOfId): void {
+  #startRound(known: CallsOfId): void {
     this.#leaveOut(known.repeats.slice(known.answeredRepeats));
     known.repeats = [];
     known.answeredRepeats = 0;
@@ -110,8 +110,8 @@ class Settling {
 
   #addOutput(id: string, item: StoredItem, place: number): void {
     const known = this.#byId.get(id);
-    const output = this.#namingItsCall(item);
-    if (known !== undefined && takeAnswer(known)) {
+    const output = this.#withItemIdOfCall(item);
+    if (known !== undefined && markAnswered(known)) {
       known.latestOutput = place;
       this.#items[place] = output;
     } else if (known?.latestOutput != null && this.#items[known.latestOutput]?.type === item.type) {
@@ -142,7 +142,7 @@ class Settling {
   }
 
   /** Outputs of local shell calls name their call in `id`: some clients use the call's `id`, others its `call_id`. */
-  #nameLocalShell({ id, call_id: callId }: Extract<StoredItem, { type: "local_shell_call" }>): void {
+  #recordLocalShellIds({ id, call_id: callId }: Extract<StoredItem, { type: "local_shell_call" }>): void {
     for (const name of [id, callId]) {
       this.#localShellCalls.set(name, id);
       this.#localShellCalls.set(localShellOutputId(name), id);
@@ -150,14 +150,14 @@ class Settling {
   }
 
   /** Model engines match the output of a local shell call by the call's item id. */
-  #namingItsCall(item: StoredItem): StoredItem {
+  #withItemIdOfCall(item: StoredItem): StoredItem {
     if (item.type !== "local_shell_call_output") return item;
     return { ...item, id: this.#localShellCalls.get(item.id) ?? item.id };
   }
 }
 
 /** Marks the next open call as answered. False if no call was open. */
-function takeAnswer(known: CallsOfId): boolean {
+function markAnswered(known: CallsOfId): boolean {
   if (known.answered < known.calls.length) known.answered++;
   else if (known.answeredRepeats < known.repeats.length) known.answeredRepeats++;
   else return false;
