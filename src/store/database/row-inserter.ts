@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CompiledQuery, InsertObject, Kysely } from "kysely";
 import type { Database } from "./schema.ts";
 import { STATEMENT_VARIABLES_MAX } from "./sqlite.ts";
+import { textLength } from "./text-length.ts";
 
 /** How much text, and how many rows, one statement inserts, unless a single row is larger. */
 const STATEMENT_CHARACTERS_MAX = 1024 * 1024;
@@ -57,12 +58,8 @@ function sliceFrom<Row extends object>(rows: readonly Row[], start: number): rea
   let characters = 0;
   const slice = rows.slice(start, start + rowsMax);
   const end = slice.findIndex((row, index) => {
-    characters += charactersOf(row);
+    characters += textLength(Object.values(row));
     return index > 0 && characters > STATEMENT_CHARACTERS_MAX;
   });
   return end === -1 ? slice : slice.slice(0, end);
-}
-
-function charactersOf(row: object): number {
-  return Object.values(row).reduce<number>((sum, value) => sum + (typeof value === "string" ? value.length : 0), 0);
 }

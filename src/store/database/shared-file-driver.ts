@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CompiledQuery, type DatabaseConnection, type QueryResult, type SqliteDatabase, SqliteDriver } from "kysely";
 import { StoreBusy, StoreSpoilt } from "../../responses-api/ports.ts";
+import type { Checkpoints } from "./checkpoints.ts";
 import { isBusy, isSpoilt } from "./sqlite-faults.ts";
 
 /** Waits between tries, in milliseconds. */
@@ -17,10 +18,13 @@ export class SharedFileDriver extends SqliteDriver {
   readonly #turns = new Turns();
   #connection: DatabaseConnection | null = null;
   readonly #onSpoilt: () => void;
+  readonly #checkpoints: Checkpoints | null;
   #inTransaction = false;
 
-  constructor(database: SqliteDatabase, lockWaitMs: number, onSpoilt: () => void) {
+  /** `checkpoints`: null for a database in memory. */
+  constructor(database: SqliteDatabase, lockWaitMs: number, onSpoilt: () => void, checkpoints: Checkpoints | null) {
     super({ database });
+    this.#checkpoints = checkpoints;
     this.#lockWaitMs = lockWaitMs;
     this.#onSpoilt = onSpoilt;
   }
@@ -47,18 +51,34 @@ export class SharedFileDriver extends SqliteDriver {
   override async commitTransaction(connection: DatabaseConnection): Promise<void> {
     await super.commitTransaction(connection);
     this.#inTransaction = false;
+    this.#checkpoints?.afterTransaction();
   }
 
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     this.#inTransaction = false;
     await super.rollbackTransaction(connection);
+    this.#checkpoints?.afterTransaction();
+  }
+
+  override async destroy(): Promise<void> {
+    await this.#checkpoints?.close();
+    await super.destroy();
   }
 
   #patient(connection: DatabaseConnection): DatabaseConnection {
     return {
-      executeQuery: (query) => this.#tryUntilFree(() => connection.executeQuery(query)),
+      executeQuery: (query) => this.#tryUntilFree(() => this.#execute(connection, query)),
       streamQuery: (query, chunkSize) => connection.streamQuery(query, chunkSize),
     };
+  }
+
+  async #execute<Row>(connection: DatabaseConnection, query: CompiledQuery): Promise<QueryResult<Row>> {
+    this.#checkpoints?.beforeStatement(query.parameters);
+    try {
+      return await connection.executeQuery<Row>(query);
+    } finally {
+      if (!this.#inTransaction) this.#checkpoints?.afterTransaction();
+    }
   }
 
   /** A started transaction holds every lock it needs, so its statements are not retried. */

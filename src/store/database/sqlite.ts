@@ -12,6 +12,7 @@ import {
 import { LRUCache } from "lru-cache";
 import { assert } from "../../base/assert.ts";
 import { StoreBusy, StoreSpoilt } from "../../responses-api/ports.ts";
+import { Checkpoints } from "./checkpoints.ts";
 import { SharedFileDriver } from "./shared-file-driver.ts";
 import { isBusy, isSpoilt } from "./sqlite-faults.ts";
 
@@ -46,7 +47,8 @@ export function sqliteDialect(file: string, options: SqliteOptions): SqliteDiale
     pragma cache_size = -${PAGE_CACHE_KIB};
     pragma journal_size_limit = ${LOG_FILE_BYTES_MAX};
   `);
-  return new SharedFileDialect(new NodeSqlite(database), options);
+  const checkpoints = file === ":memory:" ? null : new Checkpoints(database, file);
+  return new SharedFileDialect(new NodeSqlite(database), options, checkpoints);
 }
 
 /**
@@ -76,11 +78,13 @@ function makePrivateFile(file: string): void {
 class SharedFileDialect extends SqliteDialect {
   readonly #database: SqliteDatabase;
   readonly #options: SqliteOptions;
+  readonly #checkpoints: Checkpoints | null;
 
-  constructor(database: SqliteDatabase, options: SqliteOptions) {
+  constructor(database: SqliteDatabase, options: SqliteOptions, checkpoints: Checkpoints | null) {
     super({ database });
     this.#database = database;
     this.#options = options;
+    this.#checkpoints = checkpoints;
   }
 
   override createAdapter(): DialectAdapter {
@@ -88,7 +92,7 @@ class SharedFileDialect extends SqliteDialect {
   }
 
   override createDriver(): Driver {
-    return new SharedFileDriver(this.#database, this.#options.lockWaitMs, this.#options.onSpoilt);
+    return new SharedFileDriver(this.#database, this.#options.lockWaitMs, this.#options.onSpoilt, this.#checkpoints);
   }
 }
 
