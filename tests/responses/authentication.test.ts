@@ -27,23 +27,23 @@ describe("the bearer key", () => {
     }
   };
 
-  test("is asked for on every path of the interface", async () => {
+  test("is required on every path of the interface", async () => {
     verifies("auth.key.missing-key-is-401");
     await check({}, noKey);
     await check({ authorization: `Basic ${LONG_KEY}` }, noKey);
   });
 
-  test("is shown masked when it is wrong", async () => {
+  test("is shown masked if it is wrong", async () => {
     verifies("auth.key.wrong-key-is-401", "auth.key.error-masks-the-key");
     await check({ authorization: `Bearer ${LONG_KEY}` }, wrongKey("sk-wrong\\*+wxyz"));
   });
 
-  test("is asked for before the body is looked at", async () => {
+  test("is checked before the body is read", async () => {
     const init = { method: "POST", headers: { "content-type": "application/json" }, body: "{" };
     await checkReply(await fetch(`${server.url}/v1/responses`, init), noKey);
   });
 
-  test("comes with a request id of the client's own, which is short and plain", async () => {
+  test("is accompanied by a short, plain request id of the client", async () => {
     verifies("auth.headers.client-request-id-is-bounded");
     const call = (id: string) => server.fetch("/v1/models", { headers: { "x-client-request-id": id } });
     for (const id of ["mine", "", "~".repeat(512)]) expect((await call(id)).status, id).toBe(200);
@@ -55,7 +55,7 @@ describe("the bearer key", () => {
       });
   });
 
-  test("is accepted with and without the headers of organization and project", async () => {
+  test("is accepted with and without organization and project headers", async () => {
     verifies("auth.headers.provider-routing-is-optional");
     const routing = [{}, { "provider-organization": "org", "provider-project": "p" }, { "openai-organization": "org" }];
     for (const headers of routing) expect((await server.fetch("/v1/models", { headers })).status).toBe(200);

@@ -11,7 +11,7 @@ type Engine = (typeof ENGINES)[number];
 
 const element = (members: object): object => ({ input: [{ role: "user", content: "Hi" }, members] });
 
-/** A request that makes use of each path that may be refused. Tools and choices of tools are made from their type. */
+/** A request that uses each path that may be refused. Tools and choices of tools are made from their type. */
 const USES: Readonly<Record<string, object>> = {
   prompt: { prompt: { id: "pmpt_x" } },
   background: { background: true },
@@ -33,7 +33,7 @@ const TOOL_MEMBERS: Readonly<Record<string, object>> = {
 };
 const CHOICE_MEMBERS: Readonly<Record<string, object>> = { mcp: { server_label: "s" } };
 
-/** The members that are acted on, each with a value that asks for something. */
+/** The members with an effect, each with a value that uses it. */
 const ACCEPTED: Readonly<Record<string, unknown>> = {
   model: MODEL,
   input: "Hi",
@@ -76,7 +76,7 @@ const ACCEPTED: Readonly<Record<string, unknown>> = {
   ],
 };
 
-/** Values that ask for nothing of a member that is refused. */
+/** Values of refused members that have no effect. */
 const ASKING_FOR_NOTHING = {
   background: false,
   context_management: null,
@@ -109,7 +109,7 @@ describe.each(ENGINES)("with the %s engine", (engine) => {
   const refused = Object.entries(fieldLedger).flatMap(([path, entry]) => (isRefused(entry, engine) ? [path] : []));
 
   verifies("create.ledger.nothing-dropped-in-silence");
-  test.each(refused)("a request that uses %s is refused by its name, before the model is asked", async (path) => {
+  test.each(refused)("a request that uses %s is refused by its name, before the model is called", async (path) => {
     const reply = await server.post("/v1/responses", { model: MODEL, input: "Hi", ...useOf(path) });
     const { error }: { error: { param: string } } = await reply.clone().json();
     const message = /^Unsupported parameter: '([^']+)'\. This server does not act on it: .+\.$/;
@@ -119,8 +119,8 @@ describe.each(ENGINES)("with the %s engine", (engine) => {
   });
 });
 
-test("every member of a request that is not refused is accepted by each engine", async () => {
-  const env = { VOICE_BASE_URL: "http://127.0.0.1:1/v1" }; // Nobody speaks there; that is found when a voice is needed.
+test("every engine accepts every member that is not refused", async () => {
+  const env = { VOICE_BASE_URL: "http://127.0.0.1:1/v1" }; // Nothing listens there.
   const { server: chat, create } = await serveBehind(says("Hi"), env);
   const builtIn = await startTestServer({ env });
   for (const [name, value] of Object.entries({ ...ACCEPTED, ...ASKING_FOR_NOTHING })) {
@@ -136,7 +136,7 @@ test("every member of a request that is not refused is accepted by each engine",
   await builtIn.close();
 });
 
-test("the examples above leave no member out", () => {
+test("the examples above include every member", () => {
   const known = new Set([...Object.keys(ACCEPTED), ...Object.keys(USES), "previous_response_id"]);
   expect(createResponseFields.filter((name) => !known.has(name))).toEqual([]);
 });

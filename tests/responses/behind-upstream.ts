@@ -13,13 +13,13 @@ import { startTestServer, type TestServer } from "../test-server.ts";
 
 export const UPSTREAM_KEY = "sk-operators-own-key-0123456789";
 
-/** The whole server in front of a model server of the test's own making. */
+/** The whole server with a model server of the test. */
 export interface BehindUpstream {
   readonly server: TestServer;
   readonly upstream: ChatServer;
-  /** Sends a create request that is plain but for `members`. */
+  /** Sends a valid create request, changed by `members`. */
   readonly create: (members?: object, signal?: AbortSignal) => Promise<Response>;
-  /** The body of the latest call of the model server. */
+  /** The body of the model server's latest call. */
   readonly asked: () => unknown;
 }
 
@@ -62,7 +62,7 @@ export function delta(members: object): unknown {
   return { id: "chatcmpl-1", model: "m", choices: [{ index: 0, delta: members, finish_reason: null }] };
 }
 
-/** A part of one call of a function. */
+/** A piece of one function call. */
 export function toolDelta(index: number, members: object): unknown {
   return delta({ tool_calls: [{ index, ...members }] });
 }

@@ -57,7 +57,7 @@ const tool = { type: "function", name: "get_weather", parameters };
 const echoedTool = { ...tool, description: null, output_schema: null, strict: true };
 const schema = { type: "object", properties: { a: { type: "string" } }, required: ["a"], additionalProperties: false };
 
-/** What is sent, and what comes back of it where that differs. */
+/** What is sent, and what is echoed if that differs. */
 const ECHOES: Readonly<Record<string, readonly [sent: object, echoed?: object]>> = {
   "sampling settings": [{ temperature: 0.5, top_p: 0.25, presence_penalty: 1.5, frequency_penalty: -1.5 }],
   limits: [{ max_output_tokens: 100, max_tool_calls: 3, parallel_tool_calls: false }],
@@ -141,7 +141,7 @@ describe("the body of a response", () => {
   const create = async (members: object): Promise<ResponseBody> =>
     readResponse(await server.post("/v1/responses", { model: MODEL, input: "Hi", ...members }));
 
-  test("has exactly the reference's members in the reference's order, null ones included", async () => {
+  test("has exactly the reference's members in the reference's order, including null ones", async () => {
     verifies(
       "response.body.golden-key-set",
       "response.body.conversation-and-prompt-absent",
@@ -166,7 +166,7 @@ describe("the body of a response", () => {
     });
   });
 
-  test("tells a service tier that was asked for by name from the first event on", async () => {
+  test("shows a requested service tier from the first event on", async () => {
     verifies("response.body.service-tier-by-name");
     for (const [asked, told] of [
       ["priority", "priority"],
@@ -180,7 +180,7 @@ describe("the body of a response", () => {
     }
   });
 
-  test("counts time in seconds and tokens so that they add up", async () => {
+  test("counts time in seconds, and token counts add up", async () => {
     verifies("response.body.usage-adds-up", "response.body.output-text-has-arrays");
     const { created_at, completed_at, usage, output } = await create({});
     expect(Math.abs(created_at - Date.now() / 1000)).toBeLessThan(60);
@@ -215,7 +215,7 @@ describe("the body of a response", () => {
     expect(await create(sent)).toMatchObject(echoed ?? sent);
   });
 
-  test("takes an explicit null for a member that was not sent", async () => {
+  test("accepts null for a member that was not sent", async () => {
     const names = Object.keys(DEFAULTS).filter(
       (name) => !["object", "status", "model", "billing", "error", "incomplete_details"].includes(name),
     );
@@ -223,14 +223,14 @@ describe("the body of a response", () => {
     expect(await create({ ...nulls, stream: null, stream_options: null, include: null })).toMatchObject(DEFAULTS);
   });
 
-  test("echoes the tools in a fixed form, which does not reach the next response", async () => {
+  test("echoes the tools in a fixed form, which does not affect the next response", async () => {
     verifies("create.chain.echoed", "create.instructions.not-inherited");
     const first = await create({ tools: [tool], instructions: "Be brief.", temperature: 0.5, metadata: { a: "1" } });
     const second = await create({ previous_response_id: first.id });
     expect(second).toMatchObject({ ...DEFAULTS, previous_response_id: first.id });
   });
 
-  test("has ids of the reference's form, of one stem along a chain", async () => {
+  test("has ids of the reference's form, with one stem along a chain", async () => {
     verifies("response.ids.prefixes");
     const first = await create({ reasoning: { effort: "low" } });
     const second = await create({ previous_response_id: first.id });
@@ -243,7 +243,7 @@ describe("the body of a response", () => {
     expect(stranger.id.slice(5, 21)).not.toBe(first.id.slice(5, 21));
   });
 
-  test("comes with the reference's headers, indented by two spaces", async () => {
+  test("has the reference's headers and is indented by two spaces", async () => {
     verifies(
       "http.headers.request-id-on-every-reply",
       "http.headers.version-and-processing-time",

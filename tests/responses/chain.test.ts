@@ -20,7 +20,7 @@ const user = (content: string): object => ({ role: "user", content });
 const assistant = (content: string): object => ({ role: "assistant", content });
 const system = (content: string): object => ({ role: "system", content });
 
-/** The response to `members`, and what the model was shown for it. */
+/** The response to `members`, and what its model got. */
 async function turn(behind: BehindUpstream, members: object): Promise<ResponseBody> {
   return readResponse(await behind.create(members));
 }
@@ -49,7 +49,7 @@ describe("a response that follows another", () => {
     expect(third).toMatchObject({ previous_response_id: second.id, instructions: "Third rule." });
   });
 
-  test("may be one of several that follow the same response", async () => {
+  test("may be one of several that continue the same response", async () => {
     const behind = await serveCounting();
     const first = await turn(behind, { input: "one" });
     await turn(behind, { input: "left", previous_response_id: first.id });
@@ -57,14 +57,14 @@ describe("a response that follows another", () => {
     checkShown(behind, [user("one"), assistant("answer 1"), user("right")]);
   });
 
-  test("may bring no input of its own", async () => {
+  test("may have no input of its own", async () => {
     const behind = await serveCounting();
     const first = await turn(behind, { input: "one" });
     await turn(behind, { input: undefined, previous_response_id: first.id });
     checkShown(behind, [user("one"), assistant("answer 1")]);
   });
 
-  test("may follow a response that is not stored itself only by value", async () => {
+  test("can continue a response that is not stored only by sending its items", async () => {
     const behind = await serveCounting();
     const first = await turn(behind, { input: "one" });
     const second = await turn(behind, { input: "two", previous_response_id: first.id, store: false });
@@ -74,7 +74,7 @@ describe("a response that follows another", () => {
     checkShown(behind, [user("one"), assistant("answer 1"), user("two"), assistant("answer 2"), user("three")]);
   });
 
-  test("may name stored items in place of sending them", async () => {
+  test("may name stored items instead of sending them", async () => {
     const behind = await serveCounting();
     const first = await turn(behind, { input: "one" });
     const id = first.output[0]?.id;
@@ -84,7 +84,7 @@ describe("a response that follows another", () => {
     }
   });
 
-  test("is refused when the response it follows was deleted", async () => {
+  test("is refused if the response it continues was deleted", async () => {
     verifies("errors.catalogue.previous-response-not-found");
     const behind = await serveCounting();
     const { id } = await turn(behind, { input: "one" });
@@ -96,7 +96,7 @@ describe("a response that follows another", () => {
     });
   });
 
-  test("answers the calls of the response before it, and must answer all of them", async () => {
+  test("answers the calls of the previous response, and must answer all of them", async () => {
     verifies("tools.function.output-continues-the-turn", "errors.catalogue.call-without-output");
     const behind = await serveCounting();
     const call = (callId: string): object => ({ type: "function_call", call_id: callId, name: "f", arguments: "{}" });

@@ -217,7 +217,7 @@ describe("an error of the model server before its first byte", () => {
     database.close();
   });
 
-  test("a model server that is not there is 502", async () => {
+  test("a missing model server is 502", async () => {
     const { create } = await serveBehind(() => {}, { MODEL_BASE_URL: "http://127.0.0.1:1/v1" });
     const message = /^Cannot reach the model server: [^/:]+\.$/;
     await checkReply(await create(), { status: 502, type: "server_error", code: "server_error", param: null, message });
@@ -236,10 +236,7 @@ describe("an error of the model server before its first byte", () => {
   });
 });
 
-/**
- * Errors that come after the answer began, and how they reach the client: in the event `error`, and in the failed
- * response.
- */
+/** Errors after the answer has started, as the client gets them in the event `error` and in the failed response. */
 const BROKEN_OFF: Readonly<Record<string, readonly [error: object, event: object, responseCode: string]>> = {
   "a rate limit": [
     { message: "Rate limit reached for m. Please try again in 1.2s.", type: "tokens", code: "rate_limit_exceeded" },

@@ -7,7 +7,7 @@ import { dataLines, readResponse } from "./read-stream.ts";
 
 const CLOSED_WITHIN_MS = 1000;
 
-/** A model server that says only what the test lets it say, when the test lets it. */
+/** A model server that sends only what the test lets it send, when the test lets it. */
 async function serveGated(env: Readonly<Record<string, string>> = {}) {
   const opened = Promise.withResolvers<ServerResponse>();
   const behind = await serveBehind((response) => {
@@ -18,7 +18,7 @@ async function serveGated(env: Readonly<Record<string, string>> = {}) {
   return { ...behind, opened: opened.promise };
 }
 
-/** Reads a stream as it comes: each call waits for the next text that has not been seen and matches. */
+/** Reads a stream as it arrives. Each call waits for the next unread text that matches. */
 function follow(reply: Response): (pattern: RegExp) => Promise<string> {
   const reader = reply.body?.pipeThrough(new TextDecoderStream()).getReader();
   let unseen = "";
@@ -41,7 +41,7 @@ async function statusOf({ server }: BehindUpstream, id: string): Promise<string>
 }
 
 describe("between a model server and a client", () => {
-  test("each delta passes before the model server says the next one", async () => {
+  test("each delta arrives before the model server sends the next one", async () => {
     verifies("transport.sse.first-event-is-not-delayed");
     const { create, opened } = await serveGated();
     const [reply, upstream] = await Promise.all([create({ stream: true }), opened]);
@@ -56,7 +56,7 @@ describe("between a model server and a client", () => {
     expect(await next(/event: response\.completed\n.*\n\n/)).toContain('"text":"one two three"');
   });
 
-  test("a silent stream says that it is alive in a comment, without an event or a number", async () => {
+  test("a silent stream sends keep-alive comments, which are no events and have no numbers", async () => {
     verifies("transport.sse.keep-alive-comment");
     const { create, opened } = await serveGated({ SSE_KEEP_ALIVE_MS: "10" });
     const [reply, upstream] = await Promise.all([create({ stream: true }), opened]);
@@ -68,7 +68,7 @@ describe("between a model server and a client", () => {
     expect(added).toContain('"sequence_number":2');
   });
 
-  test.each([true, false])("a client that leaves ends the call of the model server (stream: %s)", async (stream) => {
+  test.each([true, false])("a client that leaves ends the model server's call (stream: %s)", async (stream) => {
     verifies("chat-engine.abort.client-leaves");
     const behind = await serveGated();
     const leaving = new AbortController();
@@ -83,7 +83,7 @@ describe("between a model server and a client", () => {
     expect(performance.now() - leftAt).toBeLessThan(CLOSED_WITHIN_MS);
   });
 
-  test("a response whose client left is cancelled and keeps what was said", async () => {
+  test("a response whose client left is cancelled and keeps its output", async () => {
     const behind = await serveGated();
     const leaving = new AbortController();
     const reply = behind.create({ stream: true }, leaving.signal);

@@ -30,7 +30,7 @@ const message = (text: string): object => ({
   content: [{ type: "output_text", text }],
 });
 
-/** What the model server says, and the response this makes. */
+/** What the model server sends, and the resulting response. */
 const ANSWERS: Readonly<Record<string, readonly [Answer, members: object, expected: object]>> = {
   "a text": [
     chunks(textChunk("Hel"), textChunk("lo"), lastChunk("stop")),
@@ -192,7 +192,7 @@ const ANSWERS: Readonly<Record<string, readonly [Answer, members: object, expect
   ],
 };
 
-/** Members of a create request, and what of them the model server is asked. */
+/** Members of a create request, and the resulting request to the model server. */
 const ASKED: Readonly<Record<string, readonly [members: object, asked: object]>> = {
   "a stream with token counts, always": [{}, { model: "m", stream: true, stream_options: { include_usage: true } }],
   "instructions ahead of everything": [
@@ -322,7 +322,7 @@ describe("in front of a chat-completions server", () => {
     "chat-engine.upstream.json-schema-maps",
     "create.reasoning.effort-honoured-or-refused",
   );
-  test.each(Object.entries(ASKED))("the model server is asked for %s", async (_title, [members, asked]) => {
+  test.each(Object.entries(ASKED))("the model server gets a request for %s", async (_title, [members, asked]) => {
     const behind = await serveBehind(says("{}"), { MODEL_INPUT: "text,image,audio" });
     expect((await behind.create(members)).status).toBe(200);
     expect(behind.asked()).toMatchObject(asked);
@@ -332,7 +332,7 @@ describe("in front of a chat-completions server", () => {
     });
   });
 
-  test("models are those of the model server", async () => {
+  test("the list of models is the model server's", async () => {
     const list = { object: "list", data: [{ id: "m", object: "model", created: 5, owned_by: "us" }] };
     const { server } = await serveBehind((response) => response.end(JSON.stringify(list)));
     expect(await (await server.fetch("/v1/models")).json()).toMatchObject(list);

@@ -3,7 +3,7 @@ import type { TestServer } from "../test-server.ts";
 
 export const MODEL = "antiphon-built-in";
 
-/** What an error reply must say. `type` is `invalid_request_error` unless it is given. */
+/** The expected error of a reply. `type` is `invalid_request_error` by default. */
 export interface Refusal {
   readonly status?: number;
   readonly code: string;
@@ -12,13 +12,13 @@ export interface Refusal {
   readonly type?: string;
 }
 
-/** Members of a create request that replace or join those of a plain one; `undefined` takes a member out. */
+/** Members that change a valid create request; `undefined` removes a member. */
 export type Members = Readonly<Record<string, unknown>>;
 
-/** By title: what is sent, and the error that answers it. */
+/** By title: the request, and its error. */
 export type Cases = Readonly<Record<string, readonly [Members, Refusal]>>;
 
-/** A test for each case, titled by a subject and its own title. The server is asked for when the tests run. */
+/** One test per case, titled by the subject and the case. The server is requested when the tests run. */
 export function checkEach(server: () => TestServer): (subject: string, cases: Cases) => void {
   return (subject, cases) => {
     test.each(Object.entries(cases))(`${subject} %s`, (_title, [members, refusal]) =>
@@ -27,12 +27,12 @@ export function checkEach(server: () => TestServer): (subject: string, cases: Ca
   };
 }
 
-/** Sends a create request that is plain but for `members`, and expects exactly this error. */
+/** Sends a valid create request with these changes, and expects exactly this error. */
 export async function checkCreate(server: TestServer, members: Members, refusal: Refusal): Promise<void> {
   await checkReply(await server.post("/v1/responses", { model: MODEL, input: "Hi", ...members }), refusal);
 }
 
-/** Expects exactly this error object, in the reference's order of members. */
+/** Expects exactly this error object, with members in the reference's order. */
 export async function checkReply(reply: Response, refusal: Refusal): Promise<void> {
   const body = await readBody(reply);
   const { status = 400, code, param, message, type = "invalid_request_error" } = refusal;
@@ -66,7 +66,7 @@ export function wrongType(param: string, expected: string, got: string): Refusal
   return { code: "invalid_type", param, message };
 }
 
-/** `supported` is the list of the message, word for word. */
+/** `supported` is the list as the message shows it. */
 export function wrongValue(param: string, value: string, supported: string): Refusal {
   return { code: "invalid_value", param, message: `Invalid value: '${value}'. Supported values are: ${supported}.` };
 }
@@ -75,7 +75,7 @@ export function outOfBounds(code: string, param: string, breach: string): Refusa
   return { code, param, message: `Invalid '${param}': ${breach}` };
 }
 
-/** An error for which the reference has no code of its own: ours repeats the type. */
+/** An error without a code in the reference: ours repeats the type. */
 export function codeless(param: string | null, message: string | RegExp, status = 400): Refusal {
   return { status, code: "invalid_request_error", param, message };
 }

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { ResponseStreamEvent } from "../../generated/responses-api/types.ts";
 import { eventsOf, type ReadStream, responseOf } from "./read-stream.ts";
 
-/** What holds for every stream of a foreground run, whatever it says. */
+/** Checks what holds for the stream of every foreground run. */
 export function checkStreamLaws(stream: ReadStream): void {
   const { events } = stream;
   expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, index) => index));
@@ -27,7 +27,7 @@ export function checkStreamLaws(stream: ReadStream): void {
 
 const TERMINAL: ReadonlySet<string> = new Set(["response.completed", "response.incomplete", "response.failed"]);
 
-/** Items are added one by one, done with the same type and ids, and are then the final output. */
+/** Items are added one after the other, end with the same type and ids, and equal the final output. */
 function checkItems(stream: ReadStream): void {
   const added = eventsOf(stream, "response.output_item.added");
   const done = eventsOf(stream, "response.output_item.done");
@@ -45,7 +45,7 @@ function identity(item: { readonly id?: string | undefined; readonly type: strin
   return { id: item.id, type: item.type, callId: "call_id" in item ? item.call_id : null };
 }
 
-/** The deltas of a part, joined, are the text of its done event; a part that opens is empty. */
+/** The joined deltas of a part equal the text of its done event; a new part is empty. */
 function checkTexts({ events }: ReadStream): void {
   const joined = new Map<string, string>();
   for (const event of events) {

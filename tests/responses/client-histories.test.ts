@@ -27,7 +27,7 @@ function checkAnswers(behind: BehindUpstream, ...outputs: readonly string[]): vo
 }
 
 describe("a search for tools in a history", () => {
-  test("of a client may be answered as a function is", async () => {
+  test("of a client may be answered like a function call", async () => {
     verifies("create.history.tool-search-answers");
     const behind = await serveBehind(says("Yes."));
     const call = search({ call_id: "call_1", execution: "client" });
@@ -53,7 +53,7 @@ describe("a search for tools in a history", () => {
     checkAnswers(behind, lost, ...kept, lost);
   });
 
-  test("is taken by the built-in engine in the same forms", async () => {
+  test("is accepted by the built-in engine in the same forms", async () => {
     verifies("create.history.tool-search-answers");
     const server = await startTestServer();
     const byClient = search({ call_id: "call_1", execution: "client" });

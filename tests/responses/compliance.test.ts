@@ -21,7 +21,7 @@ const WEATHER = {
 };
 
 /**
- * The cases that the compliance suite of Open Responses names for HTTP, under its names; those of WebSocket mode are in
+ * The HTTP cases of the Open Responses compliance suite, under its names. Those of WebSocket mode are in
  * tests/websocket.
  */
 describe("Open Responses", () => {
@@ -32,7 +32,7 @@ describe("Open Responses", () => {
   });
   afterAll(() => server.close());
 
-  /** A response that ended well and says something. */
+  /** A response that completed with a text. */
   const create = async (input: readonly object[], members: object = {}): Promise<ResponseBody> => {
     const body = await readResponse(await server.post("/v1/responses", { model: MODEL, input, ...members }));
     expect(body).toMatchObject({ object: "response", status: "completed", error: null });

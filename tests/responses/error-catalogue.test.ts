@@ -112,7 +112,7 @@ const STATE: Cases = {
   "a reference without its type": [{ input: [{ id: "rs_x" }] }, itemNotStored("rs_x")],
 };
 
-/** Method, path and refusal of requests that are not creates. */
+/** Method, path and refusal of requests other than creates. */
 const ROUTES: Readonly<Record<string, readonly [string, string, Refusal]>> = {
   "an unknown path": ["GET", "/v1/nothing", codeless(null, "Invalid URL (GET /v1/nothing)", 404)],
   "an unknown path with a method that writes": [
@@ -165,7 +165,7 @@ const ROUTES: Readonly<Record<string, readonly [string, string, Refusal]>> = {
   ],
 };
 
-describe("a request is refused as at the reference for", () => {
+describe("a request gets the reference's error for", () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startTestServer();
@@ -199,7 +199,7 @@ describe("a request is refused as at the reference for", () => {
     );
   });
 
-  test("the same errors come as plain JSON where a stream was asked for", async () => {
+  test("the same errors are plain JSON even if a stream was requested", async () => {
     verifies("errors.stage.before-generation-is-plain-http", "errors.envelope.code-repeats-type");
     verifies(
       "errors.envelope.four-members-always",
@@ -215,7 +215,7 @@ describe("a request is refused as at the reference for", () => {
     );
   });
 
-  test("an operation that is not there yet answers 501 and says its name", async () => {
+  test("a missing operation answers 501 and says its name", async () => {
     const reply = await server.post("/v1/vector_stores/vs_x/search", { query: "x" });
     await checkReply(reply, {
       status: 501,
@@ -227,7 +227,7 @@ describe("a request is refused as at the reference for", () => {
     expect(reply.headers.get("openai-version")).toBe("2020-10-01");
   });
 
-  test("an operation that is not there yet is not asked for again by the official client", async () => {
+  test("a missing operation is not retried by the official client", async () => {
     verifies("http.headers.not-implemented-is-not-retried");
     const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.apiKey, maxRetries: 2 });
     const sent: string[] = [];

@@ -132,7 +132,7 @@ const SENSE: Cases = {
   ],
 };
 
-describe("a create request whose parts do not belong together is refused for", () => {
+describe("a create request with members that contradict each other is refused for", () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startTestServer();

@@ -10,7 +10,7 @@ const customCall = { type: "custom_tool_call", call_id: "call_1", name: "c", inp
 const functionCall = { type: "function_call", call_id: "call_1", name: "f", arguments: "{}" };
 const user = (...content: readonly object[]): object => ({ type: "message", role: "user", content });
 
-/** What is sent at the top level of `input`, and how it is listed, oldest first. */
+/** Elements at the top level of `input`, and how they are listed, oldest first. */
 const ELEMENTS: Readonly<Record<string, readonly [input: readonly object[], listed: readonly object[]]>> = {
   "a text with its type": [
     [{ type: "input_text", text: "Hi", mime_type: "text/plain" }],
@@ -98,7 +98,7 @@ describe("an extension of the request", () => {
     },
   );
 
-  test("answers the call of an earlier response with a tool_result", async () => {
+  test("answers a call of an earlier response with a tool_result", async () => {
     const tools = [{ type: "custom", name: "c" }];
     const called = { id: "call_1", type: "function", function: { name: "c", arguments: '{"input":"x"}' } };
     const answers = [chunks(toolDelta(0, called), lastChunk("tool_calls")), says("Done"), says("Hi")];
@@ -112,7 +112,7 @@ describe("an extension of the request", () => {
     await checkReply(stranger, codeless("input", "No tool call found for function call output with call_id call_x."));
   });
 
-  test("as an array of instructions reaches the model in order and is echoed as a text", async () => {
+  test("with an array of instructions sends them to the model in order and echoes a text", async () => {
     verifies("extensions.instructions.array");
     const behind = await serveBehind(says("Hi"));
     const instructions = [
@@ -126,7 +126,7 @@ describe("an extension of the request", () => {
     });
   });
 
-  test("as enable_chain_of_thought asks for a summary, unless false", async () => {
+  test("with enable_chain_of_thought asks for a summary, unless false", async () => {
     verifies("extensions.reasoning.chain-of-thought");
     const behind = await serveBehind(says("<think>Hm.</think>Hi"));
     const shown = await readResponse(await behind.create({ reasoning: { enable_chain_of_thought: true } }));
@@ -136,7 +136,7 @@ describe("an extension of the request", () => {
     expect(hidden.reasoning).toEqual({ context: null, effort: null, summary: null });
   });
 
-  test("without what it needs is refused by its path", async () => {
+  test("is refused by its path if a member is missing", async () => {
     const behind = await serveBehind(says("Hi"));
     await checkReply(await behind.create({ input: [{ type: "input_text" }] }), missing("input[0].text"));
     await checkReply(await behind.create({ input: [{ type: "input_image" }] }), missing("input[0].image_url"));
@@ -144,7 +144,7 @@ describe("an extension of the request", () => {
     await checkReply(await behind.create({ input: [{ type: "input_file" }] }), missing("input[0].file_data"));
   });
 
-  test("described in two places is refused by both names", async () => {
+  test("with the same thing in two places is refused, and both names are given", async () => {
     verifies("media.audio.described-in-either-place");
     const behind = await serveBehind(says("Hi"));
     const audio = { data: WAV, format: "wav", sample_rate_hz: 16_000 };

@@ -32,7 +32,7 @@ const TOOLS = [
   { type: "custom", name: "c" },
 ];
 
-/** What each event of the reference is called in the extension dialect; those that are not here keep their names. */
+/** Events of the reference that have other names in the extension dialect. */
 const RENAMED: Readonly<Record<string, string>> = {
   "response.function_call_arguments.delta": "response.tool_call.delta",
   "response.function_call_arguments.done": "response.tool_call.done",
@@ -41,7 +41,7 @@ const RENAMED: Readonly<Record<string, string>> = {
   error: "response.error",
 };
 
-/** Members that the reference would refuse; each makes a request speak the extension dialect. */
+/** Members that the reference would refuse; each makes a request use the extension dialect. */
 const EXTENSIONS: Readonly<Record<string, object>> = {
   "stream_options.obfuscation": { stream_options: { obfuscation: true } },
   "stream_options.channels": {
@@ -108,7 +108,7 @@ describe("the extension dialect", () => {
     },
   );
 
-  test("is never met by a request that the reference would accept", async () => {
+  test("is never used for a request that the reference would accept", async () => {
     verifies("dialect.scope.reference-request-gets-reference");
     const plain = {
       store: true,
@@ -153,12 +153,12 @@ describe("the extension dialect", () => {
     },
   );
 
-  test("carries only what concerns the whole run where no channel is chosen", async () => {
+  test("has only the events of the whole run if no channel is chosen", async () => {
     const chosen = await read({ stream_options: { channels: [] } });
     for (const { type } of chosen) expect(type).toMatch(LIFECYCLE);
   });
 
-  test("knows five channels", async () => {
+  test("has five channels", async () => {
     verifies("dialect.channels.unknown-name-is-400");
     const supported = "'output_text', 'output_audio', 'tool_call', 'refusal', and 'reasoning'";
     await checkCreate(
@@ -175,7 +175,7 @@ describe("the extension dialect", () => {
     expect(await isPadded(false)).toBe(false);
   });
 
-  test("leaves plain bodies as they are", async () => {
+  test("leaves plain bodies unchanged", async () => {
     const members = { model: MODEL, input: "everything", tools: TOOLS };
     const plain = await readResponse(await server.post("/v1/responses", members));
     const extended = await readResponse(

@@ -14,7 +14,7 @@ import { verifies } from "../verifies.ts";
 
 const LISTED = Object.keys(fieldLedger);
 
-/** Members whose values are treated apart, and the values that each may have. */
+/** Members whose values are listed separately, and their values. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   include: enumeration("Include"),
   truncation: enumeration("Truncation"),
@@ -30,19 +30,19 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   "reasoning.context": enumeration("ReasoningContext"),
 };
 
-/** Paths of which each must be in the ledger. */
+/** Every path that must be in the ledger. */
 const REQUIRED: readonly string[] = [
   ...createResponseFields,
   ...Object.entries(VALUES).flatMap(([path, values]) => values.map((value) => `${path}.${value}`)),
 ];
 
 describe("the field ledger", () => {
-  test("says what becomes of every member and value of the contract", () => {
+  test("covers every member and value of the contract", () => {
     verifies("create.ledger.every-field-listed");
     expect(REQUIRED.filter((path) => !LISTED.includes(path))).toEqual([]);
   });
 
-  test("says what becomes of every nested member, or refuses the whole", () => {
+  test("covers every nested member, or refuses the whole", () => {
     const isListed = (path: string): boolean =>
       LISTED.some((listed) => listed === path || listed.startsWith(`${path}.`));
     const isRefused = (path: string): boolean => isRefusedByAll(fieldLedger[path.split(".")[0] ?? ""]);
@@ -54,7 +54,7 @@ describe("the field ledger", () => {
     expect(LISTED.filter((path) => !known.has(path))).toEqual([]);
   });
 
-  test("names either the server or every engine, and has a note where honoured is not the whole truth", () => {
+  test("names either the server or every engine, and explains partial support in a note", () => {
     for (const [path, { server, note, ...engines }] of Object.entries(fieldLedger)) {
       expect(Object.keys(engines).toSorted(), path).toEqual(
         server === undefined ? ["built-in", "chat-completions"] : [],
@@ -70,7 +70,7 @@ function isRefusedByAll(entry: LedgerEntry | undefined): boolean {
   return entry.server === "refused" || (entry["built-in"] === "refused" && entry["chat-completions"] === "refused");
 }
 
-/** `content.input_image.detail` and its like: the members of each type of part. */
+/** The members of each type of part, such as `content.input_image.detail`. */
 function partMembers(): string[] {
   return Object.values(schemas()).flatMap((schema) => {
     const properties = isRecord(schema) && isRecord(schema["properties"]) ? schema["properties"] : {};

@@ -31,7 +31,7 @@ describe("a function", () => {
     return output.filter((item) => item.type === "function_call");
   };
 
-  test("is called with a JSON text that fits its JSON Schema", async () => {
+  test("is called with JSON text that is valid by its JSON Schema", async () => {
     verifies("tools.function.json-schema-parameters");
     const [call, ...others] = await callsFor({});
     expect(others).toEqual([]);

@@ -10,7 +10,7 @@ import { readResponse } from "./read-stream.ts";
 
 const call = (type: string, members: object): object => ({ type, call_id: "call_1", ...members });
 
-/** The items of types that mean nothing alone, or that need more than their schema asks for. */
+/** Items of types that mean nothing alone, or that need more than their schema demands. */
 const SAMPLES: Readonly<Record<string, readonly object[]>> = {
   computer_call_output: [call("computer_call_output", { output: { type: "computer_screenshot", image_url: PIXEL } })],
   custom_tool_call: [
@@ -37,7 +37,7 @@ const SAMPLES: Readonly<Record<string, readonly object[]>> = {
   tool_search_call: [{ type: "tool_search_call", arguments: {} }],
 };
 
-/** What is asked only of an item that passed: is it ours, is it there, can it be acted on. */
+/** Errors of an item that passed validation: whether it is ours, exists, and can be used. */
 const LATER_ERRORS =
   /^(The encrypted content could not be verified|Item with id|Unsupported parameter: 'input\[1\]'\. This|The model of this server does not hear)/;
 
@@ -60,7 +60,7 @@ describe("as input, an item", () => {
     if (reply.status !== 200) expect(error?.message).toMatch(LATER_ERRORS);
   });
 
-  test("of each type that the list of known types names is among these", async () => {
+  test("of each type in the list of known types is tested above", async () => {
     verifies("create.input.every-known-item-type");
     const { error }: { error: { message: string } } = await (await create([{ type: "nothing" }])).json();
     const listed = [...error.message.matchAll(/'([a-z_]+)'/g)].map(([, name = ""]) => name).slice(1);
@@ -68,7 +68,7 @@ describe("as input, an item", () => {
     expect(listed.filter((name) => !types.has(name))).toEqual([]);
   });
 
-  test("of a search for tools is the server's own unless it has a call id", async () => {
+  test("that is a search for tools belongs to the server unless it has a call id", async () => {
     const items = [
       { type: "tool_search_call", arguments: { query: "x" } },
       { type: "tool_search_output", tools: [] },

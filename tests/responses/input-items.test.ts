@@ -15,7 +15,7 @@ const parts = [
   { type: "input_file", filename: "a.pdf", file_data: PDF },
 ];
 
-/** What is sent, and how it is listed, oldest first and without ids. */
+/** The input, and how it is listed, oldest first and without ids. */
 const SUPPLIED: Readonly<Record<string, readonly [input: unknown, listed: readonly object[]]>> = {
   "a string": [
     "Hi",
@@ -103,14 +103,14 @@ describe("the input items of a response", () => {
     "validation.messages.type-may-be-left-out",
     "response.ids.listed-tool-output-is-fc",
   );
-  test.each(Object.entries(SUPPLIED))("are what was supplied as %s, normalised", async (_title, [input, listed]) => {
+  test.each(Object.entries(SUPPLIED))("are the input given as %s, normalised", async (_title, [input, listed]) => {
     const { data, has_more } = await list(await create({ input, instructions: "Never listed." }), "?order=asc");
     expect(has_more).toBe(false);
     expect(data.map(({ id: _id, ...item }) => item)).toEqual(listed);
     for (const { id, type } of data) expect(id).toMatch(type === "message" ? /^msg_/ : /^fc_/);
   });
 
-  test("keep ids that clients send, and have the same ids at every call", async () => {
+  test("keep ids sent by clients, and have the same ids at every call", async () => {
     verifies("input-items.content.stable-ids", "input-items.content.instructions-are-not-items");
     const id = await create({
       input: [
@@ -123,7 +123,7 @@ describe("the input items of a response", () => {
     expect(await list(id)).toEqual(first);
   });
 
-  test("do not show the notes that Codex writes on items", async () => {
+  test("do not show the notes that Codex adds to items", async () => {
     verifies("create.input.codex-notes-accepted");
     const internal_chat_message_metadata_passthrough = { turn_id: "turn_1", content_item_kinds: ["user.text"] };
     const id = await create({
@@ -144,13 +144,13 @@ describe("the input items of a response", () => {
     expect((await list(second)).data).toMatchObject([{ content: [{ text: "Two" }] }]);
   });
 
-  test("are none where nothing was supplied", async () => {
+  test("are an empty list if there was no input", async () => {
     verifies("lists.envelope.empty-list");
     const id = await create({ previous_response_id: await create({ input: "One" }) });
     expect(await list(id)).toEqual({ object: "list", data: [], first_id: null, has_more: false, last_id: null });
   });
 
-  test("come twenty at a time, newest first, unless asked otherwise", async () => {
+  test("are listed twenty at a time, newest first, by default", async () => {
     verifies(
       "lists.query.defaults",
       "lists.query.order",
@@ -175,7 +175,7 @@ describe("the input items of a response", () => {
     expect(await page("?limit=5&after=msg_0")).toEqual({ ids: [], more: false });
   });
 
-  test("cannot begin after an item that is not among them, which is not the same as an unknown response", async () => {
+  test("cannot start after an unknown item, which differs from an unknown response", async () => {
     const id = await create({ input: "Hi" });
     const wrongCursor = await server.fetch(`/v1/responses/${id}/input_items?after=msg_nowhere`);
     expect(wrongCursor.status).toBe(400);
@@ -184,7 +184,7 @@ describe("the input items of a response", () => {
   });
 });
 
-test("with history the items of earlier turns are listed too, and both cursors hold", async () => {
+test("include the items of earlier turns with history, and both cursors work", async () => {
   verifies("input-items.history.lists-the-chain");
   const server = await startTestServer();
   onTestFinished(() => server.close());

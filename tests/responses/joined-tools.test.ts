@@ -17,7 +17,7 @@ const callsLate = chunks(
 const hi = { role: "user", content: "Hi" };
 const added = { type: "additional_tools", role: "developer", tools: [late] };
 
-test("a tool that joins in mid-conversation is echoed from the first event on, and its call carries its namespace", async () => {
+test("a tool added during the conversation is echoed from the first event on, and its call has its namespace", async () => {
   verifies("tools.joined.echoed-and-called-by-namespace");
   const { create, asked } = await serveBehind(callsLate);
   const { events, final } = await readStream(await create({ input: [added, hi], stream: true }));
@@ -27,7 +27,7 @@ test("a tool that joins in mid-conversation is echoed from the first event on, a
   expect(asked()).toMatchObject({ tools: [sent] });
 });
 
-test("it stays along the chain, where its call goes by the name that the model knows", async () => {
+test("it stays along the chain, where its call has the name that the model knows", async () => {
   const { create, asked } = await serveBehind(callsLate);
   const first = await readResponse(await create({ input: [added, hi] }));
   const output = { type: "function_call_output", call_id: "call_1", output: "done" };
@@ -39,7 +39,7 @@ test("it stays along the chain, where its call goes by the name that the model k
   });
 });
 
-test("what the client's search found joins the namespace that the request has", async () => {
+test("tools found by the client's search join the namespace of the request", async () => {
   const { create, asked } = await serveBehind(says("Hi"));
   const member = (name: string): object => ({ ...late, name, defer_loading: true });
   const crm = (...tools: object[]): object => ({ type: "namespace", name: "crm", description: "Customers.", tools });
@@ -53,7 +53,7 @@ test("what the client's search found joins the namespace that the request has", 
   expect(asked()).toMatchObject({ tools: names.map((name) => ({ function: { name } })) });
 });
 
-test("it can be chosen, and is counted", async () => {
+test("it can be chosen, and its tokens are counted", async () => {
   const { server, create, asked } = await serveBehind(callsLate);
   const request = { input: [added, hi], tool_choice: { type: "function", name: "late" } };
   expect((await readResponse(await create(request))).status).toBe("completed");
@@ -63,7 +63,7 @@ test("it can be chosen, and is counted", async () => {
   expect(await count([added, hi])).toBeGreaterThan(await count([hi]));
 });
 
-test("one that only a server could run is refused by its place", async () => {
+test("one that needs a server-side tool is refused by its place", async () => {
   const { create } = await serveBehind(says("Hi"));
   const reply = await create({ input: [hi, { ...added, tools: [late, { type: "local_shell" }] }] });
   expect(reply.status).toBe(400);

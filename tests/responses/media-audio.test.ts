@@ -24,7 +24,7 @@ async function checkAsked(behind: BehindUpstream, members: object, content: unkn
 const part = (data: string, format: string): object[] => [{ type: "input_audio", input_audio: { data, format } }];
 const base64 = (bytes: Buffer): string => bytes.toString("base64");
 
-describe("a recording for a model that hears", () => {
+describe("a recording for a model with audio input", () => {
   verifies("media.audio.heard-or-transcribed", "chat-engine.upstream.images-and-files-map");
   test.each([
     ["wav as it is", { data: WAV, format: "wav" }, part(WAV, "wav")],
@@ -44,13 +44,13 @@ describe("a recording for a model that hears", () => {
     await checkAsked(await serveBehind(says("I hear."), HEARS), hearing(audio), content);
   });
 
-  test("may stand at the top level of input", async () => {
+  test("may be at the top level of input", async () => {
     const element = { type: "input_audio", data: base64(PCM), format: "pcm", sample_rate_hz: 16_000, channels: 1 };
     const behind = await serveBehind(says("I hear."), HEARS);
     await checkAsked(behind, { input: [element] }, part(WAV, "wav"));
   });
 
-  test("is transcribed where it is in a format that the model does not hear", async () => {
+  test("is transcribed if the model does not accept its format", async () => {
     const { behind, tape } = await serveDeaf({}, HEARS);
     await checkAsked(behind, hearing({ data: OGG, format: "ogg" }), "Hello from the tape.");
     expect(tape.received).toHaveLength(1);
@@ -66,9 +66,9 @@ async function serveDeaf(
   return { tape, behind: await serveBehind(says("I read."), { ...settings, ...env }) };
 }
 
-describe("a recording for a model that does not hear", () => {
+describe("a recording for a model without audio input", () => {
   verifies("media.audio.heard-or-transcribed", "extensions.input.audio-members");
-  test("is transcribed with what is known of it, and read as if it had been typed", async () => {
+  test("is transcribed with its known properties, and used like typed text", async () => {
     const { behind, tape } = await serveDeaf();
     const pcm = { data: base64(PCM), format: "pcm", sample_rate_hz: 16_000, language_hint: "de-CH" };
     await checkAsked(behind, hearing(pcm), "Hello from the tape.");
@@ -95,7 +95,7 @@ describe("a recording for a model that does not hear", () => {
     expect(tape.received[0]?.fields).not.toHaveProperty("language");
   });
 
-  test("is told from the text beside it", async () => {
+  test("is marked as a recording, unlike text beside it", async () => {
     const { behind } = await serveDeaf();
     await checkAsked(behind, hearing({ data: WAV, format: "wav" }, { type: "input_text", text: "Sum it up:" }), [
       { type: "text", text: "Sum it up:" },
@@ -103,13 +103,13 @@ describe("a recording for a model that does not hear", () => {
     ]);
   });
 
-  test("in which nothing is said is said to be one", async () => {
+  test("without speech is reported as such", async () => {
     const { behind } = await serveDeaf({ body: { text: " " } });
     await checkAsked(behind, hearing({ data: WAV, format: "wav" }), "[A recording in which nothing is said]");
   });
 
   verifies("media.text.read-once");
-  test("is listed as it was sent, stays in its chain, and is transcribed once", async () => {
+  test("is listed as sent, stays in its chain, and is transcribed once", async () => {
     const { behind, tape } = await serveDeaf();
     const audio = { data: WAV, format: "wav", language_hint: "en" };
     let previous = (await readResponse(await behind.create(hearing(audio)))).id;
@@ -123,7 +123,7 @@ describe("a recording for a model that does not hear", () => {
     expect(tape.received).toHaveLength(1);
   });
 
-  test("is heard by the built-in engine as what is said in it", async () => {
+  test("reaches the built-in engine as its transcript", async () => {
     const tape = await serveTranscriptions({ body: { text: "What is 6 * 7?" } });
     const server = await startTestServer({ env: { TRANSCRIPTION_BASE_URL: tape.baseUrl } });
     const members = hearing({ data: WAV, format: "wav" });
@@ -132,7 +132,7 @@ describe("a recording for a model that does not hear", () => {
     await server.close();
   });
 
-  test("whose sender leaves is not transcribed any longer", async () => {
+  test("is no longer transcribed once its sender has left", async () => {
     const { behind, tape } = await serveDeaf({ isSilent: true });
     const leaving = new AbortController();
     const asked = behind.create(hearing({ data: WAV, format: "wav" }), leaving.signal);
@@ -213,7 +213,7 @@ describe("before a run starts, a recording", () => {
   });
 
   verifies("media.audio.clear-refusal");
-  test("that can be neither heard nor transcribed is refused by what would change it", async () => {
+  test("that cannot be used or transcribed is refused, and the error names the settings to change", async () => {
     const behind = await serveBehind(says("Hi"));
     const message =
       /does not hear audio in the format 'wav', and no transcription is set up\..*TRANSCRIPTION_BASE_URL.*MODEL_INPUT/;
@@ -250,7 +250,7 @@ describe("before a run starts, a recording", () => {
     expect(behind.upstream.calls).toEqual([]);
   });
 
-  test("is answered by 502 where no transcription server listens", async () => {
+  test("gets 502 if no transcription server listens", async () => {
     const behind = await serveBehind(says("Hi"), { TRANSCRIPTION_BASE_URL: "http://127.0.0.1:1/v1" });
     const reply = await behind.create(hearing({ data: WAV, format: "wav" }));
     const message = "The transcription server could not be reached.";

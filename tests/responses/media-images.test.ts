@@ -39,7 +39,7 @@ describe("an image", () => {
     expect(remote.paths).toEqual(["/a.png"]);
   });
 
-  test("by URL goes untouched to a model server that fetches by itself", async () => {
+  test("by URL is sent unchanged to a model server that fetches by itself", async () => {
     const remote = await serveHttp(sends(PIXEL_BYTES));
     const behind = await serve(FETCHES_BY_ITSELF);
     expect((await behind.create(showing({ image_url: remote.url }))).status).toBe(200);
@@ -47,7 +47,7 @@ describe("an image", () => {
     expect(remote.paths).toEqual([]);
   });
 
-  test("is listed as it was sent, and its next turn shows it again", async () => {
+  test("is listed as sent, and the next turn shows it again", async () => {
     const remote = await serveHttp(sends(PIXEL_BYTES));
     const behind = await serve();
     const { id } = await readResponse(await behind.create(showing({ image_url: remote.url })));
@@ -74,14 +74,14 @@ describe("an image", () => {
     expect(behind.asked()).toMatchObject(shown(data(type, bytes)));
   });
 
-  test("in base64 with line breaks is written out plainly", async () => {
+  test("in base64 with line breaks is sent without them", async () => {
     const behind = await serve();
     const broken = PIXEL.replace(/.{40}$/, (end) => `\n${end}`);
     expect((await behind.create(showing({ image_url: broken }))).status).toBe(200);
     expect(behind.asked()).toMatchObject(shown(PIXEL));
   });
 
-  test("in the output of a tool and in a tool_result follows the output", async () => {
+  test("in the output of a tool and in a tool_result follows that output", async () => {
     const remote = await serveHttp(sends(PIXEL_BYTES));
     const behind = await serve();
     const call = { type: "function_call", call_id: "call_1", name: "f", arguments: "{}" };
@@ -99,7 +99,7 @@ describe("an image", () => {
     }
   });
 
-  test("of a computer's screen is shown as well", async () => {
+  test("of a computer's screen is sent too", async () => {
     const remote = await serveHttp(sends(PIXEL_BYTES));
     const behind = await serve();
     const call = { type: "computer_call", call_id: "c", action: { type: "screenshot" }, pending_safety_checks: [] };
@@ -211,7 +211,7 @@ describe("before a run starts, an image", () => {
     },
   );
 
-  test("whose server is slow is given up", async () => {
+  test("from a slow server is given up", async () => {
     const remote = await serveHttp(() => {});
     const behind = await serve({ ...LOOPBACK, EGRESS_TIMEOUT_MS: "100" });
     const refusal = { code: "failed_to_download_image", param: IMAGE_URL, message: /in time\.$/ };
@@ -234,7 +234,7 @@ describe("before a run starts, an image", () => {
     expect(behind.upstream.calls).toEqual([]);
   });
 
-  test("behind a redirect to an address that is not allowed is refused, and nothing is touched", async () => {
+  test("behind a redirect to a forbidden address is refused, and nothing is fetched", async () => {
     const inside = await serveHttp(sends(PIXEL_BYTES));
     const remote = await serveHttp((_request, response) => {
       response.writeHead(302, { location: inside.url });
@@ -246,19 +246,19 @@ describe("before a run starts, an image", () => {
     expect(inside.paths).toEqual([]);
   });
 
-  test("is refused where URLs are not fetched at all", async () => {
+  test("by URL is refused if fetching is off", async () => {
     const behind = await serve({ EGRESS: "off" });
     const reply = await behind.create(showing({ image_url: "https://example.com/a.png" }));
     await checkReply(reply, { code: "invalid_image_url", param: IMAGE_URL, message: /fetches no URLs/ });
   });
 
-  test("is refused where the model takes none", async () => {
+  test("is refused if the model has no image input", async () => {
     const behind = await serve({ MODEL_INPUT: "text" });
     const reply = await behind.create(showing({ image_url: PIXEL }));
     await checkReply(reply, { code: "unsupported_value", param: "input", message: /takes no images.*MODEL_INPUT/ });
   });
 
-  test("of an earlier turn is named by no place of this one", async () => {
+  test("of an earlier turn has no place in the current request's errors", async () => {
     let status = 200;
     const remote = await serveHttp((_request, response) => {
       response.writeHead(status);
@@ -271,7 +271,7 @@ describe("before a run starts, an image", () => {
     await checkReply(again, { code: "failed_to_download_image", param: "input", message: /status 410/ });
   });
 
-  test("is one of many that are too much together", async () => {
+  test("is refused if all images together are too large", async () => {
     const big = Buffer.concat([PIXEL_BYTES, Buffer.alloc(3000)]);
     const remote = await serveHttp(sends(big));
     const behind = await serve({ ...LOOPBACK, INPUT_MEDIA_BYTES_MAX: "10000" });

@@ -68,7 +68,7 @@ describe("an Office document", () => {
     });
   });
 
-  test("reaches a model that reads files as it is, under its own type", async () => {
+  test("reaches a model with file input unchanged, under its own type", async () => {
     verifies("media.file.passed-to-models-that-read");
     const behind = await serveBehind(says("Read."), { MODEL_INPUT: "text,image,file" });
     const file_id = await idOf(

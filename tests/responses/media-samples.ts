@@ -1,15 +1,15 @@
 import { deflateSync } from "node:zlib";
 
-/** A picture of one pixel. */
+/** An image of one pixel. */
 export const PIXEL =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 export const PIXEL_BYTES = Buffer.from(PIXEL.slice(PIXEL.indexOf(",") + 1), "base64");
 
-/** Four samples at 16 kHz, as they are and as a WAV file. */
+/** Four samples at 16 kHz, raw and as a WAV file. */
 export const PCM = Buffer.from([1, 0, 2, 0, 3, 0, 4, 0]);
 export const WAV = wav(PCM, 16_000, 1).toString("base64");
 
-/** Enough of a recording for its format to be known. */
+/** The start of a recording, enough to recognise its format. */
 export const MP3 = Buffer.from([0xff, 0xfb, 0x90, 0x64, 0, 0, 0, 0]).toString("base64");
 export const OGG = Buffer.from("OggS\0\u0002\0\0\0\0\0\0\0\0", "latin1").toString("base64");
 
@@ -31,7 +31,7 @@ export function wav(samples: Buffer, sampleRateHz: number, channels: number): Bu
   return Buffer.concat([header, samples]);
 }
 
-/** A real PDF with one line of text on each page, its contents compressed as usual. */
+/** A valid PDF with one line of text on each page, its contents compressed as usual. */
 export function pdfOf(...lines: readonly string[]): Buffer {
   const pages = lines.map((_line, index) => 4 + 2 * index);
   return writePdf([
@@ -42,7 +42,7 @@ export function pdfOf(...lines: readonly string[]): Buffer {
   ]);
 }
 
-/** A PDF whose one page unpacks to so many bytes of spaces, in as many pieces. */
+/** A PDF with one page that unpacks to this many bytes of spaces, in this many pieces. */
 export function pdfBomb(bytes: number, pieces = 1): Buffer {
   const catalog = ["<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [4 0 R] /Count 1 >>"];
   const font = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>";

@@ -24,7 +24,7 @@ describe("a member that only the newest SDKs have", () => {
     expect(response).not.toHaveProperty("background_options");
   });
 
-  test("is not in the response where it was not sent", async () => {
+  test("is absent from the response if it was not sent", async () => {
     const { create } = await serveBehind(says("Hi"));
     expect(await readResponse(await create({}))).not.toHaveProperty("image");
   });
@@ -61,7 +61,7 @@ describe("a configuration_update", () => {
   const schema = { type: "object", properties: {}, required: [], additionalProperties: false };
   const format = { type: "json_schema", name: "n", schema, strict: true };
 
-  test("wins over the request, is told in the echo, and reaches the model server", async () => {
+  test("wins over the request, is echoed, and reaches the model server", async () => {
     const { create, asked, server } = await serveBehind(says("{}"));
     const input = [
       update({ reasoning: { effort: "low" }, text: { format } }),
@@ -80,7 +80,7 @@ describe("a configuration_update", () => {
     expect(listed).toMatchObject({ data: [{ type: "configuration_update", text: { format } }, {}, {}] });
   });
 
-  test("stays in effect along the chain, until a later one replaces it", async () => {
+  test("stays in effect along the chain until a later one replaces it", async () => {
     const { create, asked } = await serveBehind(says("{}"));
     const first = await readResponse(
       await create({ input: [update({ reasoning: { effort: "low" }, text: { format } }), hi] }),
@@ -93,7 +93,7 @@ describe("a configuration_update", () => {
     expect(asked()).not.toHaveProperty("response_format");
   });
 
-  test("with a strict schema that is not strict is refused", async () => {
+  test("with strict true and a schema that cannot be strict is refused", async () => {
     const { create } = await serveBehind(says("{}"));
     const open = update({ text: { format: { ...format, schema: { type: "object", properties: {} } } } });
     const reply = await create({ input: [open, hi] });

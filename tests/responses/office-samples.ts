@@ -8,7 +8,7 @@ const SHEET = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 const RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships";
 const WORKSHEET = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet";
 
-/** An archive of files of XML, their declarations added. */
+/** A zip archive of XML files; adds the XML declarations. */
 export function archiveOf(files: Readonly<Record<string, string>>): Buffer {
   const entries = Object.entries(files).map(([name, xml]) => [name, strToU8(HEAD + xml)]);
   return Buffer.from(zipSync(Object.fromEntries(entries), { level: 6 }));
@@ -21,7 +21,7 @@ function contentTypes(parts: Readonly<Record<string, string>>): string {
   return `<Types xmlns="${TYPES}"><Default Extension="xml" ContentType="application/xml"/>${overrides.join("")}</Types>`;
 }
 
-/** A text document with this body; paragraphs of the style `berschrift1` are headings of the first level. */
+/** A text document with this body. Paragraphs with the style `berschrift1` are first-level headings. */
 export function docxOf(body: string, others: Readonly<Record<string, string>> = {}): Buffer {
   return archiveOf({
     "[Content_Types].xml": contentTypes({
@@ -40,7 +40,7 @@ export function paragraph(text: string, settings = ""): string {
   return `<w:p><w:pPr>${settings}</w:pPr><w:r><w:t xml:space="preserve">${text}</w:t></w:r></w:p>`;
 }
 
-/** Sheets of a workbook by their names, each as the XML of its rows. The second style of cells is a date. */
+/** Sheets of a workbook by name, each as the XML of its rows. The second cell style is a date. */
 export interface Workbook {
   readonly sheets: Readonly<Record<string, string>>;
   readonly sharedStrings?: readonly string[];

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { ItemList } from "../../generated/responses-api/types.ts";
 import { validateItemList } from "../../generated/responses-api/validators.js";
 
-/** The list of items that a reply holds, in the envelope and the order of keys that the reference has. */
+/** The items of a reply, whose envelope and order of keys must be the reference's. */
 export async function readItemList(reply: Response): Promise<ItemList> {
   const body: unknown = await reply.json();
   expect(reply.status, JSON.stringify(body)).toBe(200);

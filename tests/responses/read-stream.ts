@@ -5,17 +5,16 @@ import { lintText } from "../../src/stream-grammar/index.ts";
 
 export type EventOf<Type extends ResponseStreamEvent["type"]> = Extract<ResponseStreamEvent, { type: Type }>;
 
-/** A stream of the reference's dialect, read to its end. */
+/** A complete stream in the reference's dialect. */
 export interface ReadStream {
   readonly text: string;
   readonly events: readonly ResponseStreamEvent[];
-  /** The response of the last event. */
+  /** The response in the last event. */
   readonly final: ResponseBody;
 }
 
 /**
- * Reads a stream and expects of each event that the contract knows it, and of a stream that is read from its beginning
- * that it follows the grammar.
+ * Reads a stream and checks each event against the contract. A stream read from its start must also follow the grammar.
  */
 export async function readStream(reply: Response): Promise<ReadStream> {
   const text = await reply.text();
@@ -35,13 +34,13 @@ function eventOf(value: unknown): ResponseStreamEvent {
   return value;
 }
 
-/** The response that an event of the whole run carries. */
+/** The response carried by an event of the whole run. */
 export function responseOf(event: ResponseStreamEvent | undefined): ResponseBody {
   if (event === undefined || !("response" in event)) throw new Error(`no response in ${event?.type}`);
   return event.response;
 }
 
-/** A reply's JSON, expected to be a response of the contract. */
+/** A reply's JSON, checked as a response of the contract. */
 export async function readResponse(reply: Response): Promise<ResponseBody> {
   const body: unknown = await reply.json();
   if (!validateResponse(body)) throw new Error(`not a response: ${JSON.stringify(body)}`);
@@ -53,7 +52,7 @@ export function eventsOf<Type extends ResponseStreamEvent["type"]>(stream: ReadS
   return stream.events.filter((event): event is EventOf<Type> => event.type === type);
 }
 
-/** What two answers to one request share: ids shrink to prefix and counter, times to 0. */
+/** What two answers to the same request have in common: ids become prefix and counter, times become 0. */
 export function withoutChance(body: ResponseBody): unknown {
   const text = JSON.stringify({ ...body, created_at: 0, completed_at: body.completed_at === null ? null : 0 });
   return JSON.parse(

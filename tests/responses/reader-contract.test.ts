@@ -25,7 +25,7 @@ const FILTERS = [
 ];
 const mcp = { type: "mcp", server_label: "dice", server_url: "https://example.com/mcp" };
 
-test("a reader knows web searches that asked a service", () => {
+test("a reader accepts web searches that used a service", () => {
   verifies("contract.parity.search-sources-and-null-filters");
   const event = { type: "response.output_item.done", output_index: 0, sequence_number: 4 };
   expect(readResponseStreamEvent({ ...event, item: search })).toBe(true);
@@ -33,7 +33,7 @@ test("a reader knows web searches that asked a service", () => {
   expect(readResponseStreamEvent({ ...event, item: { ...search, action: { ...search.action, sources } } })).toBe(false);
 });
 
-test("a reader knows echoed MCP tools whose filters hold null", async () => {
+test("a reader accepts echoed MCP tools whose filters hold null", async () => {
   verifies("contract.parity.search-sources-and-null-filters");
   const { create } = await serveBehind(says("Yes."));
   const response = await responseOf(await create());
@@ -44,7 +44,7 @@ test("a reader knows echoed MCP tools whose filters hold null", async () => {
   expect(readResponse({ ...response, tools: [{ ...mcp, require_approval: { never: "roll" } }] })).toBe(false);
 });
 
-test("a web search that asked a service can be sent back", async () => {
+test("a web search that used a service can be sent back", async () => {
   verifies("contract.parity.search-sources-and-null-filters");
   const { create } = await serveBehind(says("Yes."));
   const input = [{ role: "user", content: "Hi" }, search, { role: "assistant", content: "Sunny." }];

@@ -11,12 +11,12 @@ import { readResponse, readStream } from "./read-stream.ts";
 const thinking = chunks(delta({ reasoning_content: "Hmm." }), textChunk("Yes."), lastChunk("stop"));
 const raw = [{ type: "reasoning_text", text: "Hmm." }];
 
-/** The content of each reasoning item among these. */
+/** The content of each reasoning item in a list. */
 function contents(items: readonly object[]): readonly unknown[] {
   return items.flatMap((item) => ("summary" in item ? ["content" in item ? item.content : "none"] : []));
 }
 
-test("a reasoning item carries content in every event and body: the raw reasoning, or nothing where only a summary is shown", async () => {
+test("a reasoning item has content in every event and body: the raw reasoning, or an empty list if only a summary is shown", async () => {
   verifies("create.output.reasoning-content");
   const { create, server } = await serveBehind(thinking);
   for (const [reasoning, content] of [
@@ -32,7 +32,7 @@ test("a reasoning item carries content in every event and body: the raw reasonin
   }
 });
 
-test("a reasoning item that was sent carries content in lists of items", async () => {
+test("a reasoning item that was sent has content in lists of items", async () => {
   verifies("create.output.reasoning-content");
   const { create, server } = await serveBehind(thinking);
   const calls = conversationCalls(server);
@@ -54,7 +54,7 @@ test("a reasoning item that was sent carries content in lists of items", async (
   expect(contents(listed.data)).toEqual([[], [], raw]);
 });
 
-test("a reasoning item of this server is followed by a message of its own response, or refused", async () => {
+test("a reasoning item of this server must be followed by a message of the same response", async () => {
   verifies("errors.catalogue.reasoning-without-follower");
   const { create } = await serveBehind(thinking);
   const [reasoning, message] = (await readResponse(await create())).output;
@@ -67,7 +67,7 @@ test("a reasoning item of this server is followed by a message of its own respon
     await checkReply(await follow(follower), codeless("input", words));
 });
 
-test("sealed reasoning may be followed by a message without its id, and not by one of another response", async () => {
+test("encrypted reasoning may be followed by a message without its id, and not by one of another response", async () => {
   verifies("errors.catalogue.reasoning-without-follower");
   const { create } = await serveBehind(thinking);
   const sealing = { include: ["reasoning.encrypted_content"], store: false };
@@ -80,7 +80,7 @@ test("sealed reasoning may be followed by a message without its id, and not by o
   await checkReply(await follow(other), codeless("input", words));
 });
 
-test("a reasoning item of another server, or without an id, may be followed by any message of the assistant", async () => {
+test("a reasoning item of another server, or without an id, may be followed by any assistant message", async () => {
   verifies("errors.catalogue.reasoning-without-follower");
   const { create, server } = await serveBehind(thinking);
   const first = await readResponse(

@@ -10,7 +10,7 @@ const emptyArray = (param: string): Refusal => ({
   message: `Invalid '${param}': empty array. Expected an array with minimum length 1, but got an empty array instead.`,
 });
 
-test("a user message with empty content is refused before the model server is asked", async () => {
+test("a user message with empty content is refused before the model server is called", async () => {
   verifies("validation.items.empty-user-message");
   const { create, upstream, server } = await serveBehind(says("Yes."));
   const items = [
@@ -27,7 +27,7 @@ test("a user message with empty content is refused before the model server is as
   expect((await create({ input: empty })).status).toBe(200);
 });
 
-test("an empty model name is refused before the model server is asked, which may answer with any model then", async () => {
+test("an empty model name is refused before the model server is called, which might accept it", async () => {
   verifies("errors.catalogue.unknown-model-is-400");
   const { create, upstream, server } = await serveBehind(says("Yes."));
   const refusal = { code: "model_not_found", param: "model", message: "The requested model '' does not exist." };

@@ -32,7 +32,7 @@ async function turn(behind: BehindUpstream, members: object): Promise<ResponseBo
   return readResponse(await behind.create({ tools: TOOLS, ...members }));
 }
 
-/** The model was shown one call, one output, and these texts after them. */
+/** Expects that the model got one call, one output, and these texts after them. */
 function checkShownOnce(behind: BehindUpstream, output: string, ...later: readonly string[]): void {
   expect(behind.asked()).toMatchObject({
     messages: [
@@ -45,7 +45,7 @@ function checkShownOnce(behind: BehindUpstream, output: string, ...later: readon
 }
 
 describe.each(KINDS)("a call of a $kind that is sent again beside its output", ({ name, call, output }) => {
-  test("is taken once in a chain, now and in later turns", async () => {
+  test("counts once in a chain, now and in later turns", async () => {
     verifies("create.history.repeated-call");
     const behind = await serveCall(name);
     const first = await turn(behind, {});
@@ -55,7 +55,7 @@ describe.each(KINDS)("a call of a $kind that is sent again beside its output", (
     checkShownOnce(behind, "18", "Yes.", "And?");
   });
 
-  test("is taken once in a conversation, now and in later turns", async () => {
+  test("counts once in a conversation, now and in later turns", async () => {
     verifies("create.history.repeated-call");
     const behind = await serveCall(name);
     const calls = conversationCalls(behind.server);
@@ -77,7 +77,7 @@ describe.each(KINDS)("a call of a $kind that is sent again beside its output", (
     await checkReply(reply, codeless("input", words));
   });
 
-  test("is not taken for a repeated one if it has an output of its own", async () => {
+  test("is not a repetition if it has its own output", async () => {
     verifies("create.history.repeated-call");
     const behind = await serveCall(name);
     await turn(behind, {});
@@ -102,7 +102,7 @@ describe.each(KINDS)("a call of a $kind that is sent again beside its output", (
     await checkReply(reply, codeless("input", "No tool output found for function call call_1."));
   });
 
-  test("counts with the latest of its outputs if they are sent again later", async () => {
+  test("counts with the latest of its outputs if they are repeated later", async () => {
     verifies("create.history.repeated-output");
     const behind = await serveCall(name);
     const first = await turn(behind, {});
@@ -115,7 +115,7 @@ describe.each(KINDS)("a call of a $kind that is sent again beside its output", (
   });
 });
 
-test("a call of another function with the same call id is no repeated call", async () => {
+test("a call of another function with the same call id is not a repetition", async () => {
   const behind = await serveCall("f");
   const first = await turn(behind, {});
   const other = { ...fCall, name: "g" };
@@ -123,7 +123,7 @@ test("a call of another function with the same call id is no repeated call", asy
   await checkReply(reply, codeless("input", "No tool output found for function call call_1."));
 });
 
-test("messages and reasoning that a chain holds are taken once if they are sent again with their ids", async () => {
+test("messages and reasoning of a chain count once if they are sent again with their ids", async () => {
   verifies("create.chain.repeated-messages-once");
   const behind = await serveBehind(says("Yes."));
   const reasoning = { type: "reasoning", id: "rs_mine", summary: [{ type: "summary_text", text: "Hm." }] };
@@ -136,7 +136,7 @@ test("messages and reasoning that a chain holds are taken once if they are sent 
   });
 });
 
-test("calls and outputs that are repeated are matched in linear time", async () => {
+test("repeated calls and outputs are matched in linear time", async () => {
   verifies("create.history.repeated-call", "create.history.repeated-output");
   const behind = await serveBehind(says("Yes."));
   const repeated = (count: number): object[] => [

@@ -6,7 +6,7 @@ import { checkReply, codeless } from "./check-refusal.ts";
 
 const FOR_OPERATORS = ["/healthz", "/readyz", "/metrics"];
 
-test("every path begins with /v1/ and is nothing without it, but those for operators", async () => {
+test("every path begins with /v1/ and does not exist without it, except those for operators", async () => {
   verifies("http.routes.all-carry-v1");
   const server = await startTestServer();
   onTestFinished(() => server.close());

@@ -10,7 +10,7 @@ const thinking = chunks(delta({ reasoning_content: "Let me think." }), delta({ c
   choices: [{ index: 0, delta: {}, finish_reason: "stop" }],
 });
 
-/** The output of a turn that is not stored, its reasoning sealed, and shown as a summary only. */
+/** The output of a turn that is not stored, with encrypted reasoning shown only as a summary. */
 async function sealedTurn(behind: BehindUpstream): Promise<ApiResponse["output"]> {
   const reply = await behind.create({
     input: [question],
@@ -22,7 +22,7 @@ async function sealedTurn(behind: BehindUpstream): Promise<ApiResponse["output"]
   return output;
 }
 
-test("sealed reasoning that a client carries reaches the model again in the next turn", async () => {
+test("encrypted reasoning sent back by a client reaches the model in the next turn", async () => {
   verifies("create.include.encrypted-reasoning", "state.sealed.content-is-bound");
   const behind = await serveBehind(thinking);
   const output = await sealedTurn(behind);
@@ -38,7 +38,7 @@ test("sealed reasoning that a client carries reaches the model again in the next
   });
 });
 
-test("a seal that was changed, or was made elsewhere, is refused", async () => {
+test("encrypted reasoning that was changed, or made elsewhere, is refused", async () => {
   verifies("errors.catalogue.bad-encrypted-content");
   const behind = await serveBehind(thinking);
   const [reasoning, message] = await sealedTurn(behind);

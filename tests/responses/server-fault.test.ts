@@ -6,7 +6,7 @@ import { startTestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { checkReply } from "./check-refusal.ts";
 
-test("a fault of the server is told without its details, which are in the log", async () => {
+test("a server fault is reported without its details, which are in the log", async () => {
   verifies("errors.catalogue.server-fault", "transport.faults.handler-error-is-500-json");
   const logged: { readonly fields: unknown; readonly message: string }[] = [];
   const log = { ...silentLogger, error: (fields: object, message: string) => void logged.push({ fields, message }) };

@@ -17,7 +17,7 @@ const SCENARIO = JSON.stringify({
 
 const notFound = (id: string) => codeless(null, `Response with id '${id}' not found.`, 404);
 
-describe("what is stored", () => {
+describe("the store", () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startTestServer({ scenario: SCENARIO });
@@ -45,7 +45,7 @@ describe("what is stored", () => {
     );
   };
 
-  test("is nothing of a response with store false, plain or streamed", async () => {
+  test("has nothing of a response with store false, plain or streamed", async () => {
     verifies("state.store.false-leaves-nothing", "create.store.false-cannot-be-fetched");
     const secret = "zyzzyva quokka";
     await checkGone(await create({ store: false, input: `Say ${secret}` }));
@@ -56,7 +56,7 @@ describe("what is stored", () => {
     expect(await filesText(server.dataDir)).toContain("zyzzyva");
   });
 
-  test("is a response by default, and is gone with its rows when it is deleted", async () => {
+  test("has a response by default, and none of its rows after it is deleted", async () => {
     verifies(
       "create.store.default-true",
       "responses.delete.answers-deleted",
@@ -74,7 +74,7 @@ describe("what is stored", () => {
     expect(rowsText(server.dataDir)).not.toContain("platypus");
   });
 
-  test("keeps one form however it is fetched", async () => {
+  test("gives the same response on every path", async () => {
     verifies(
       "responses.get.stream-false-is-json",
       "http.query.both-array-spellings",
@@ -91,7 +91,7 @@ describe("what is stored", () => {
     }
   });
 
-  test("is no stream to follow unless it was made in the background", async () => {
+  test("gives no event stream on the reference's path unless the response was made in the background", async () => {
     verifies("errors.catalogue.replay-foreground");
     const { id } = await create({});
     const message = "This response cannot be streamed because it was not created with background=true.";
@@ -99,7 +99,7 @@ describe("what is stored", () => {
     await checkReply(await server.fetch("/v1/responses/resp_x?stream=true"), notFound("resp_x"));
   });
 
-  test("can be fetched from the first event on, and ends as cancelled when the client leaves", async () => {
+  test("has a response from its first event on, which ends as cancelled if the client leaves", async () => {
     verifies(
       "responses.get.id-valid-from-created",
       "response.status.foreground-machine",
@@ -121,7 +121,7 @@ describe("what is stored", () => {
     expect(ended.output).toMatchObject([{ status: "incomplete", content: [{ text: "Begun" }] }]);
   });
 
-  test("is stopped and removed when a running response is deleted", async () => {
+  test("stops and deletes a running response that is deleted", async () => {
     const reply = await server.post("/v1/responses", { model: MODEL, input: "dawdle", stream: true });
     const id = await readUntilText(reply);
     expect((await server.fetch(`/v1/responses/${id}`, { method: "DELETE" })).status).toBe(200);
@@ -129,7 +129,7 @@ describe("what is stored", () => {
   });
 });
 
-describe("a server that starts again on its data", () => {
+describe("a server restarted on its data", () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "antiphon-restart-"));
@@ -168,7 +168,7 @@ describe("a server that starts again on its data", () => {
   });
 });
 
-/** Reads a stream until the model has said something; the id of its response. */
+/** Reads a stream until the first output of the model; returns the id of its response. */
 async function readUntilText(reply: Response): Promise<string> {
   let text = "";
   const decoder = new TextDecoder();
@@ -181,14 +181,14 @@ async function readUntilText(reply: Response): Promise<string> {
   return /"id":"(resp_[^"]+)"/.exec(text)?.[1] ?? "";
 }
 
-/** The bytes of the files of a folder whose names begin so, as a text. */
+/** The bytes, as text, of the files in a folder whose names start with a prefix. */
 async function filesText(folder: string, prefix = ""): Promise<string> {
   const names = (await readdir(folder)).filter((name) => name.startsWith(prefix));
   const texts = await Promise.all(names.map((name) => readFile(join(folder, name), "latin1")));
   return texts.join("\n");
 }
 
-/** All rows of the database as a text. */
+/** All rows of the database as one text. */
 function rowsText(folder: string): string {
   const database = new DatabaseSync(join(folder, "antiphon.db"), { readOnly: true });
   const tables = database.prepare("select name from sqlite_master where type = 'table'").all();

@@ -72,7 +72,7 @@ describe("a stream carries", () => {
     expect(eventsOf(read, "response.output_item.done").map(({ item }) => item)).toMatchObject(phases);
   });
 
-  test("a message that is empty at first and whole at last", async () => {
+  test("a message that is empty at first and complete at the end", async () => {
     const read = await stream("refusal");
     expect(eventsOf(read, "response.output_item.added")).toMatchObject([
       { item: { status: "in_progress", content: [] } },
@@ -82,7 +82,7 @@ describe("a stream carries", () => {
     expect(read.final.output).toMatchObject([{ type: "message", status: "completed", role: "assistant", content }]);
   });
 
-  test("annotations that are numbered from 0 in their part and kept in its text", async () => {
+  test("annotations numbered from 0 in each part and kept in the done part", async () => {
     const read = await stream("annotations");
     const events = eventsOf(read, "response.output_text.annotation.added");
     expect(events.map((event) => event.annotation_index)).toEqual([0, 1]);
@@ -92,7 +92,7 @@ describe("a stream carries", () => {
     ]);
   });
 
-  test("summary parts by their index, and no status on the reasoning item", async () => {
+  test("summary parts by index, and reasoning items without a status", async () => {
     verifies("response.body.reasoning-items-without-status");
     const read = await stream("summary", { reasoning: { summary: "auto" } });
     expect(eventsOf(read, "response.reasoning_summary_part.added").map((event) => event.summary_index)).toEqual([0, 1]);
@@ -109,7 +109,7 @@ describe("a stream carries", () => {
     });
   });
 
-  test("sealed reasoning only where it was asked for", async () => {
+  test("encrypted reasoning only if it was requested", async () => {
     verifies("create.include.encrypted-reasoning");
     const asked = await stream("summary", { store: false, include: ["reasoning.encrypted_content"] });
     expect(asked.final.output[0]).toMatchObject({
@@ -122,7 +122,7 @@ describe("a stream carries", () => {
     expect(unasked.final.output[0]).not.toHaveProperty("encrypted_content");
   });
 
-  test("calls with ids of their own and arguments that are empty at first", async () => {
+  test("calls with their own ids and with arguments that are empty at first", async () => {
     verifies("tools.function.call-completes-response", "response.ids.prefixes");
     const read = await stream("calls");
     const added = eventsOf(read, "response.output_item.added").map(({ item }) => item);
@@ -187,7 +187,7 @@ describe("a stream carries", () => {
     expect(read.final.error).toEqual({ code: "server_error", message: "It broke." });
   });
 
-  test("a rate limit of the model as the code that clients match on", async () => {
+  test("a rate limit of the model as the code that clients check for", async () => {
     verifies("errors.ratelimit.in-stream-code");
     expect((await stream("limited")).final.error).toEqual({
       code: "rate_limit_exceeded",
@@ -195,7 +195,7 @@ describe("a stream carries", () => {
     });
   });
 
-  test("nothing where the model refuses before it begins: that is plain HTTP", async () => {
+  test("nothing if the model refuses before it starts: that is plain HTTP", async () => {
     const reply = await ask("early", { stream: true });
     expect(reply.status).toBe(429);
     expect(reply.headers.get("retry-after")).toBe("2");

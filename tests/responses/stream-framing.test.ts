@@ -28,7 +28,7 @@ const TOOLS = [
   { type: "function", name: "f", strict: false, parameters: {} },
   { type: "custom", name: "c" },
 ];
-/** The deltas that carry padding at the reference. */
+/** The deltas that the reference pads. */
 const PADDED = new Set(
   ["output_text", "refusal", "reasoning_summary_text", "function_call_arguments"].map(
     (family) => `response.${family}.delta`,
@@ -59,7 +59,7 @@ describe("a stream", () => {
     return stream;
   };
 
-  test("is made of frames of one event line, one data line and a blank line", async () => {
+  test("consists of frames of one event line, one data line and a blank line", async () => {
     verifies("responses.stream.framing", "responses.stream.no-done-marker", "http.bodies.json-is-valid-utf8");
     const { text } = await readStream(await ask("everything"));
     expect(text).not.toMatch(/\r|\uFEFF|\[DONE\]|^(id|retry|:)/m);
@@ -74,7 +74,7 @@ describe("a stream", () => {
     expect(text).toContain('"delta":"日本語"');
   });
 
-  test("says what it is, and where its key stands", async () => {
+  test("has its content type and rate-limit headers", async () => {
     verifies(
       "responses.stream.content-type",
       "http.headers.ratelimit-on-every-create",
@@ -97,7 +97,7 @@ describe("a stream", () => {
     expect(reply.headers.get("content-type")).toBe("application/json");
   });
 
-  test("pads the deltas that the reference pads to a multiple of sixteen characters", async () => {
+  test("pads the same deltas as the reference to a multiple of sixteen characters", async () => {
     verifies("responses.stream.obfuscation-length");
     const stream = await check("everything", {}, true);
     expect(new Set(stream.events.flatMap((event) => ("obfuscation" in event ? [event.type] : [])))).toEqual(PADDED);
@@ -105,12 +105,12 @@ describe("a stream", () => {
     await check("everything", { stream_options: { include_obfuscation: true } }, true);
   });
 
-  test("carries no padding for those who opt out", async () => {
+  test("has no padding for clients that opt out", async () => {
     verifies("responses.stream.obfuscation-can-be-off");
     await check("everything", { stream_options: { include_obfuscation: false } }, false);
   });
 
-  test("carries log probabilities in deltas and done texts, but not in the done part, and only when asked", async () => {
+  test("has log probabilities in deltas and done texts, but not in the done part, and only if requested", async () => {
     verifies("create.include.logprobs");
     const members = { include: ["message.output_text.logprobs"], top_logprobs: 2 };
     const stream = await readStream(await ask("Say one two", members));

@@ -5,9 +5,7 @@ import { MODEL } from "./check-refusal.ts";
 import { checkStreamLaws } from "./check-stream-laws.ts";
 import { type ReadStream, readResponse, readStream, withoutChance } from "./read-stream.ts";
 
-/**
- * What the model says, in the words of scenario files, and the events this becomes, without `response.` and the prefix.
- */
+/** What the model says, as in scenario files, and the resulting events without `response.` and the common prefix. */
 interface Case {
   readonly says: readonly object[];
   readonly members?: object;

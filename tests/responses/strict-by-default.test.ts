@@ -13,7 +13,7 @@ const OPEN = {
 const CLOSED = { ...OPEN, required: ["location", "unit"], additionalProperties: false };
 const MAP = { type: "object", properties: {}, additionalProperties: { type: "string" } };
 
-/** What is sent, and the schema and `strict` that are echoed and sent on. */
+/** What is sent, and the schema and `strict` that are echoed and sent to the model server. */
 const CASES: Readonly<Record<string, readonly [sent: object, schema: object | null, strict: boolean]>> = {
   "an open schema without strict": [{ schema: OPEN }, CLOSED, true],
   "an open schema with a strict of null": [{ schema: OPEN, strict: null }, CLOSED, true],
@@ -46,7 +46,7 @@ describe("in front of a model server", () => {
     },
   );
 
-  test("a function without a schema is strict, and sent on with an empty one that is closed", async () => {
+  test("a function without a schema is strict, and is sent with an empty, closed schema", async () => {
     const { create, asked } = await serveBehind(says("Hi"));
     const { tools } = await readResponse(await create({ tools: [{ type: "function", name: "f" }] }));
     expect(tools).toMatchObject([{ name: "f", parameters: null, strict: true }]);
@@ -54,16 +54,19 @@ describe("in front of a model server", () => {
     expect(asked()).toMatchObject({ tools: [{ function: { name: "f", strict: true, parameters } }] });
   });
 
-  test.each(Object.entries(CASES))("a format with %s is echoed as it is sent on", async (_, [sent, schema, strict]) => {
-    const { create, asked } = await serveBehind(says("{}"));
-    const format = { type: "json_schema", name: "n", ...sent };
-    const { events, final } = await readStream(await create({ text: { format }, stream: true }));
-    for (const { text } of [responseOf(events[0]), final])
-      expect(text.format).toEqual({ type: "json_schema", description: null, name: "n", schema, strict });
-    expect(asked()).toMatchObject({
-      response_format: { type: "json_schema", json_schema: { name: "n", schema, strict } },
-    });
-  });
+  test.each(Object.entries(CASES))(
+    "a format with %s is echoed as it is sent to the model server",
+    async (_, [sent, schema, strict]) => {
+      const { create, asked } = await serveBehind(says("{}"));
+      const format = { type: "json_schema", name: "n", ...sent };
+      const { events, final } = await readStream(await create({ text: { format }, stream: true }));
+      for (const { text } of [responseOf(events[0]), final])
+        expect(text.format).toEqual({ type: "json_schema", description: null, name: "n", schema, strict });
+      expect(asked()).toMatchObject({
+        response_format: { type: "json_schema", json_schema: { name: "n", schema, strict } },
+      });
+    },
+  );
 });
 
 describe("an explicit strict", () => {
@@ -73,7 +76,7 @@ describe("an explicit strict", () => {
   });
   afterAll(() => server.close());
 
-  test("with a schema that is not strict stays an error", async () => {
+  test("with a schema that cannot be strict remains an error", async () => {
     verifies("errors.catalogue.function-schema-refused", "errors.catalogue.strict-schema-refused");
     const ask = (members: object): Promise<Response> =>
       server.post("/v1/responses", { model: MODEL, input: "Hi", ...members });

@@ -1,16 +1,16 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { serveHttp } from "../http-server.ts";
 
-/** What a transcription server was sent. */
+/** What a transcription server received. */
 export interface ReceivedRecording {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** The fields of the form beside its file. */
+  /** The fields of the form without its file. */
   readonly fields: Readonly<Record<string, string>>;
   readonly type: string;
   readonly filename: string;
   readonly bytes: Buffer;
-  /** Settles when the call is over, answered or not. */
+  /** Settles when the call has ended, answered or not. */
   readonly closed: Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export interface Transcription {
   readonly isSilent?: boolean;
 }
 
-/** A server with `/v1/audio/transcriptions` of the test's own making, on a real port. Ends with the test. */
+/** A server of the test with `/v1/audio/transcriptions`, on a real port, until the test ends. */
 export async function serveTranscriptions(answer: Transcription): Promise<TranscriptionServer> {
   const received: ReceivedRecording[] = [];
   const { url } = await serveHttp((request, response) => {

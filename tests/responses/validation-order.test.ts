@@ -3,7 +3,7 @@ import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 import { checkCreate, codeless, type Members, missing, type Refusal, unknown, wrongType } from "./check-refusal.ts";
 
-/** Members of a create request, each broken in its own way, in the order in which the reference checks them. */
+/** Members of a create request, each broken differently, in the reference's order of checks. */
 const BROKEN: Readonly<Record<string, unknown>> = {
   input: 5,
   previous_response_id: 5,
@@ -36,7 +36,7 @@ const BROKEN: Readonly<Record<string, unknown>> = {
 };
 const NAMES = Object.keys(BROKEN);
 
-/** Two faults each; the one of the first stage is told. */
+/** Two faults each. The error is that of the first stage. */
 const STAGES: Readonly<Record<string, readonly [Members, Refusal]>> = {
   "a missing model comes before a missing input": [{ model: undefined, input: undefined }, missing("model")],
   "a missing input comes before unknown members": [{ input: undefined, bogus: 1 }, missing("input")],
@@ -91,7 +91,7 @@ describe("of two faults in a create request", () => {
   test.each(Object.entries(STAGES))("%s", (_title, [members, refusal]) => checkCreate(server, members, refusal));
 
   verifies("validation.order.fields-in-reference-order");
-  test.each(NAMES)("%s is told before all members that are checked later", async (name) => {
+  test.each(NAMES)("%s is reported before all members that are checked later", async (name) => {
     const later = NAMES.slice(NAMES.indexOf(name)).toReversed();
     const members = Object.fromEntries(later.map((member) => [member, BROKEN[member]]));
     await checkCreate(server, members, { code: "invalid_type", param: name, message: /^Invalid type for/ });

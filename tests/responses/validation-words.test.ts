@@ -212,7 +212,7 @@ const BOUNDS: Cases = {
   ],
 };
 
-describe("a create request is refused in the reference's words for", () => {
+describe("a create request gets the reference's error message for", () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startTestServer();

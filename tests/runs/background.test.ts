@@ -15,7 +15,7 @@ async function serve(): Promise<TestServer> {
 
 const hello = { model: "antiphon-built-in", input: "say hello there" };
 
-test("a background response is answered as queued, and made", async () => {
+test("a background response is queued at first, and completes", async () => {
   verifies("responses.background.returns-queued-at-once", "response.status.background-machine");
   const server = await serve();
   const queued = await readResponse(await server.post("/v1/responses", { ...hello, background: true }));
@@ -25,7 +25,7 @@ test("a background response is answered as queued, and made", async () => {
   expect(done).toMatchObject({ background: true, error: null, output: [{ type: "message", status: "completed" }] });
 });
 
-test("a background stream begins as queued, carries no padding, and is in the store as it was shown", async () => {
+test("a background stream starts as queued, has no padding, and is stored as it was shown", async () => {
   verifies("responses.stream.background-prefix", "responses.stream.no-obfuscation-in-background");
   const server = await serve();
   const stream = await readStream(await server.post("/v1/responses", { ...hello, background: true, stream: true }));
@@ -46,7 +46,7 @@ test("a background stream begins as queued, carries no padding, and is in the st
   expect(await pollUntil(server, stream.final.id, "completed")).toMatchObject({ output: stream.final.output });
 });
 
-test("a background response goes on when its client leaves", async () => {
+test("a background response continues after its client has left", async () => {
   verifies("responses.background.survives-the-client");
   const { server, create, call } = await serveSlowModel();
   const controller = new AbortController();
@@ -60,7 +60,7 @@ test("a background response goes on when its client leaves", async () => {
   expect(await pollUntil(server, id, "completed")).toMatchObject({ output: [{ content: [{ text: "Still here" }] }] });
 });
 
-test("what the model server refuses ends a background response as failed, without an in_progress", async () => {
+test("if the model server refuses, a background response ends as failed, without an in_progress event", async () => {
   const { server, create } = await serveBehind((response) => {
     response.writeHead(429, { "content-type": "application/json" });
     response.end(JSON.stringify({ error: { message: "slow down", type: "requests", code: "rate_limit_exceeded" } }));
@@ -76,7 +76,7 @@ test("what the model server refuses ends a background response as failed, withou
   expect(await pollUntil(server, stream.final.id, "failed")).toMatchObject({ error: { code: "rate_limit_exceeded" } });
 });
 
-test("background runs wait for their turn, in order, and the queue has an end", async () => {
+test("background runs wait in order, and the queue has a maximum", async () => {
   verifies("errors.catalogue.overloaded");
   const { server, create, call, count } = await serveSlowModel({ BACKGROUND_RUNS_MAX: "1", RUN_QUEUE_MAX: "2" });
   const replies = await Promise.all([0, 1, 2].map(() => create({ background: true })));
@@ -106,7 +106,7 @@ test("a run that takes too long ends as failed", async () => {
   expect(foreground.events.slice(-2).map(({ type }) => type)).toEqual(["error", "response.failed"]);
 });
 
-test("a response that is still running cannot be chained upon, a finished background one can", async () => {
+test("a running background response cannot be continued, a finished one can", async () => {
   const { server, create, call } = await serveSlowModel();
   const { id } = await readResponse(await create({ background: true }));
   const model = await call(0);

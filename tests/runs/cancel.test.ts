@@ -16,7 +16,7 @@ async function serve() {
   return { server, create };
 }
 
-test("a queued background response is cancelled without its model being asked", async () => {
+test("a queued background response is cancelled without a call of its model", async () => {
   const { server, create, call, count } = await serveSlowModel({ BACKGROUND_RUNS_MAX: "1" });
   await create({ background: true });
   const { id } = await readResponse(await create({ background: true }));
@@ -34,7 +34,7 @@ test("a queued background response is cancelled without its model being asked", 
   expect(count()).toBe(1);
 });
 
-test("a running background response is cancelled: its model call ends, and its reader gets the reference's ending", async () => {
+test("a cancelled background response stops its model call, and its reader gets the reference's last events", async () => {
   verifies(
     "responses.cancel.background-run",
     "responses.cancel.stops-the-model",
@@ -58,7 +58,7 @@ test("a running background response is cancelled: its model call ends, and its r
   expect(await readResponse(await server.fetch(`/v1/responses/${id}`))).toEqual(cancelled);
 });
 
-test("finished responses answer as at the reference", async () => {
+test("cancelling finished responses gets the reference's replies", async () => {
   verifies(
     "errors.catalogue.cancel-foreground",
     "errors.catalogue.cancel-completed-stream",

@@ -11,15 +11,15 @@ import { serveSlowModel } from "./slow-model.ts";
 const READERS = 500;
 const RACES = 1_000;
 const RACES_AT_ONCE = 25;
-/** How long the model takes before it ends: longer than a busy machine takes to hear a cancel. */
+/** Milliseconds before the model ends: longer than a busy server needs to process a cancel. */
 const MODEL_ENDS_AFTER_MS = 100;
-/** How far a lane moves its next cancel, at most: earlier after a completed response, later after a cancelled one. */
+/** The largest step of a lane's next cancel: earlier after a completed response, later after a cancelled one. */
 const STEP_MS = 20;
 const TEST_TIMEOUT_MS = 180_000;
 const WORDS = 200;
 
 test(
-  `${READERS} readers of one running response all see all of it`,
+  `${READERS} readers of one running response all get all of it`,
   async () => {
     verifies("responses.replay.any-number-of-readers");
     const { server, create, call } = await serveSlowModel();
@@ -28,7 +28,7 @@ test(
     const readers: Promise<string[]>[] = [];
     for (let word = 0; word < WORDS; word++) {
       model.say(`w${word} `);
-      const joining = Math.floor(((word + 1) * READERS) / WORDS) - readers.length; // They come while it is being said.
+      const joining = Math.floor(((word + 1) * READERS) / WORDS) - readers.length; // They join while it runs.
       for (let reader = 0; reader < joining; reader++) readers.push(readAll(server, id));
       await sleep(2);
     }
@@ -48,7 +48,7 @@ async function readAll(server: TestServer, id: string): Promise<string[]> {
 }
 
 test(
-  `a cancel that races with the end, ${RACES} times, leaves one end, the same for everyone`,
+  `a cancel that races with the end, ${RACES} times, leaves one end, the same for all readers`,
   async () => {
     verifies("responses.cancel.first-terminal-state-wins");
     const server = await startTestServer({
@@ -62,12 +62,12 @@ test(
         const status = await raceOnce(server, waitMs);
         ends[status] += 1;
         const step = Math.random() * STEP_MS;
-        waitMs = status === "completed" ? Math.max(0, waitMs - step) : waitMs + step; // Towards the dead heat.
+        waitMs = status === "completed" ? Math.max(0, waitMs - step) : waitMs + step; // Towards a tie.
       }
     };
     await Promise.all(Array.from({ length: RACES_AT_ONCE }, lane));
     expect(ends.completed + ends.cancelled).toBe(RACES);
-    // Both do happen.
+    // Both outcomes occur.
     expect(Math.min(ends.completed, ends.cancelled), JSON.stringify(ends)).toBeGreaterThan(RACES / 100);
   },
   TEST_TIMEOUT_MS,
@@ -84,14 +84,14 @@ async function raceOnce(server: TestServer, waitMs: number): Promise<"completed"
   const { status } = final;
   if (status !== "completed" && status !== "cancelled") throw new Error(`ended as ${status}`);
   if (cancelled.status === 200) expect(await readResponse(cancelled)).toEqual(final);
-  else expect([cancelled.status, status]).toEqual([400, "completed"]); // It was over before.
+  else expect([cancelled.status, status]).toEqual([400, "completed"]); // It had already ended.
   const live = dataLines((await stream.whole).text);
   expect(live).toEqual(await readAll(server, id));
   expect(endsIn(live)).toEqual([status]);
   return status;
 }
 
-/** The statuses that terminal events tell. */
+/** The statuses in terminal events. */
 function endsIn(lines: readonly string[]): ResponseBody["status"][] {
   return lines.flatMap((line) => {
     const event: { type: string; response?: ResponseBody } = JSON.parse(line);

@@ -23,7 +23,7 @@ function* endlessPages(): Generator<string> {
   for (;;) yield page;
 }
 
-test("a request whose model does not accept it in time is told so, and frees its place", async () => {
+test("a request whose model does not accept it in time gets an error, and frees its place", async () => {
   verifies("limits.runs.time-is-kept");
   const { create } = await serveBehind(() => {}, { RUN_TIMEOUT_MS: "200", RUNS_MAX: "1" });
   for (const members of [{}, { stream: true }, { store: false }]) {
@@ -33,7 +33,7 @@ test("a request whose model does not accept it in time is told so, and frees its
   }
 });
 
-test("a run whose client has stopped reading has its time all the same", async () => {
+test("a run whose client stopped reading still gets its full time", async () => {
   verifies("limits.runs.time-is-kept");
   const { server, create } = await serveBehind(
     (response) => {
@@ -58,7 +58,7 @@ test("a run whose client has stopped reading has its time all the same", async (
   socket.destroy();
 });
 
-test("a model whose answer cannot be stored is not left talking", async () => {
+test("a model whose answer cannot be stored is stopped", async () => {
   const { server, create, call } = await serveSlowModel();
   change(server, "create trigger full before insert on responses begin select raise(abort, 'full'); end");
   const reply = create();

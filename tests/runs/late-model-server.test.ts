@@ -12,11 +12,11 @@ import { openSocket } from "../websocket/socket.ts";
 import { readLive } from "./live-stream.ts";
 
 interface Late extends BehindUpstream {
-  /** The reply to the first call, which the model server has not begun. */
+  /** The reply to the first call, which the model server has not started. */
   readonly called: Promise<ServerResponse>;
 }
 
-/** A model server that answers a call only when the test does. */
+/** A model server that answers a call when the test says so. */
 async function serveLate(env: Readonly<Record<string, string>> = { STREAM_START_WAIT_MS: "50" }): Promise<Late> {
   const asked = Promise.withResolvers<ServerResponse>();
   const behind = await serveBehind((response) => asked.resolve(response), env);
@@ -36,7 +36,7 @@ function refuse(response: ServerResponse, status = 400): void {
 describe("a stream whose model server does not answer yet", () => {
   verifies("responses.stream.begins-without-its-model-server");
 
-  test("begins, says that it is alive, and goes on with the answer", async () => {
+  test("starts, sends keep-alives, and continues with the answer", async () => {
     const { server, create, called } = await serveLate({ STREAM_START_WAIT_MS: "50", SSE_KEEP_ALIVE_MS: "20" });
     const reply = await create({ stream: true });
     expect(reply.headers.get("x-ratelimit-limit-requests")).not.toBeNull();
@@ -51,7 +51,7 @@ describe("a stream whose model server does not answer yet", () => {
     expect(final).toMatchObject({ status: "completed", output: [{ content: [{ text: "Here at last" }] }] });
   });
 
-  test("tells a refusal that comes late as error and response.failed", async () => {
+  test("reports a late refusal as error and response.failed", async () => {
     const { server, create, called } = await serveLate();
     const { id, whole } = readLive(await create({ stream: true }));
     refuse(await called);
@@ -79,7 +79,7 @@ describe("a stream whose model server does not answer yet", () => {
     await expect(Array.fromAsync(stream)).rejects.toThrow("The tools are no good.");
   });
 
-  test("ends the call of the model server when its client leaves", async () => {
+  test("ends the model server's call when its client leaves", async () => {
     const { server, upstream, create } = await serveLate();
     const leaving = new AbortController();
     const { id, whole } = readLive(await create({ stream: true }, leaving.signal));
@@ -99,7 +99,7 @@ describe("a stream whose model server does not answer yet", () => {
     await upstream.calls[0]?.closed;
   });
 
-  test("begins over WebSocket too", async () => {
+  test("starts over WebSocket too", async () => {
     const { server, called } = await serveLate();
     const socket = await openSocket(server);
     socket.ask({ model: "m" });
@@ -112,7 +112,7 @@ describe("a stream whose model server does not answer yet", () => {
 describe("a model server that refuses", () => {
   verifies("responses.stream.begins-without-its-model-server");
 
-  test("within the wait is a plain HTTP error", async () => {
+  test("within the wait gets a plain HTTP error", async () => {
     const { create, called } = await serveLate({ STREAM_START_WAIT_MS: "60000" });
     const reply = create({ stream: true });
     refuse(await called);
@@ -120,7 +120,7 @@ describe("a model server that refuses", () => {
     expect((await reply).headers.get("content-type")).toBe("application/json");
   });
 
-  test("however late is a plain HTTP error where nothing is streamed", async () => {
+  test("gets a plain HTTP error at any time if nothing is streamed", async () => {
     const { create, called } = await serveLate({ STREAM_START_WAIT_MS: "0" });
     const reply = create({ stream: false });
     const response = await called;
@@ -134,7 +134,7 @@ describe("a stream whose input takes long to fetch", () => {
   verifies("responses.stream.begins-without-its-model-server");
   const heard = [{ role: "user", content: [{ type: "input_audio", input_audio: { data: WAV, format: "wav" } }] }];
 
-  /** In front of a transcription server that answers only when the test does. */
+  /** The server uses a transcription server that answers when the test says so. */
   async function serveDeaf() {
     const asked = Promise.withResolvers<ServerResponse>();
     const { url } = await serveHttp((request, response) => {
@@ -145,7 +145,7 @@ describe("a stream whose input takes long to fetch", () => {
     return { ...behind, transcription: asked.promise };
   }
 
-  test("is opened before, and goes on with all its events", async () => {
+  test("opens earlier, and continues with all its events", async () => {
     const { create, transcription } = await serveDeaf();
     const reply = await create({ stream: true, input: heard });
     const response = await transcription;
@@ -153,7 +153,7 @@ describe("a stream whose input takes long to fetch", () => {
     expect((await readStream(reply)).final.status).toBe("completed");
   });
 
-  test("tells what is wrong with the input as an error event", async () => {
+  test("reports a fault of the input as an error event", async () => {
     const { create, transcription } = await serveDeaf();
     const reply = await create({ stream: true, input: heard });
     expect(reply.status).toBe(200);

@@ -1,10 +1,10 @@
 import { type ReadStream, readStream } from "../responses/read-stream.ts";
 
-/** A stream that is being read while the test goes on. */
+/** A stream that is read while the test continues. */
 export interface LiveStream {
-  /** The id of its response, once its first event is there. */
+  /** The id of its response, known from its first event. */
   readonly id: Promise<string>;
-  /** The whole of it, once it has ended. */
+  /** The complete stream, once it has ended. */
   readonly whole: Promise<ReadStream>;
 }
 

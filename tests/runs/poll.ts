@@ -5,7 +5,7 @@ import type { TestServer } from "../test-server.ts";
 
 const POLL_INTERVAL_MS = 20;
 
-/** Fetches a response until its status is one of these. The test's own time limit ends a wait in vain. */
+/** Fetches a response until it has one of these statuses. The test's time limit ends a wait that never succeeds. */
 export async function pollUntil(
   server: TestServer,
   id: string,

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** A GET with a body: `fetch` sends none, openai-go does. */
+/** Sends a GET with a body, as openai-go does; `fetch` cannot. */
 async function get(where: string, body: string, type = "application/json"): Promise<{ status: number; said: string }> {
   const headers = { authorization: `Bearer ${server.apiKey}`, "content-type": type, "content-length": body.length };
   const asked = request(server.url + where, { method: "GET", headers }).end(body);
@@ -30,17 +30,17 @@ async function get(where: string, body: string, type = "application/json"): Prom
 describe("a GET of a response with a JSON body", () => {
   verifies("responses.replay.query-in-the-body");
 
-  test("is streamed where the body says so", async () => {
+  test("is streamed if the body says so", async () => {
     const { status, said } = await get(path, '{"stream":true}');
     expect([status, dataLines(said)]).toEqual([200, lines]);
   });
 
-  test("begins after the number that the body says", async () => {
+  test("starts after the number in the body", async () => {
     const { said } = await get(path, '{"stream":true,"starting_after":3,"include_obfuscation":false}');
     expect(dataLines(said)).toEqual(lines.slice(4));
   });
 
-  test("follows the address where both name a parameter", async () => {
+  test("follows the URL if both name a parameter", async () => {
     expect(dataLines((await get(`${path}?starting_after=5`, '{"stream":true,"starting_after":3}')).said)).toEqual(
       lines.slice(6),
     );
@@ -49,7 +49,7 @@ describe("a GET of a response with a JSON body", () => {
     });
   });
 
-  test("is plain where the body says nothing of it", async () => {
+  test("is plain if the body does not mention stream", async () => {
     for (const [body, type] of [
       ["{}", "application/json"],
       ["null", "application/json"],

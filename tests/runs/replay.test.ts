@@ -21,7 +21,7 @@ async function serve() {
 const unpadded = (lines: readonly string[]): string[] =>
   lines.map((line) => line.replace(/,"obfuscation":"[^"]*"/, ""));
 
-test("a finished response is replayed byte for byte, on both paths, from any number on", async () => {
+test("a finished response is replayed byte for byte, on both paths, from any number", async () => {
   verifies("responses.replay.equals-the-original", "responses.replay.starting-after", "responses.replay.events-path");
   const { create, read } = await serve();
   const stream = await readStream(await create({ background: true, stream: true }));
@@ -35,7 +35,7 @@ test("a finished response is replayed byte for byte, on both paths, from any num
   expect(await read(`${path}/events?starting_after=9999`)).toEqual([]);
 });
 
-test("a response of four weeks ago is replayed like one of today", async () => {
+test("a response of four weeks ago is replayed like a new one", async () => {
   verifies("responses.replay.as-long-as-kept");
   const { server, create, read } = await serve();
   const stream = await readStream(await create({ background: true, stream: true }));
@@ -48,7 +48,7 @@ test("a response of four weeks ago is replayed like one of today", async () => {
   expect(await read(`${path}/events`)).toEqual(dataLines(stream.text));
 });
 
-test("every stored response is replayed on the events path, padding aside", async () => {
+test("every stored response is replayed on the events path, except for padding", async () => {
   verifies("responses.replay.any-stored-response");
   const { create, read } = await serve();
   const stream = await readStream(await create({ stream: true }));
@@ -58,7 +58,7 @@ test("every stored response is replayed on the events path, padding aside", asyn
   expect((await read(`/v1/responses/${plain.id}/events`)).at(-1)).toContain('"type":"response.completed"');
 });
 
-test("the reference's path replays what was made with background and stream only", async () => {
+test("the reference's path replays only responses made with background and stream", async () => {
   verifies("errors.catalogue.replay-foreground");
   const { server, create } = await serve();
   const refusal = async (id: string) => (await server.fetch(`/v1/responses/${id}?stream=true`)).json();
@@ -81,7 +81,7 @@ test("the reference's path replays what was made with background and stream only
   expect((await server.fetch("/v1/responses/resp_unknown/events")).status).toBe(404);
 });
 
-test("the events path speaks the extension dialect, unless asked for the reference's, and filters channels", async () => {
+test("the events path speaks the extension dialect by default, and filters channels", async () => {
   verifies(
     "responses.replay.stream-query-speaks-reference",
     "responses.replay.events-path-speaks-extension",
@@ -100,7 +100,7 @@ test("the events path speaks the extension dialect, unless asked for the referen
   expect((await server.fetch(`${path}/events?dialect=klingon`)).status).toBe(400);
 });
 
-test("any number of readers attach to a running response, each from where it likes", async () => {
+test("any number of readers can attach to a running response, each from any number", async () => {
   verifies("responses.replay.attaches-live", "responses.replay.any-number-of-readers");
   const { server, create, call } = await serveSlowModel();
   const { id } = await readResponse(await create({ background: true }));

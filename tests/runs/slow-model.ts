@@ -2,18 +2,18 @@ import type { ServerResponse } from "node:http";
 import { lastChunk, sse, textChunk } from "../../src/model-engines/chat-completions/chat-server.fixture.ts";
 import { type BehindUpstream, serveBehind } from "../responses/behind-upstream.ts";
 
-/** A model server that says a word only when it is told to. */
+/** A model server that sends a word when the test says so. */
 export interface SlowModel extends BehindUpstream {
-  /** Waits until the `index`-th call (from 0) has come in. */
+  /** Waits for the call with this index, from 0. */
   readonly call: (index: number) => Promise<SlowCall>;
-  /** How many calls there were. */
+  /** Number of calls. */
   readonly count: () => number;
 }
 
 export interface SlowCall {
   say(text: string): void;
   finish(reason?: string): void;
-  /** Resolves when the server has hung up. */
+  /** Resolves when the server has closed the connection. */
   readonly aborted: Promise<void>;
 }
 

@@ -18,8 +18,8 @@ import {
 
 const program = await whisperForTests();
 
-describe.skipIf(program === null)("an engine that ends", () => {
-  test("is started anew, and the request in hand gets its answer from the new one", async () => {
+describe.skipIf(program === null)("an engine that crashes", () => {
+  test("is restarted, and the current request gets its answer from the new one", async () => {
     verifies("stt.engine.crash-is-mended");
     const engine = await startToneEngine(program ?? "");
     const frozen = await freeze();
@@ -31,7 +31,7 @@ describe.skipIf(program === null)("an engine that ends", () => {
     expect(engine.status()).toEqual({ state: "ready" });
   });
 
-  test("twice over the same request fails that request, and no other", async () => {
+  test("twice on the same request fails that request, and no other", async () => {
     verifies("stt.engine.crash-is-mended");
     const folder = await mkdtemp(join(tmpdir(), "antiphon-twice-"));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -53,14 +53,14 @@ describe.skipIf(program === null)("an engine that ends", () => {
     expect(engine.restarts()).toBe(2);
   });
 
-  test("while nothing is asked is there again for the next request", async () => {
+  test("while idle is running again for the next request", async () => {
     const engine = await startToneEngine(program ?? "");
     const [pid = 0] = await enginePids();
     process.kill(pid, "SIGKILL");
     expect((await hear(engine, tones("five"))).text).toBe("five");
   });
 
-  test("again and again rests, says so, and comes back", async () => {
+  test("repeatedly pauses its restarts, reports it, and comes back", async () => {
     verifies("stt.engine.rests-when-hopeless");
     const engine = await startToneEngine(program ?? "");
     let ends = 0;
@@ -76,7 +76,7 @@ describe.skipIf(program === null)("an engine that ends", () => {
     expect((await hear(engine, tones("one"))).text).toBe("one");
   }, 90_000);
 
-  test("with every model that it loads and cannot run is found out before anyone asks", async () => {
+  test("with every model that it loads but cannot run is detected before any request", async () => {
     verifies("stt.engine.rests-when-hopeless");
     const engine = openEngine(program ?? "", await toneModelFile({ weights: "f32" }));
     onTestFinished(() => engine.close());
@@ -88,7 +88,7 @@ describe.skipIf(program === null)("an engine that ends", () => {
     await expect(hear(engine, tones("one"))).rejects.toMatchObject({ reason: "failed" });
   });
 
-  test("is gone once the engine is closed, and whoever waits is sent away", async () => {
+  test("is gone once the engine is closed, and waiting requests are refused", async () => {
     const engine = await startToneEngine(program ?? "");
     await freeze();
     const waiting = [tones("one"), tones("two")].map((samples) => hear(engine, samples));
@@ -108,7 +108,7 @@ async function settledAs(engine: Awaited<ReturnType<typeof startToneEngine>>, st
   stop();
 }
 
-/** A program that is the engine, but takes a model that it breaks off with at its second start. */
+/** A program that acts as the engine, but crashes when it loads a model at its second start. */
 async function badAtItsSecondStart(engine: string, folder: string): Promise<string> {
   const path = join(folder, "engine");
   const badModel = await toneModelFile({ weights: "f32" });

@@ -28,7 +28,7 @@ const ASKS_HEALTH = `
     .on("error", (error) => console.log(error.code));
 `;
 
-/** The status of the engine's answer, or the code of the error, for a process of the given user. */
+/** The status of the engine's answer, or the error code, for a process of the given user. */
 async function healthThrough(socket: string, uid?: number): Promise<string> {
   const options = { cwd: "/", ...(uid === undefined ? {} : { uid }) };
   const { promise, resolve } = Promise.withResolvers<string>();
@@ -54,7 +54,7 @@ async function emptyFolder(): Promise<string> {
 }
 
 describe.skipIf(program === null)("the engine's process", () => {
-  test("answers request after request, the model staying loaded", async () => {
+  test("answers request after request with the model loaded once", async () => {
     verifies("stt.engine.stays-loaded");
     const engine = await startToneEngine(program ?? "");
     const before = await enginePids();
@@ -83,7 +83,7 @@ describe.skipIf(program === null)("the engine's process", () => {
     await expect(stat(dirname(socket))).rejects.toThrow("ENOENT");
   });
 
-  test("that cannot open a socket answers nobody who does not know its secret path", async () => {
+  test("without a Unix socket answers only clients that know its secret path", async () => {
     verifies("stt.engine.hidden-from-others");
     const stock = join(await emptyFolder(), "whisper-server");
     await writeFile(stock, `#!/bin/sh\nunset ANTIPHON_ENGINE_ANNOUNCE\nexec "${program}" "$@"\n`, { mode: 0o755 });
@@ -131,7 +131,7 @@ describe.skipIf(program === null)("the engine's process", () => {
 });
 
 test.skipIf(program === null)(
-  "while the engine is built, /healthz tells how far; a server that is stopped meanwhile leaves nothing of it",
+  "while the engine is built, /healthz shows the progress; a server stopped meanwhile leaves nothing of it",
   async () => {
     verifies("stt.health.not-ok-while-loading");
     const folder = await emptyFolder();
@@ -158,7 +158,7 @@ test.skipIf(program === null)(
   120_000,
 );
 
-test.skipIf(program === null)("the tests run the engine that the server builds, which is built once", async () => {
+test.skipIf(program === null)("the tests use the engine that the server builds, and build it once", async () => {
   const folder = await emptyFolder();
   const build = join(folder, "antiphon/engines", basename(dirname(program ?? "")));
   await cp(dirname(program ?? ""), build, { recursive: true });
@@ -167,10 +167,10 @@ test.skipIf(program === null)("the tests run the engine that the server builds, 
   expect(loadConfig({ XDG_CACHE_HOME: folder }, []).whisperCacheDir).toBe(join(folder, "antiphon"));
 });
 
-describe("what is missing to build the engine", () => {
+describe("a missing tool for building the engine", () => {
   const NEEDS = "The speech engine has to be built once, which needs cmake and a C\\+\\+ compiler and make or ninja";
 
-  test("is said in one sentence, and tests do without it", async () => {
+  test("is reported in one sentence, and tests run without it", async () => {
     verifies("stt.engine.build-tells-what-is-missing");
     const { code, output } = await runScript({ PATH: "/nowhere", WHISPER_CACHE_DIR: await emptyFolder() });
     expect(code).toBe(0);
@@ -182,7 +182,7 @@ describe("what is missing to build the engine", () => {
     );
   });
 
-  test("is said at the start, with the command that installs it", async () => {
+  test("is reported at the start, with the command that installs it", async () => {
     verifies("stt.engine.build-tells-what-is-missing");
     const folder = await emptyFolder();
     await symlink("/bin/true", join(folder, "apt-get"));

@@ -7,8 +7,8 @@ import { enginePids, freeze, hear, startToneEngine, whisperForTests } from "./wh
 
 const program = await whisperForTests();
 
-describe.skipIf(program === null)("an engine that several ask at once", () => {
-  test("lets callers take turns, however much one of them asks", async () => {
+describe.skipIf(program === null)("an engine with several callers", () => {
+  test("serves callers in turn, however much one of them asks", async () => {
     verifies("stt.engine.callers-take-turns");
     const engine = await startToneEngine(program ?? "");
     const order: string[] = [];
@@ -22,7 +22,7 @@ describe.skipIf(program === null)("an engine that several ask at once", () => {
     expect(order.join("")).toBe("AABCABAAAAA");
   });
 
-  test("answers what somebody waits for before what nobody waits for yet, which gets its turn all the same", async () => {
+  test("prefers requests with a waiting client, and still serves the others", async () => {
     const engine = await startToneEngine(program ?? "");
     const order: string[] = [];
     const ask = (urgency: "ahead" | "awaited", name: string): Promise<unknown> =>
@@ -39,7 +39,7 @@ describe.skipIf(program === null)("an engine that several ask at once", () => {
     expect(order.join("")).toBe("xabcydefzgh");
   });
 
-  test("refuses what is too much, at once, and loses nothing of the rest", async () => {
+  test("refuses excess requests at once, and serves all others", async () => {
     verifies("stt.engine.queue-is-bounded");
     const engine = await startToneEngine(program ?? "", { jobsMax: 3 });
     const frozen = await freeze();
@@ -52,7 +52,7 @@ describe.skipIf(program === null)("an engine that several ask at once", () => {
     expect(engine.refusal()).toBeNull();
   });
 
-  test("cuts long recordings up, so that a short one does not wait for the end of them", async () => {
+  test("splits long recordings, so that a short one does not wait for their end", async () => {
     verifies("stt.engine.callers-take-turns");
     const engine = await startToneEngine(program ?? "");
     const order: string[] = [];
@@ -67,8 +67,8 @@ describe.skipIf(program === null)("an engine that several ask at once", () => {
   });
 });
 
-describe.skipIf(program === null)("a request that is taken back", () => {
-  test("while it waits is never computed", async () => {
+describe.skipIf(program === null)("a cancelled request", () => {
+  test("is never computed if it was still waiting", async () => {
     verifies("stt.engine.cancel-frees-the-engine");
     const engine = await startToneEngine(program ?? "");
     const frozen = await freeze();
@@ -82,7 +82,7 @@ describe.skipIf(program === null)("a request that is taken back", () => {
     expect([(await first).text, (await last).text]).toEqual(["one", "three"]);
   });
 
-  test("while it is computed ends for its caller at once, and the next one is heard by the same engine", async () => {
+  test("ends at once for its caller if it was running, and the same engine serves the next one", async () => {
     verifies("stt.engine.cancel-frees-the-engine");
     const engine = await startToneEngine(program ?? "");
     const before = await enginePids();
@@ -101,7 +101,7 @@ describe.skipIf(program === null)("a request that is taken back", () => {
     expect(engine.restarts()).toBe(0);
   });
 
-  test("before it begins costs nothing", async () => {
+  test("costs nothing if it is cancelled before it starts", async () => {
     const engine = await startToneEngine(program ?? "");
     const signal = AbortSignal.abort(new Error("gone already"));
     await expect(hear(engine, tones("one"), { signal })).rejects.toThrow("gone already");
@@ -109,7 +109,7 @@ describe.skipIf(program === null)("a request that is taken back", () => {
 });
 
 test.skipIf(program === null)(
-  "an engine that does not answer is stopped, and the next request is answered by a new one",
+  "an engine that does not answer is stopped, and a new one answers the next request",
   async () => {
     const engine = await startToneEngine(program ?? "");
     await freeze();

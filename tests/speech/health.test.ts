@@ -44,7 +44,7 @@ async function emptyFolder(): Promise<string> {
   return folder;
 }
 
-/** A server on loopback that has one file, and what it was asked for. */
+/** A local server with one file, and the requests it got. */
 async function mirror(answer: (response: ServerResponse) => void): Promise<{ url: string; paths: string[] }> {
   const paths: string[] = [];
   const server = createServer((request, response) => {
@@ -62,7 +62,7 @@ async function mirror(answer: (response: ServerResponse) => void): Promise<{ url
 }
 
 describe.skipIf(program === null)("/healthz and /version", () => {
-  test("tell of an engine that is ready, and of its model", async () => {
+  test("show a ready engine and its model", async () => {
     verifies("stt.health.reports-ok", "stt.health.tells-model-and-formatter", "stt.version.build-metadata");
     const path = await toneModelFile();
     const server = await serve({ WHISPER_MODEL_PATH: path });
@@ -83,7 +83,7 @@ describe.skipIf(program === null)("/healthz and /version", () => {
       });
   });
 
-  test("answer at once while the engine works, and while it does not", async () => {
+  test("answer at once while the engine works, and while it hangs", async () => {
     verifies("stt.health.answers-while-busy");
     const server = await serve({ WHISPER_MODEL_PATH: await toneModelFile() });
     await settled(server.speech);
@@ -113,7 +113,7 @@ describe.skipIf(program === null)("/healthz and /version", () => {
     });
   });
 
-  test("say why half a model cannot be used", async () => {
+  test("say why an incomplete model cannot be used", async () => {
     verifies("stt.health.not-ok-while-loading", "stt.engine.rests-when-hopeless");
     const path = join(await emptyFolder(), "ggml-half.bin");
     await writeFile(path, (await readFile(await toneModelFile())).subarray(0, 1_000_000));
@@ -131,15 +131,15 @@ describe.skipIf(program === null)("/healthz and /version", () => {
     expect(await version(server)).toMatchObject({ engine: { name: "none", version: null } });
   });
 
-  test("say that a program is no engine", async () => {
+  test("say that a program is not an engine", async () => {
     const server = await serve({ WHISPER_MODEL_PATH: await toneModelFile(), WHISPER_SERVER_PATH: "/bin/true" });
     await settled(server.speech);
     expect((await health(server)).speech.detail).toBe("/bin/true is not a whisper.cpp server, or is too old.");
   });
 });
 
-describe.skipIf(program === null)("a model that is not there", () => {
-  test("is downloaded, with its progress shown, and then used", async () => {
+describe.skipIf(program === null)("a missing model", () => {
+  test("is downloaded, with visible progress, and then used", async () => {
     verifies("stt.model.downloads-shown", "stt.model.download-is-checked");
     const bytes = await readFile(await toneModelFile());
     const waiting: ServerResponse[] = [];
@@ -175,7 +175,7 @@ describe.skipIf(program === null)("a model that is not there", () => {
     expect((await hear(server.speech, tones("one"))).text).toBe("one");
   });
 
-  test("is not downloaded where that is not allowed, and the reason names the setting and the place", async () => {
+  test("is not downloaded if that is not allowed, and the reason names the setting and the path", async () => {
     verifies("stt.model.no-network-unless-allowed");
     const source = await mirror((response) => response.end("x"));
     const folder = await emptyFolder();
@@ -187,7 +187,7 @@ describe.skipIf(program === null)("a model that is not there", () => {
     expect(source.paths).toEqual([]);
   });
 
-  test("and is none of those that are known is not asked for either", async () => {
+  test("with an unknown name is not requested either", async () => {
     const source = await mirror((response) => response.end("x"));
     const server = await serve({
       WHISPER_MODEL: "larger",
@@ -202,13 +202,13 @@ describe.skipIf(program === null)("a model that is not there", () => {
     expect(source.paths).toEqual([]);
   });
 
-  test.each(["../../etc/passwd", "a/b", ".."])("and is called %s is refused", async (name) => {
+  test.each(["../../etc/passwd", "a/b", ".."])("with the name %s is refused", async (name) => {
     const server = await serve({ WHISPER_MODEL: name, WHISPER_MODELS_DIR: await emptyFolder() });
     await settled(server.speech);
     expect((await health(server)).speech.detail).toBe(`There is no speech model called "${name}".`);
   });
 
-  test("is said to be missing where the server does not have it", async () => {
+  test("is reported as missing if the download server does not have it", async () => {
     const source = await mirror((response) => response.writeHead(404).end());
     const server = await serve({
       WHISPER_MODELS_DIR: await emptyFolder(),
@@ -221,7 +221,7 @@ describe.skipIf(program === null)("a model that is not there", () => {
   });
 });
 
-test.skipIf(program === null)("a model that lies there is used without asking the network", async () => {
+test.skipIf(program === null)("an existing model is used without network access", async () => {
   verifies("stt.model.no-network-unless-allowed");
   const source = await mirror((response) => response.end("x"));
   const path = await toneModelFile();

@@ -10,7 +10,7 @@ import { toneModelFile, whisperForTests } from "./whisper-for-tests.ts";
 
 const program = await whisperForTests();
 
-/** The engine as both interfaces get it from the configuration. */
+/** The engine that both interfaces get from the configuration. */
 async function configuredEngine(): Promise<RecordingTranscriber> {
   const server = await startLocalSttServer({
     env: {
@@ -29,7 +29,7 @@ function asked(samples: Int16Array, rateHz = 16_000): object {
   return { input: [{ role: "user", content: [{ type: "input_audio", input_audio: { data, format: "wav" } }] }] };
 }
 
-describe.skipIf(program === null)("a recording for a model that does not hear, without a transcription server", () => {
+describe.skipIf(program === null)("a recording for a model without audio input, without a transcription server", () => {
   test.each([
     { what: "what is said in it", samples: sound(500, "three", 400, "one", 400, "four", 500), text: "three one four" },
     {

@@ -7,7 +7,7 @@ import { hear, startToneEngine, whisperForTests } from "./whisper-for-tests.ts";
 
 const program = await whisperForTests();
 
-test("a language that no model knows stops the start, and the message names the setting", async () => {
+test("a language that no model knows stops the start with a message that names the setting", async () => {
   verifies("stt.language.setting");
   const outcome = startLocalSttServer({ env: { SPEECH_ENGINE: "whisper", SPEECH_LANGUAGE: "tlh" } });
   await expect(outcome).rejects.toMatchObject({
@@ -15,7 +15,7 @@ test("a language that no model knows stops the start, and the message names the 
   });
 });
 
-test.skipIf(program === null)("a model that knows English only says so, and hears English", async () => {
+test.skipIf(program === null)("an English-only model is reported as such, and transcribes English", async () => {
   verifies("stt.language.setting");
   const warnings: object[] = [];
   const log = {

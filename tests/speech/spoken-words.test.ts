@@ -27,10 +27,10 @@ if (!hasEspeak) console.warn("Tests with new utterances are left out: espeak-ng 
 const EXAMPLE = join(import.meta.dirname, "../../assets/turn-on-the-light.wav");
 const EXAMPLE_RATE_HZ = 22_050;
 const EXAMPLE_TEXT = "turn on the light";
-/** Fewer are right of a small sample than of a large one; README.md of the model tells the latter. */
+/** Lower than the rate in the model's README.md, because a small sample varies more. */
 const ACCURACY_MIN = 0.9;
 
-describe.skipIf(program === null)("a server whose speech model is nowhere", () => {
+describe.skipIf(program === null)("a server without its speech model", () => {
   const warnings: { readonly message: string; readonly fields: object }[] = [];
   let folder = "";
   let server: LocalSttServer;
@@ -50,7 +50,7 @@ describe.skipIf(program === null)("a server whose speech model is nowhere", () =
     await rm(folder, { recursive: true, force: true });
   });
 
-  test("says that it is a demo, in /healthz, /version and the log", async () => {
+  test("reports that it is a demo in /healthz, /version and the log", async () => {
     verifies("stt.model.fixture-in-its-place");
     const health: Health = await (await fetch(`${server.url}/healthz`)).json();
     expect(health).toMatchObject({ ok: false, speech: { state: "demo", model: "spoken-words-fixture" } });
@@ -65,7 +65,7 @@ describe.skipIf(program === null)("a server whose speech model is nowhere", () =
     );
   });
 
-  test("gives the words of the example that is shipped", async () => {
+  test("transcribes the example that is shipped", async () => {
     const form = new FormData();
     form.set("audio", new Blob([await readFile(EXAMPLE)], { type: "audio/wav" }), "recording.wav");
     const reply = await fetch(`${server.url}/transcribe`, { method: "POST", body: form });
@@ -74,14 +74,14 @@ describe.skipIf(program === null)("a server whose speech model is nowhere", () =
     expect(await formatted.json()).toMatchObject({ raw_text: EXAMPLE_TEXT, warning: WARNING });
   });
 
-  test("warns a model that is given its transcript", async () => {
+  test("adds a warning to the transcript given to a model", async () => {
     const behind = await serveBehind(says("I read."), {}, server.recordings);
     const data = (await readFile(EXAMPLE)).toString("base64");
     await behind.create({ input: [{ type: "input_audio", data, format: "wav" }] });
     expect(behind.asked()).toMatchObject({ messages: [{ content: `[${WARNING}]\n${EXAMPLE_TEXT}` }] });
   });
 
-  test.each(TRANSPORTS)("gives the same words over %s", async (transport) => {
+  test.each(TRANSPORTS)("transcribes the same words over %s", async (transport) => {
     const reader = new WavReader();
     const samples = Int16Array.from(reader.push(await readFile(EXAMPLE)));
     const messages = [...chunks(samples, 8000, { sample_rate: EXAMPLE_RATE_HZ }), { type: "end" }];
@@ -89,12 +89,12 @@ describe.skipIf(program === null)("a server whose speech model is nowhere", () =
     expect(finals.at(-1)).toMatchObject({ full_text: EXAMPLE_TEXT, warning: WARNING });
   });
 
-  test("hears nothing in silence", async () => {
+  test("gives no words for silence", async () => {
     for (const ms of [500, 3000, 9000])
       expect(await hear(server.speech, new Int16Array(16 * ms))).toMatchObject({ text: "" });
   });
 
-  test.skipIf(!hasEspeak)("hears most of what voices say that it has never heard", async () => {
+  test.skipIf(!hasEspeak)("transcribes most words of voices that it was not trained on", async () => {
     let words = 0;
     let wrong = 0;
     for (const [index, utterance] of heldOutUtterances(25, 7).entries()) {
@@ -110,7 +110,7 @@ describe.skipIf(program === null)("a server whose speech model is nowhere", () =
 });
 
 describe.skipIf(program === null)("the fixture that comes with the program", () => {
-  test("is not used where the speech model is there", async () => {
+  test("is not used if the speech model is present", async () => {
     verifies("stt.model.fixture-in-its-place");
     const server = await startLocalSttServer({
       env: {
@@ -127,7 +127,7 @@ describe.skipIf(program === null)("the fixture that comes with the program", () 
     expect((await hear(server.speech, soundOf("four"))).text).toBe("four");
   });
 
-  test("makes way for the speech model once that is there, and nobody is sent away", async () => {
+  test("is replaced by the speech model when that arrives, without refusing a request", async () => {
     verifies("stt.model.fixture-in-its-place");
     const folder = await emptyFolder();
     const tones = await toneModelFile();
@@ -158,7 +158,7 @@ describe.skipIf(program === null)("the fixture that comes with the program", () 
     expect(engine.restarts()).toBe(0);
   });
 
-  test("can be asked for by its name", async () => {
+  test("can be requested by its name", async () => {
     const server = await startLocalSttServer({
       env: { ...(await environment(await emptyFolder())), WHISPER_MODEL: SPOKEN_WORDS.name },
     });
@@ -179,7 +179,7 @@ async function emptyFolder(): Promise<string> {
   return folder;
 }
 
-/** Nothing is there but the engine. */
+/** A folder with nothing but the engine. */
 async function environment(folder: string): Promise<Record<string, string>> {
   return {
     SPEECH_ENGINE: "whisper",

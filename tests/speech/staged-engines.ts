@@ -8,15 +8,15 @@ import {
 import { settled } from "../local-stt-server.ts";
 import { openEngine, toneModelFile, whisperForTests } from "./whisper-for-tests.ts";
 
-/** The real engine; null where this machine cannot build it. */
+/** The real engine; null if this machine cannot build it. */
 const program = await whisperForTests();
 
 const NOBODY = createDisabledEngine("Speech is switched off");
 
-/** What the talkative one hears in everything. */
+/** What the fixed engine transcribes for any sound. */
 const LONG_TEXT = "word ".repeat(50_000).trim();
 
-/** Engines as servers see them, in situations that no real one stays in for long. */
+/** Engines in states that a real one has only briefly. */
 const STAGED = {
   none: NOBODY,
   building: unready({ state: "building", percent: 40 }),
@@ -28,7 +28,7 @@ const STAGED = {
   talkative: { ...ready(new Error()), transcribe: async () => ({ text: LONG_TEXT, segments: [], language: null }) },
 } as const satisfies Readonly<Record<string, SpeechEngine>>;
 
-/** `tones` is the real one, with the model whose words are tones. */
+/** `tones` is the real engine with the model of tone words. */
 export type EngineName = keyof typeof STAGED | "tones";
 
 export interface Engines {
@@ -41,7 +41,7 @@ export function isMissing(name: EngineName): boolean {
   return name === "tones" && program === null;
 }
 
-/** All of them; the real one is ready to be asked. */
+/** Starts all of them; resolves when the real one is ready. */
 export async function openEngines(): Promise<Engines> {
   const tones = program === null ? null : openEngine(program, await toneModelFile());
   if (tones !== null) await settled(tones);

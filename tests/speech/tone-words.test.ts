@@ -11,7 +11,7 @@ import { hear, openEngine, startToneEngine, toneModelFile, whisperForTests } fro
 const program = await whisperForTests();
 
 describe.skipIf(program === null)("the real engine with the model of tone words", () => {
-  test("hears each tone as its word", async () => {
+  test("transcribes each tone as its word", async () => {
     const engine = await startToneEngine(program ?? "");
     const heard: string[] = [];
     for (const word of TONE_WORDS) heard.push((await hear(engine, tones(word))).text);
@@ -28,32 +28,32 @@ describe.skipIf(program === null)("the real engine with the model of tone words"
     expect((await hear(engine, tones(...words))).text).toBe(words.join(" "));
   });
 
-  test("invents words in silence, as real models do, and none where there is no sound at all", async () => {
+  test("invents words in silence, as real models do, but not in digital silence", async () => {
     const engine = await startToneEngine(program ?? "");
     expect((await hear(engine, sound(2000))).text).toBe(HALLUCINATION);
     expect(await hear(engine, new Int16Array(0))).toEqual({ text: "", segments: [], language: null });
   });
 
-  test("hears nothing of a longer sound that came before", async () => {
+  test("hears nothing of a longer earlier recording", async () => {
     const engine = await startToneEngine(program ?? "");
     await hear(engine, sound("one", 7500, "seven", 300, "eight", 500));
     expect((await hear(engine, sound("two", 2500))).text).toBe("two");
   });
 
-  test("takes sounds that are shorter than the engine can hear", async () => {
+  test("accepts sounds that are too short for the engine", async () => {
     const engine = await startToneEngine(program ?? "");
     for (const samples of [1, 100, 1599])
       expect((await hear(engine, new Int16Array(samples))).text).toBe(HALLUCINATION);
   });
 
-  test("tells where in the sound each segment is, the last one ending with it", async () => {
+  test("gives the time of each segment; the last one ends with the sound", async () => {
     const engine = await startToneEngine(program ?? "");
     const transcript = await hear(engine, sound(500, "two", 1200));
     expect(transcript.segments).toEqual([{ text: "two", startMs: 0, endMs: 2000 }]);
     expect(transcript.language).toBe("en");
   });
 
-  test("hears sounds of any length, in pieces that are cut where it is quiet", async () => {
+  test("transcribes sounds of any length, split where it is quiet", async () => {
     const engine = await startToneEngine(program ?? "");
     const long = sound(
       1000,
@@ -80,7 +80,7 @@ describe.skipIf(program === null)("the real engine with the model of tone words"
     expect(segments.at(-1)?.endMs).toBe(long.length / 16);
   });
 
-  test("hears the whole of a recording also with a model whose window is small", async () => {
+  test("transcribes a whole recording also with a model of small window", async () => {
     const words = TONE_WORDS.slice(0, 8);
     const recording = sound(...words.flatMap((word) => [word, 1500]));
     const engine = openEngine(program ?? "", await toneModelFile({ audioPositions: 512 }));
@@ -93,14 +93,14 @@ describe.skipIf(program === null)("the real engine with the model of tone words"
     expect(text).toBe(words.join(" "));
   });
 
-  test("is steered by a prompt, which is forgotten with the next request", async () => {
+  test("follows a prompt, and forgets it with the next request", async () => {
     const engine = await startToneEngine(program ?? "");
     const samples = tones("one", "two");
     expect((await hear(engine, samples, { prompt: "hello one" })).text).toBe("two");
     expect((await hear(engine, samples)).text).toBe("one two");
   });
 
-  test("takes any language tag, known to it or not", async () => {
+  test("accepts any language tag, known or unknown", async () => {
     const engine = await startToneEngine(program ?? "");
     for (const language of ["en", "de-AT", "tlh", "x-'; exit", ""])
       expect((await hear(engine, tones("seven"), { language })).text).toBe("seven");

@@ -5,12 +5,12 @@ const TONE_MS = 300;
 const GAP_MS = 300;
 const AMPLITUDE = 6000;
 
-/** What the model of tone words hears as these words: 300 ms of tone for each, and as much silence after it. */
+/** What the tone model transcribes as these words: 300 ms of tone for each, followed by 300 ms of silence. */
 export function tones(...words: readonly ToneWord[]): Int16Array {
   return sound(...words.flatMap((word) => [word, GAP_MS]));
 }
 
-/** Words as tones, and numbers as so many milliseconds of silence. */
+/** Words as tones, and numbers as milliseconds of silence. */
 export function sound(...parts: readonly (ToneWord | number)[]): Int16Array {
   const pieces = parts.map((part) => (typeof part === "number" ? new Int16Array(samplesIn(part)) : tone(part)));
   return Int16Array.from(pieces.flatMap((piece) => [...piece]));

@@ -15,8 +15,8 @@ const CACHE = join(import.meta.dirname, "../../.cache/speech");
 const TONE_MODEL = "ggml-tone-words-fixture.bin";
 
 /**
- * The real engine, which is built once, for `make start` too; null, with a notice, where this machine has nothing to
- * build it with. WHISPER_SERVER_PATH names one that is there.
+ * The real engine, built once and shared with `make start`; null, with a notice, if this machine cannot build it.
+ * WHISPER_SERVER_PATH names an existing one.
  */
 export async function whisperForTests(onProgress = (_percent: number | null): void => {}): Promise<string | null> {
   const never = new AbortController().signal;
@@ -35,7 +35,7 @@ export async function whisperForTests(onProgress = (_percent: number | null): vo
   }
 }
 
-/** A file with the model whose words are tones. */
+/** A file of the model whose words are tones. */
 export async function toneModelFile(options: ToneModelOptions = {}): Promise<string> {
   const bytes = toneWordsModel(options);
   const key = createHash("sha256").update(bytes).digest("hex");
@@ -44,11 +44,11 @@ export async function toneModelFile(options: ToneModelOptions = {}): Promise<str
   if ((await readFile(path).catch(() => null))?.equals(bytes) === true) return path;
   await mkdir(folder, { recursive: true });
   await writeFile(`${path}.${process.pid}`, bytes);
-  await rename(`${path}.${process.pid}`, path); // Other tests may read it.
+  await rename(`${path}.${process.pid}`, path); // Other tests may be reading it.
   return path;
 }
 
-/** An engine that hears tones, ready to be asked; it ends with the test. */
+/** An engine with the tone model, ready; it ends with the test. */
 export async function startToneEngine(program: string, options: Partial<WhisperOptions> = {}): Promise<WhisperEngine> {
   const engine = openEngine(program, await toneModelFile(), options);
   onTestFinished(() => engine.close());
@@ -56,7 +56,7 @@ export async function startToneEngine(program: string, options: Partial<WhisperO
   return engine;
 }
 
-/** An engine with any model, which begins to start. Whoever opens it closes it. */
+/** An engine with any model, still starting. The caller closes it. */
 export function openEngine(program: string, modelPath: string, options: Partial<WhisperOptions> = {}): WhisperEngine {
   const engine = new WhisperEngine({
     program,
@@ -81,7 +81,7 @@ export function openEngine(program: string, modelPath: string, options: Partial<
   return engine;
 }
 
-/** Asks for the transcript of samples. */
+/** Requests the transcript of samples. */
 export function hear(
   engine: SpeechEngine,
   samples: Int16Array,
@@ -97,7 +97,7 @@ export function hear(
   });
 }
 
-/** Process numbers of the engines that a process has started. */
+/** Process ids of the engines that a process has started. */
 export async function enginePids(server = process.pid): Promise<number[]> {
   const processes = await Promise.all((await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(readProcess));
   const known = processes.filter((found) => found !== null);
@@ -111,7 +111,7 @@ async function readProcess(pid: string): Promise<{ pid: number; name: string; pa
   return state === "" || state === "Z" ? null : { pid: Number(pid), name, parent: Number(parent) };
 }
 
-/** Stops the engine in its tracks, so that what it is asked stays unanswered until it goes on or ends. */
+/** Suspends the engine (SIGSTOP), so that requests stay unanswered until it is resumed or ends. */
 export async function freeze(): Promise<{ goOn: () => void; kill: () => void }> {
   const pids = await enginePids();
   const send = (signal: NodeJS.Signals): void => {

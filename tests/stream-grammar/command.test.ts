@@ -26,7 +26,7 @@ interface Outcome {
   readonly err: string;
 }
 
-/** A folder with a whole stream and a broken one. */
+/** A folder with a valid stream and a broken one. */
 async function makeFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "antiphon-lint-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -36,7 +36,7 @@ async function makeFolder(): Promise<string> {
   return folder;
 }
 
-/** The command itself, in a process of its own. */
+/** Runs the real command in its own process. */
 async function lintInProcess(words: readonly string[], stdin = ""): Promise<Outcome> {
   const cwd = await makeFolder();
   return await new Promise((resolve) => {
@@ -48,7 +48,7 @@ async function lintInProcess(words: readonly string[], stdin = ""): Promise<Outc
   });
 }
 
-/** What the command does, in this process: starting one takes a second. */
+/** Runs the command in this process; starting a process takes a second. */
 async function lint(words: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Outcome> {
   const said = { out: "", err: "" };
   const code = await runLintStream(words, env, {
@@ -59,7 +59,7 @@ async function lint(words: readonly string[], env: Readonly<Record<string, strin
   return { code, ...said };
 }
 
-test("a kept stream is judged, whole or broken", async () => {
+test("a stream in a file is checked, valid or broken", async () => {
   verifies("contract.parity.stream-grammar");
   const whole = await lintInProcess(["whole.txt"]);
   expect(whole).toEqual({ code: 0, out: "whole.txt: 10 events of resp_1, no rule broken\n", err: "" });
@@ -72,7 +72,7 @@ test("a kept stream is judged, whole or broken", async () => {
   expect(out).toMatch(/broken\.txt: 9 events of resp_1, a rule broken once\n$/);
 });
 
-test("what is piped in is judged, and told as JSON", async () => {
+test("a stream on standard input is checked, with the result as JSON", async () => {
   const { code, out } = await lintInProcess(["-", "--json"], frames(BROKEN));
   expect(code).toBe(1);
   expect(JSON.parse(out)).toEqual({
@@ -90,7 +90,7 @@ test("what is piped in is judged, and told as JSON", async () => {
   });
 });
 
-test("a note is told, and is no fault", async () => {
+test("a note is printed, and is not a fault", async () => {
   verifies("contract.parity.stream-grammar");
   const { begun, completed, done } = THREE_LISTS;
   const noted = lines(streamOfLists([...begun, ...completed, ...done.slice(0, 1)], 3));
@@ -107,7 +107,7 @@ test("a note is told, and is no fault", async () => {
   expect(JSON.parse(told.out)).toMatchObject({ ok: true, streams: [{ faults: [], notes: [note] }] });
 });
 
-test("a live stream is asked for and judged, with the key of the environment or of a file", async () => {
+test("a live stream is requested and checked, with the key from the environment or a file", async () => {
   const server = await startTestServer();
   onTestFinished(() => server.close());
   const body = ["--body", '{"model":"antiphon-built-in","input":"Say hello"}'];
@@ -136,7 +136,7 @@ test("a live stream is asked for and judged, with the key of the environment or 
   expect(refused.err).toMatch(/answers 401 without a stream/);
 });
 
-test("a live stream that is sent in another way, or breaks off, is told so", async () => {
+test("a live stream with another content type, or one that breaks off, is reported", async () => {
   const html = await serveHttp(sends(frames(EVENTS), { "content-type": "text/event-stream" }));
   const typed = await lint([html.url]);
   expect([typed.code, typed.out.split("\n")[0]]).toEqual([
@@ -160,7 +160,7 @@ test("a live stream that is sent in another way, or breaks off, is told so", asy
   expect([late.code, late.out]).toEqual([1, expect.stringContaining("the stream broke off")]);
 });
 
-test("no terminal is commanded by what a stream says", async () => {
+test("a stream cannot send control sequences to the terminal", async () => {
   const red = { type: "response.\u001b[31m", sequence_number: 0 };
   const server = await serveHttp(sends(frames([red]), SSE));
   const { out } = await lint([server.url]);

@@ -9,7 +9,7 @@ import { serveVoice } from "../voices/serve-voice.ts";
 
 const MODEL = "antiphon-built-in";
 
-/** What the model says, in the words of scenario files, and what the request has besides. */
+/** What the model says, as in scenario files, and further members of the request. */
 interface Kind {
   readonly says: readonly object[];
   readonly members?: object;
@@ -86,7 +86,7 @@ describe("our stream of", () => {
     },
   );
 
-  test("a response that is read again follows the grammar", async () => {
+  test("a replayed response follows the grammar", async () => {
     const first = await create("a response of the background");
     const [report] = lintText(first);
     const again = await server.fetch(`/v1/responses/${report?.responseId}?stream=true`);
@@ -118,7 +118,7 @@ test("a spoken answer follows the grammar under the names of the extension diale
   expectLegal(text, "extension");
 });
 
-test("a response that is cancelled follows the grammar", async () => {
+test("a cancelled response follows the grammar", async () => {
   const says = [{ text: two }, { delay_ms: 600_000 }, { text: two }];
   const server = await startTestServer({ scenario: JSON.stringify({ scenarios: [{ events: says }] }) });
   onTestFinished(() => server.close());

@@ -9,16 +9,13 @@ import { verifies } from "../verifies.ts";
 const folder = process.env["REFERENCE_RECORDINGS"];
 const files = folder === undefined ? [] : readdirSync(folder).filter((file) => file.endsWith(".chunks.txt"));
 
-/**
- * Whoever published this one left out most of its deltas, an item, and members of what is left; the linter has to see
- * that.
- */
+/** The publisher of this recording left out most deltas, an item, and some members. The linter has to notice. */
 const ABRIDGED = "openai-phase.1.chunks.txt";
 
 describe.skipIf(folder === undefined)("streams recorded from the reference (REFERENCE_RECORDINGS)", () => {
   const whole = files.filter((file) => file !== ABRIDGED);
 
-  test("there are some", () => expect(whole.length).toBeGreaterThan(5));
+  test("there are recordings", () => expect(whole.length).toBeGreaterThan(5));
 
   test.each(whole)("%s follows the grammar", (file) => {
     verifies("contract.parity.stream-grammar");
@@ -27,7 +24,7 @@ describe.skipIf(folder === undefined)("streams recorded from the reference (REFE
     expect(reports.length).toBe(streamsOf(file).length);
   });
 
-  test.each(whole)("each mutation of %s breaks the rule that is named", (file) => {
+  test.each(whole)("each mutation of %s breaks the named rule", (file) => {
     verifies("contract.parity.stream-grammar");
     for (const events of streamsOf(file)) {
       const { tried, misjudged } = misjudgedMutations(events);
@@ -36,7 +33,7 @@ describe.skipIf(folder === undefined)("streams recorded from the reference (REFE
     }
   });
 
-  test.skipIf(!files.includes(ABRIDGED))("what was left out of an abridged recording is named", () => {
+  test.skipIf(!files.includes(ABRIDGED))("the omissions of an abridged recording are named", () => {
     const [report, ...others] = lintText(textOf(ABRIDGED));
     expect(others).toEqual([]);
     expect(report?.faults.map(({ event, rule }) => `${event} ${rule}`)).toEqual([

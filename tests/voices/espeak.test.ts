@@ -16,7 +16,7 @@ const SENTENCES = ["Good morning to all of you.", "The weather is fine today; la
 
 const spoken = (outputAudio: object) => ({ stream: true, output_audio: outputAudio });
 
-/** How many samples at a rate the sentences last, spoken one after the other. */
+/** Number of samples, at a rate, of the sentences spoken one after the other. */
 function samplesAt(rateHz: number, voice?: string): number {
   return SENTENCES.map((sentence) => Math.round((espeakSamples(sentence, voice) * rateHz) / 22_050)).reduce(
     (sum, count) => sum + count,
@@ -25,7 +25,7 @@ function samplesAt(rateHz: number, voice?: string): number {
 
 describe.skipIf(!HAS_ESPEAK)("espeak-ng", () => {
   test.each([8000, 22_050, 24_000, 44_100, 48_000])(
-    "is heard in pcm16 at %i Hz, for as long as it speaks",
+    "speaks pcm16 at %i Hz, as long as the sentences last",
     async (rate) => {
       verifies("extensions.audio.output-audio", "extensions.audio.formats");
       const { create } = await serveBehind(says(TEXT));
@@ -37,7 +37,7 @@ describe.skipIf(!HAS_ESPEAK)("espeak-ng", () => {
     },
   );
 
-  test("is heard as one WAV file", async () => {
+  test("speaks one WAV file", async () => {
     const { create } = await serveBehind(says(TEXT));
     const wav = soundOf(await hear(await create(spoken({ format: "wav" }))).whole);
     expect([wav.toString("latin1", 0, 4), wav.readUInt32LE(24), wav.lastIndexOf("RIFF")]).toEqual(["RIFF", 24_000, 0]);
@@ -60,7 +60,7 @@ describe.skipIf(!HAS_ESPEAK)("espeak-ng", () => {
     expect(recording.length).toBeLessThan(seconds * 10_000);
   });
 
-  test("speaks with the voice that is asked for, and with the server's own otherwise", async () => {
+  test("speaks with the requested voice, and otherwise with the server's", async () => {
     const { create } = await serveBehind(says(TEXT), { VOICE_NAME: "de" });
     const length = async (outputAudio: object) =>
       samplesOf(soundOf(await hear(await create(spoken(outputAudio))).whole)).length;
@@ -69,7 +69,7 @@ describe.skipIf(!HAS_ESPEAK)("espeak-ng", () => {
     expect(await length({})).toBe(samplesAt(24_000, "de"));
   });
 
-  test("speaks for the reference's voices, in the language of the server's own", async () => {
+  test("speaks for the reference's voices, in the language of the server's voice", async () => {
     verifies("extensions.audio.reference-voices");
     const length = async (voice: string, usual?: string) => {
       const { create } = await serveBehind(says(TEXT), usual === undefined ? {} : { VOICE_NAME: usual });
@@ -81,7 +81,7 @@ describe.skipIf(!HAS_ESPEAK)("espeak-ng", () => {
     expect(await length("onyx", "echo")).toBe(samplesAt(24_000, "en+m7"));
   });
 
-  test("says which voices there are where one is unknown", async () => {
+  test("lists the known voices if one is unknown", async () => {
     const { create, upstream } = await serveBehind(says(TEXT));
     for (const voice of ["nobody", "../../etc/passwd", "-w/tmp/x"])
       await checkReply(await create(spoken({ voice })), {
@@ -92,7 +92,7 @@ describe.skipIf(!HAS_ESPEAK)("espeak-ng", () => {
     expect(upstream.calls).toEqual([]);
   });
 
-  test("speaks text that looks like something else as the text it is", async () => {
+  test("speaks text that looks like an option or markup as plain text", async () => {
     const { create } = await serveBehind(
       says("[[h@l'oU]] <speak><break time='100s'/></speak> -w /tmp/x $(id) `id` \u0001 & so on."),
     );
@@ -103,7 +103,7 @@ describe.skipIf(!HAS_ESPEAK)("espeak-ng", () => {
     expect(seconds).toBeLessThan(20);
   });
 
-  test("is never given text on its command line, and is killed when the response is cancelled", async () => {
+  test("never gets text on its command line, and is killed when the response is cancelled", async () => {
     verifies("extensions.audio.cancel-stops-the-voice");
     const { program, calls } = await espeakThatStays();
     const { server, create, call } = await serveSlowModel({ ESPEAK_PATH: program });
@@ -120,7 +120,7 @@ describe.skipIf(!HAS_ESPEAK)("espeak-ng", () => {
   });
 });
 
-/** espeak-ng that does not end after a sentence, as if it were stuck; keeps a list of its calls. */
+/** An espeak-ng that hangs after each sentence and writes down its calls. */
 async function espeakThatStays(): Promise<{ program: string; calls: () => Promise<readonly string[]> }> {
   const folder = await mkdtemp(join(tmpdir(), "antiphon-voice-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -141,7 +141,7 @@ async function isAlive(pid: string | undefined): Promise<boolean> {
   }
 }
 
-test("without any voice sound is refused, with what would help, before the model is asked", async () => {
+test("without any voice, sound is refused before the model is called, and the error says what would help", async () => {
   verifies("extensions.audio.output-audio");
   const { create, upstream } = await serveBehind(says(TEXT), { ESPEAK_PATH: "/no/such/espeak-ng" });
   await checkReply(await create(spoken({})), {
@@ -153,7 +153,7 @@ test("without any voice sound is refused, with what would help, before the model
   expect(upstream.calls).toEqual([]);
 });
 
-test.each(["mp3", "opus"])("without ffmpeg %s is refused, with what would help", async (format) => {
+test.each(["mp3", "opus"])("without ffmpeg %s is refused, and the error says what would help", async (format) => {
   verifies("extensions.audio.formats");
   const env = { VOICE_BASE_URL: "http://127.0.0.1:1/v1", FFMPEG_PATH: "/no/such/ffmpeg" };
   const { create } = await serveBehind(says(TEXT), env);

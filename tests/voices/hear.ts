@@ -4,17 +4,17 @@ import { validateDialectStreamEvent } from "../../generated/responses-api/valida
 
 export type EventOf<Type extends DialectStreamEvent["type"]> = Extract<DialectStreamEvent, { type: Type }>;
 
-/** A stream in the extension dialect, heard while the test goes on. */
+/** A stream in the extension dialect, read while the test continues. */
 export interface Heard {
-  /** What has come so far. */
+  /** The events so far. */
   readonly events: readonly DialectStreamEvent[];
-  /** Waits for the first event of a type. The test's own time limit ends a wait in vain. */
+  /** Waits for the first event of a type. The test's time limit ends a wait that never succeeds. */
   readonly first: <Type extends DialectStreamEvent["type"]>(type: Type) => Promise<EventOf<Type>>;
-  /** Everything, once the stream has ended. */
+  /** All events, once the stream has ended. */
   readonly whole: Promise<readonly DialectStreamEvent[]>;
 }
 
-/** Reads a stream, and expects of each event that the extension dialect has it and that the numbers have no gaps. */
+/** Reads a stream. Checks each event against the extension dialect, and that the numbers have no gaps. */
 export function hear(reply: Response): Heard {
   const events: DialectStreamEvent[] = [];
   let wake = Promise.withResolvers<void>();
@@ -61,7 +61,7 @@ export function eventsOf<Type extends DialectStreamEvent["type"]>(
   return events.filter((event): event is EventOf<Type> => event.type === type);
 }
 
-/** The recording that the deltas make. */
+/** The recording of the joined deltas. */
 export function soundOf(events: readonly DialectStreamEvent[]): Buffer {
   const deltas = eventsOf(events, "response.output_audio.delta").map(({ delta }) => delta);
   const sound = Buffer.concat(deltas.map((delta) => Buffer.from(delta, "base64")));
@@ -86,7 +86,7 @@ export function samplesOf(bytes: Buffer): Int16Array {
   return Int16Array.from({ length: Math.floor(bytes.length / 2) }, (_, index) => bytes.readInt16LE(index * 2));
 }
 
-/** How loud it is: 0 is silence, 1 the most. */
+/** Loudness: 0 is silence, 1 the maximum. */
 export function loudness(samples: Int16Array): number {
   const squares = samples.reduce((sum, sample) => sum + (sample / 32_768) ** 2, 0);
   return Math.sqrt(squares / samples.length);

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 
-/** Whether a program is on this machine. Tests of what needs it say that they were skipped where it is not. */
+/** Whether a program is on this machine. Tests that need a missing one are skipped. */
 export function isInstalled(program: string, argument: string): boolean {
   return spawnSync(program, [argument], { stdio: "ignore" }).status === 0;
 }
@@ -8,13 +8,13 @@ export function isInstalled(program: string, argument: string): boolean {
 export const HAS_ESPEAK = isInstalled("espeak-ng", "--version");
 export const HAS_FFMPEG = isInstalled("ffmpeg", "-version");
 
-/** The samples that espeak-ng makes of a text by itself, at 22,050 Hz. */
+/** The samples that espeak-ng makes of a text, at 22,050 Hz. */
 export function espeakSamples(text: string, voice = "en"): number {
   const { stdout } = spawnSync("espeak-ng", ["--stdin", "--stdout", "-b", "1", "-v", voice], { input: text });
   return (stdout.length - 44) / 2;
 }
 
-/** What ffmpeg hears in a recording of any format: its samples at a rate, and how it names the format. */
+/** What ffmpeg decodes from a recording: its samples at a rate, and the name of its format. */
 export function decode(recording: Buffer, rateHz: number): { readonly pcm: Buffer; readonly format: string } {
   const { stdout, stderr } = spawnSync(
     "ffmpeg",

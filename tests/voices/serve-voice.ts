@@ -17,15 +17,15 @@ export interface SpeechCall {
 
 export interface VoiceServer {
   readonly calls: readonly ReceivedCall[];
-  /** What was to be said, call by call. */
+  /** The texts to speak, one per call. */
   readonly asked: () => readonly SpeechCall[];
-  /** The settings by which our server finds it. */
+  /** The settings that point our server to it. */
   readonly env: Readonly<Record<string, string>>;
 }
 
 export type Speaking = (response: ServerResponse, asked: SpeechCall, index: number) => unknown;
 
-/** A real server that speaks `/v1/audio/speech`. It ends with the test. */
+/** A real server with `/v1/audio/speech`, until the test ends. */
 export async function serveVoice(speak: Speaking = speakWav): Promise<VoiceServer> {
   const server: ChatServer = await serveChat((response, call) =>
     speak(response, JSON.parse(call.body), server.calls.length - 1),
@@ -40,7 +40,7 @@ export async function serveVoice(speak: Speaking = speakWav): Promise<VoiceServe
 export const SERVER_RATE_HZ = 24_000;
 const SAMPLES_PER_CHARACTER = 240;
 
-/** What it makes of a text: a hundredth of a second for each character, at a loudness of a quarter. */
+/** Makes 10 ms of sound per character, at a quarter of full loudness. */
 export function toneOf(text: string): Buffer {
   const tone = Buffer.alloc(text.length * SAMPLES_PER_CHARACTER * 2);
   for (let index = 0; index < tone.length / 2; index += 1)

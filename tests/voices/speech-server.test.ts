@@ -10,7 +10,7 @@ import { verifies } from "../verifies.ts";
 import { eventsOf, hear, loudness, samplesOf, soundOf, textOf, wordsOf } from "./hear.ts";
 import { SERVER_RATE_HZ, serveVoice, speakWav, toneOf, VOICE_KEY } from "./serve-voice.ts";
 
-/** A built-in model that says three sentences, in a server whose log is watched. */
+/** A server with a built-in model that says three sentences. Its log is recorded. */
 async function behindWithLog(env: Readonly<Record<string, string>>, log: Logger) {
   const scenario = JSON.stringify({ scenarios: [{ events: [{ text: `${TEXT} And the third one is longer.` }] }] });
   const server = await startTestServer({ scenario, env, log });
@@ -24,7 +24,7 @@ const SPOKEN = { stream: true, output_audio: {} };
 const TEXT = "This is the first sentence. And **here** is the second one.";
 const SENTENCES = ["This is the first sentence.", "And here is the second one."];
 
-test("an answer is heard while its text is still being written", async () => {
+test("the sound of an answer starts while its text is still being written", async () => {
   verifies(
     "extensions.audio.output-audio",
     "extensions.audio.while-the-text-streams",
@@ -36,7 +36,7 @@ test("an answer is heard while its text is still being written", async () => {
   const heard = hear(await create(SPOKEN));
   const model = await call(0);
   model.say("This is the first sentence. And");
-  await heard.first("response.output_audio.delta"); // The model has not said more yet, and will not before.
+  await heard.first("response.output_audio.delta"); // The model has said no more yet.
   expect(wordsOf(heard.events)).toBe(SENTENCES[0]);
   model.say(" **here** is the second one.");
   model.finish();
@@ -51,7 +51,7 @@ test("an answer is heard while its text is still being written", async () => {
   ]);
 });
 
-test("the speech server is asked for each sentence, with its key, its model, and the voice that was asked for", async () => {
+test("the speech server gets each sentence, with its key, its model, and the requested voice", async () => {
   verifies("extensions.audio.reference-voices");
   const voice = await serveVoice();
   const { create } = await serveBehind(says(TEXT), { ...voice.env, VOICE_NAME: "usual" });
@@ -73,7 +73,7 @@ test("the speech server is asked for each sentence, with its key, its model, and
     expect([path, headers.authorization]).toEqual(["/v1/audio/speech", `Bearer ${VOICE_KEY}`]);
 });
 
-test("a speech server without WAV is asked for PCM, at the rate that it tells", async () => {
+test("a speech server without WAV is asked for PCM, with the rate from its reply", async () => {
   const voice = await serveVoice((response, { input, response_format: format }) => {
     if (format === "wav") return response.writeHead(400, { "content-type": "application/json" }).end('{"error":{}}');
     response.writeHead(200, { "content-type": "audio/pcm; rate=12000" });
@@ -86,7 +86,7 @@ test("a speech server without WAV is asked for PCM, at the rate that it tells", 
   expect(voice.asked().map(({ response_format }) => response_format)).toEqual(["wav", "pcm", "pcm"]);
 });
 
-test("sound comes in the format and at the rate that was asked for", async () => {
+test("sound has the requested format and rate", async () => {
   const voice = await serveVoice();
   const { create } = await serveBehind(says(TEXT), voice.env);
   const wav = soundOf(
@@ -119,7 +119,7 @@ test("a refusal is spoken; reasoning and calls are not", async () => {
   expect(voice.asked().map(({ input }) => input)).toEqual(["I cannot help with that."]);
 });
 
-test("a voice that fails ends the sound, and the answer is whole", async () => {
+test("a failing voice ends the sound, and the answer is complete", async () => {
   verifies("extensions.audio.failing-voice");
   const lines: string[] = [];
   const keep = (fields: object, message: string): void => void lines.push(`${message} ${inspect(fields)}`);
@@ -164,7 +164,7 @@ test("cancelling stops the voice at once, and ends the sound before the response
   verifies("extensions.audio.cancel-stops-the-voice");
   const voice = await serveVoice((response) => {
     response.writeHead(200, { "content-type": "audio/pcm" });
-    response.write(toneOf("ten letters")); // And it never ends.
+    response.write(toneOf("ten letters")); // It never ends.
   });
   const { server, create, call } = await serveSlowModel(voice.env);
   const heard = hear(await create({ ...SPOKEN, background: true }));
@@ -187,7 +187,7 @@ test("cancelling stops the voice at once, and ends the sound before the response
   expect(voice.calls).toHaveLength(1);
 });
 
-test("a client that leaves takes the voice with it", async () => {
+test("a client that leaves stops the voice", async () => {
   const voice = await serveVoice((response) => {
     response.writeHead(200, { "content-type": "audio/pcm" });
     response.write(toneOf("ten letters"));
@@ -203,7 +203,7 @@ test("a client that leaves takes the voice with it", async () => {
   await Promise.all([voice.calls[0]?.closed, model.aborted]);
 });
 
-test("what was heard can be heard again, event by event", async () => {
+test("sound can be replayed, event by event", async () => {
   verifies("extensions.audio.replay");
   const voice = await serveVoice();
   const { server, create } = await serveBehind(says(TEXT), voice.env);
@@ -216,7 +216,7 @@ test("what was heard can be heard again, event by event", async () => {
   expect(rest).toEqual(events.slice(10));
 });
 
-test("an answer that is not streamed is spoken for those who read its events later", async () => {
+test("an answer that is not streamed is spoken for later readers of its events", async () => {
   const voice = await serveVoice();
   const { server, create } = await serveBehind(says(TEXT), voice.env);
   const spoken = await readResponse(await create({ output_audio: {} }));
@@ -232,7 +232,7 @@ test("an answer that is not streamed is spoken for those who read its events lat
   expect(soundOf(later)).toEqual(soundOf(events));
 });
 
-test("a request that does not ask for sound never meets any", async () => {
+test("a request without sound never gets sound events", async () => {
   verifies("responses.stream.audio-only-when-requested");
   const voice = await serveVoice();
   const { create } = await serveBehind(says(TEXT), voice.env);
@@ -241,7 +241,7 @@ test("a request that does not ask for sound never meets any", async () => {
   expect(voice.calls).toEqual([]);
 });
 
-test("channels choose between sound and text", async () => {
+test("channels select sound or text", async () => {
   const voice = await serveVoice();
   const { create } = await serveBehind(says(TEXT), voice.env);
   const ask = async (channels: readonly string[]) => {
@@ -252,7 +252,7 @@ test("channels choose between sound and text", async () => {
   expect(await ask(["output_text"])).toEqual(new Set(["output_text"]));
 });
 
-test("sound events have the reference's members where they are read in its dialect", async () => {
+test("sound events have the reference's members in its dialect", async () => {
   verifies("responses.stream.audio-envelope");
   const voice = await serveVoice();
   const { server, create } = await serveBehind(says(TEXT), voice.env);

@@ -6,10 +6,7 @@ import { isRefusal, openSocket, type ServerFrame, type TestSocket } from "./sock
 
 const ASK = { model: "m", input: "Hi", store: false };
 
-/**
- * A socket of a server whose model begins to speak and goes on for ever, or says nothing at all; `left` is how many of
- * its calls were aborted.
- */
+/** A socket of a server whose model starts and never ends, or says nothing. `left` counts its aborted calls. */
 async function openEndless({ speaks = true } = {}) {
   let left = 0;
   const answer: Answer = (response, { path }) => {
@@ -24,7 +21,7 @@ async function openEndless({ speaks = true } = {}) {
   return { ...behind, socket: await openSocket(behind.server), left: () => left };
 }
 
-/** The id of the response that is being made in a lane, once it has said something. */
+/** The id of the response in progress in a lane, once it has output. */
 async function speaking(socket: TestSocket, lane?: string): Promise<string> {
   const created = await socket.until("response.created", lane);
   await socket.until("response.output_text.delta", lane);
@@ -77,7 +74,7 @@ describe("response.cancel", () => {
     expect(endOf((await socket.turn("b")).frames)).toEqual(CANCELLED);
   });
 
-  test("lets the frame that waits behind the response have its turn", async () => {
+  test("lets the next frame of the lane start", async () => {
     verifies("websocket.responses.cancel");
     const { socket } = await openEndless();
     socket.ask(ASK);
@@ -98,7 +95,7 @@ describe("response.cancel", () => {
     await expect.poll(left).toBe(1);
   });
 
-  test("gets an error for a response that is not being made on the connection", async () => {
+  test("gets an error for a response that is not in progress on the connection", async () => {
     verifies("websocket.responses.cancel");
     const { socket, server } = await openEndless();
     const other = await openSocket(server);
@@ -129,7 +126,7 @@ describe("response.cancel", () => {
   });
 });
 
-test("a frame that is wrong by itself gets its error at once, while a response is being made", async () => {
+test("an invalid frame gets its error at once, even while a response is in progress", async () => {
   verifies("websocket.responses.errors-at-once");
   const { socket } = await openEndless();
   socket.ask(ASK);

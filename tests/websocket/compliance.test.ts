@@ -15,7 +15,7 @@ beforeEach(async () => {
 
 const message = (text: string): object => ({ type: "message", role: "user", content: [{ type: "input_text", text }] });
 
-/** The cases that the compliance suite of Open Responses names for WebSocket mode, under its names. */
+/** The WebSocket cases of the Open Responses compliance suite, under its names. */
 describe("Open Responses", () => {
   verifies("contract.parity.open-responses-suite");
 

@@ -28,7 +28,7 @@ const create = (members: object): object => ({
   ...members,
 });
 
-/** By title: the frame, and the error that answers it; its type is `invalid_request_error` and its status 400. */
+/** By title: the frame, and its error. The type is `invalid_request_error` and the status 400. */
 const FRAMES: Readonly<
   Record<string, readonly [unknown, { code: string; param: string | null; message: RegExp | string }]>
 > = {
@@ -147,7 +147,7 @@ describe("a frame", () => {
     },
   );
 
-  test("is refused with the error that HTTP answers", async () => {
+  test("gets the same error as over HTTP", async () => {
     for (const members of [{ colour: 1 }, { tools: [{ type: "nothing" }] }, { previous_response_id: "resp_x" }]) {
       const reply = await server.post("/v1/responses", { model: "antiphon-built-in", input: "Hi", ...members });
       const { refusal } = await socket.create(members);
@@ -165,7 +165,7 @@ describe("a frame", () => {
     expect((await socket.create({ stream_id: "a" })).response.status).toBe("completed");
   });
 
-  test("is refused when its turn has come for what only the state tells", async () => {
+  test("is refused in its turn for faults that depend on state", async () => {
     verifies("websocket.responses.errors-in-turn");
     socket.ask({ input: "slowly" });
     socket.ask({ previous_response_id: "resp_x" });
@@ -178,7 +178,7 @@ describe("a frame", () => {
   });
 });
 
-test("beyond a rate limit a frame is refused with the headers that say when to come back", async () => {
+test("beyond a rate limit is refused with the headers that say when to retry", async () => {
   const limited = await startTestServer({ env: { RATE_LIMIT_REQUESTS_PER_MINUTE: "1" } });
   onTestFinished(() => limited.close());
   const client = await openSocket(limited);

@@ -20,7 +20,7 @@ async function checkAlive(server: TestServer): Promise<void> {
   expect((await socket.create()).response.status).toBe("completed");
 }
 
-describe("a frame that cannot be read closes its socket, and the server goes on:", () => {
+describe("an unreadable frame closes its socket, and the server keeps serving:", () => {
   test("a binary one, after an error", async () => {
     verifies("websocket.responses.unreadable-frames-close");
     const server = await serve();
@@ -57,7 +57,7 @@ describe("a frame that cannot be read closes its socket, and the server goes on:
   });
 });
 
-describe("a frame that can be read", () => {
+describe("a readable frame", () => {
   test("may be as large as a body", async () => {
     const server = await serve();
     const socket = await openSocket(server);
@@ -78,7 +78,7 @@ describe("a frame that can be read", () => {
     expect((await socket.create()).response.status).toBe("completed");
   });
 
-  test("in pieces is one frame", async () => {
+  test("in fragments is one frame", async () => {
     const socket = await openSocket(await serve());
     socket.socket.send('{"type":"response.create",', { fin: false });
     socket.socket.send(`"model":"${MODEL}",`, { fin: false });
@@ -119,7 +119,7 @@ describe("a client that leaves", () => {
   });
 });
 
-test("frames that wait for their turn take no more memory than a few of them may, and each is answered in the end", async () => {
+test("queued frames take no more memory than a few of them may, and each is answered in the end", async () => {
   verifies("websocket.responses.waiting-frames-bounded");
   const answering = Promise.withResolvers<void>();
   const { server } = await serveBehind(async (response, { path }) => {
@@ -171,7 +171,7 @@ async function checkOther(server: TestServer): Promise<void> {
   expect((await server.fetch("/healthz")).status).toBe(200);
 }
 
-test("frames that nobody waits for are served one after the other, as fast as they come", async () => {
+test("queued frames without a reader are served in order, without delay", async () => {
   const socket = await openSocket(await serve());
   const count = 300;
   for (let index = 0; index < count; index++) socket.ask({ input: `Say ${index}`, store: false });
@@ -179,7 +179,7 @@ test("frames that nobody waits for are served one after the other, as fast as th
   expect(socket.frames).toEqual([]);
 });
 
-test("a hundred sockets are answered side by side", async () => {
+test("a hundred sockets are served in parallel", async () => {
   const server = await serve();
   const sockets = await Promise.all(Array.from({ length: 100 }, () => openSocket(server)));
   const turns = await Promise.all(sockets.map((socket) => socket.create({ store: false })));

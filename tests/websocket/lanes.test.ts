@@ -6,13 +6,13 @@ import { verifies } from "../verifies.ts";
 import { openSocket, type ServerFrame } from "./socket.ts";
 
 interface HeldModel extends BehindUpstream {
-  /** The texts of the users' last messages whose answers are under way, in the order of their coming. */
+  /** The last user messages of the calls in progress, in order of arrival. */
   readonly held: readonly string[];
-  /** Lets the model answer what it was asked last with this text. */
+  /** Lets the model answer its latest call with this text. */
   answer(input: string): void;
 }
 
-/** A model server that answers when it is told to. */
+/** A model server that answers when the test says so. */
 async function holdModel(): Promise<HeldModel> {
   const held: string[] = [];
   const answers = new Map<string, () => void>();
@@ -30,7 +30,7 @@ async function holdModel(): Promise<HeldModel> {
 
 const ASK = { model: "m", store: false };
 
-test("without a lane one response is made at a time, first come first served", async () => {
+test("without a lane, responses are made one at a time, in order", async () => {
   verifies("websocket.responses.one-at-a-time");
   const model = await holdModel();
   const socket = await openSocket(model.server);
@@ -42,7 +42,7 @@ test("without a lane one response is made at a time, first come first served", a
   }
 });
 
-test("the frames of a lane follow each other, and lanes go side by side", async () => {
+test("frames of one lane are served in order, and lanes in parallel", async () => {
   verifies("websocket.responses.lanes-run-in-parallel");
   const model = await holdModel();
   const socket = await openSocket(model.server);
@@ -67,7 +67,7 @@ test("the frames of a lane follow each other, and lanes go side by side", async 
   expect(laneless.frames.every((frame) => laneOf(frame) === undefined)).toBe(true);
 });
 
-test("a 33rd lane is refused, and the 32 others go on", async () => {
+test("a 33rd lane is refused, and the other 32 continue", async () => {
   verifies("websocket.responses.lane-limit");
   const server = await startTestServer();
   onTestFinished(() => server.close());
@@ -108,8 +108,8 @@ test("16 responses are made at the same time, and the others wait", async () => 
   }
 });
 
-describe("a lane goes on from the response of another lane", () => {
-  test("that is over", async () => {
+describe("a lane continues the response of another lane", () => {
+  test("that has ended", async () => {
     verifies("websocket.responses.fork");
     const model = await holdModel();
     const socket = await openSocket(model.server);
@@ -126,7 +126,7 @@ describe("a lane goes on from the response of another lane", () => {
     }
   });
 
-  test.each([true, false])("that is being made, once that has ended (store: %s)", async (store) => {
+  test.each([true, false])("that is in progress, once it has ended (store: %s)", async (store) => {
     verifies("websocket.responses.fork");
     const model = await holdModel();
     const socket = await openSocket(model.server);

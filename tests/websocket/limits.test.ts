@@ -36,7 +36,7 @@ const LIMIT = {
   },
 };
 
-test("a connection whose time is over is told so and closed", async () => {
+test("a connection at its time limit gets an error and is closed", async () => {
   verifies("websocket.responses.lifetime");
   const socket = await serveShortly();
   expect((await socket.create()).response.status).toBe("completed");
@@ -44,7 +44,7 @@ test("a connection whose time is over is told so and closed", async () => {
   expect(await socket.closed).toBe(1000);
 });
 
-test("a response that is being made when the time is over may end", async () => {
+test("a response in progress at the time limit may end", async () => {
   verifies("websocket.responses.lifetime");
   const socket = await serveShortly();
   socket.ask({ input: "slowly" });
@@ -53,7 +53,7 @@ test("a response that is being made when the time is over may end", async () => 
   expect(await socket.closed).toBe(1000);
 });
 
-test("frames that wait when the time is over are refused, each in its lane", async () => {
+test("frames queued at the time limit are refused, each in its lane", async () => {
   const socket = await serveShortly();
   for (const stream_id of ["a", "a", "b"]) socket.ask({ input: "slowly", stream_id });
   socket.ask({ stream_id: "b" });
@@ -73,7 +73,7 @@ test("a response that does not end in time is cancelled", async () => {
   expect(await socket.closed).toBe(1000);
 });
 
-test("where WebSocket mode is switched off an upgrade is answered with 426", async () => {
+test("if WebSocket mode is off, an upgrade gets 426", async () => {
   verifies("websocket.responses.switched-off");
   const server = await serve({ WEBSOCKET_MODE: "false" });
   const { status, body } = await refusedUpgrade(server, { authorization: `Bearer ${server.apiKey}` });
@@ -91,7 +91,7 @@ test("an upgrade needs a key", async () => {
   expect(wrong.body).toMatchObject({ error: { code: "invalid_api_key" } });
 });
 
-test("a key that is revoked is refused at the next frame", async () => {
+test("a revoked key is refused at the next frame", async () => {
   verifies("websocket.responses.revoked-key");
   const server = await serve();
   const apiKey = await makeKey(server.dataDir);
@@ -111,7 +111,7 @@ test("a key that is revoked is refused at the next frame", async () => {
   await expect.poll(statusOfNext, { timeout: 15_000, interval: 200 }).toBe(401);
 });
 
-test("connections beyond their greatest number are asked to come back, and find a place once one has left", async () => {
+test("connections beyond the maximum are told to retry later, and succeed once one has left", async () => {
   verifies("websocket.responses.connections-limit");
   const server = await serve({ WEBSOCKET_CONNECTIONS_MAX: "2" });
   const [first] = [await openSocket(server), await openSocket(server)];
@@ -124,7 +124,7 @@ test("connections beyond their greatest number are asked to come back, and find 
   await expect.poll(open, { timeout: 2000 }).toBe(true);
 });
 
-test("connections of one key beyond their greatest number are refused, and those of other keys are not", async () => {
+test("connections of one key beyond its maximum are refused, and those of other keys are not", async () => {
   verifies("websocket.responses.connections-per-key");
   const server = await serve({ WEBSOCKET_CONNECTIONS_PER_KEY_MAX: "2", API_KEYS: `${KEYS[0]},${KEYS[1]}` });
   const [first] = [await openSocket(server), await openSocket(server)];
@@ -143,7 +143,7 @@ test("connections of one key beyond their greatest number are refused, and those
   await expect.poll(open, { timeout: 2000 }).toBe(true);
 });
 
-test("a server that stops lets responses end, begins no further ones, and closes", async () => {
+test("a stopping server lets responses end, starts no others, and closes", async () => {
   verifies("websocket.responses.drain");
   const server = await startTestServer({ scenario: SCENARIO, env: { DRAIN_MS: "5000" } });
   const [busy, idle] = [await openSocket(server), await openSocket(server)];

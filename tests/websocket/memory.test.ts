@@ -27,7 +27,7 @@ beforeEach(async () => {
   socket = await openSocket(server);
 });
 
-/** A response that is not stored, and that knows a name. */
+/** A response that is not stored, and that contains a name. */
 async function named(name: string, lane?: string): Promise<string> {
   const members = { input: `My name is ${name}.`, store: false, ...(lane === undefined ? {} : { stream_id: lane }) };
   return (await socket.create(members)).response.id;
@@ -47,7 +47,7 @@ function notFound(id: string): object {
 }
 
 describe("a response that is not stored", () => {
-  test("is continued on its connection, turn after turn", async () => {
+  test("can be continued on its connection, turn after turn", async () => {
     verifies("websocket.responses.latest-unstored-can-continue");
     let id = await named("Ada");
     for (const input of ["Say hello", "Count to 3", "Say hello again"]) {
@@ -71,7 +71,7 @@ describe("a response that is not stored", () => {
     expect((await again.create({ ...ASK, previous_response_id: id })).refusal).toEqual(notFound(id));
   });
 
-  test("is continued only while it is the latest of its lane", async () => {
+  test("can be continued only while it is the latest of its lane", async () => {
     const first = await named("Ada");
     await socket.create({ store: false });
     expect((await socket.create({ ...ASK, previous_response_id: first })).refusal).toEqual(notFound(first));
@@ -80,14 +80,14 @@ describe("a response that is not stored", () => {
     expect((await socket.create({ ...ASK, stream_id: "one", previous_response_id: kept })).text).toContain("Eve");
   });
 
-  test("goes on from one that is stored", async () => {
+  test("can continue a stored one", async () => {
     const stored = await socket.create({ input: "My name is Ada." });
     const second = await socket.create({ store: false, previous_response_id: stored.response.id });
     const third = await socket.create({ ...ASK, previous_response_id: second.response.id });
     expect(third.text).toContain("Ada");
   });
 
-  test("can be continued by one that is stored, and that one on this connection", async () => {
+  test("can be continued by a stored one, and that one only on this connection", async () => {
     const id = await named("Ada");
     const stored = (await socket.create({ previous_response_id: id })).response.id;
     expect((await server.fetch(`/v1/responses/${stored}`)).status).toBe(200);
@@ -96,7 +96,7 @@ describe("a response that is not stored", () => {
     expect((await socket.create({ ...ASK, previous_response_id: stored })).text).toContain("Ada");
   });
 
-  test("holds the calls of its tools, and takes their outputs", async () => {
+  test("keeps its tool calls, and accepts their outputs", async () => {
     const tools = [{ type: "function", name: "lookup", parameters: { type: "object", properties: {} }, strict: false }];
     const choice = { type: "function", name: "lookup" };
     const { response } = await socket.create({ tools, tool_choice: choice, store: false });
@@ -123,20 +123,20 @@ describe("a continuation that fails", () => {
     expect((await socket.create()).response.status).toBe("completed");
   });
 
-  test("leaves a stored response where it is", async () => {
+  test("does not affect a stored response", async () => {
     const { response } = await socket.create({ input: "My name is Ada." });
     expect((await socket.create({ input: "refuse me", previous_response_id: response.id })).types).toEqual(["error"]);
     expect((await socket.create({ ...ASK, previous_response_id: response.id })).text).toContain("Ada");
   });
 
-  test("leaves the responses of other lanes where they are", async () => {
+  test("does not affect the responses of other lanes", async () => {
     const [first, second] = [await named("Ada", "one"), await named("Eve", "two")];
     await socket.create({ input: "refuse me", stream_id: "one", previous_response_id: first });
     expect((await socket.create({ ...ASK, stream_id: "two", previous_response_id: second })).text).toContain("Eve");
   });
 });
 
-test("another owner's response is as unknown as none", async () => {
+test("another owner's response is as unknown as one that does not exist", async () => {
   verifies("websocket.responses.needs-the-key");
   const { response } = await socket.create({ input: "My name is Ada." });
   const theirs = await openSocket(server, { apiKey: THEIRS });

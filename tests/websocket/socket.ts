@@ -8,18 +8,18 @@ import { lintEvents } from "../../src/stream-grammar/stream-linter.ts";
 
 export const MODEL = "antiphon-built-in";
 
-/** Members of a frame that replace or join those of a plain one. */
+/** Members that change a valid frame. */
 export type Members = Readonly<Record<string, unknown>>;
 
 export type ServerFrame = AnyStreamEvent | WebSocketErrorFrame;
 
-/** What the frames of one turn are: all of its events, or the error that refused it. */
+/** The frames of one turn: all of its events, or the error that refused it. */
 export interface Turn {
   readonly frames: readonly ServerFrame[];
   readonly types: readonly string[];
-  /** Everything that was said in `response.output_text.delta`. */
+  /** The joined text of all `response.output_text.delta` events. */
   readonly text: string;
-  /** The response of the last event. Throws for a turn that was refused. */
+  /** The response in the last event. Throws for a refused turn. */
   readonly response: Response;
   /** Throws for a turn that was not refused. */
   readonly refusal: WebSocketErrorFrame;
@@ -32,7 +32,7 @@ export interface SocketOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A client of WebSocket mode that expects of each frame that the contract knows it. */
+/** A WebSocket client that checks each frame against the contract. */
 export class TestSocket {
   readonly socket: WebSocket;
   readonly frames: ServerFrame[] = [];
@@ -50,19 +50,19 @@ export class TestSocket {
     this.socket.send(typeof frame === "string" || Buffer.isBuffer(frame) ? frame : JSON.stringify(frame));
   }
 
-  /** Asks for a response; plain but for `members`. */
+  /** Requests a response with a valid frame, changed by `members`. */
   ask(members: Members = {}): void {
     this.send({ type: "response.create", model: MODEL, input: "Say hello", ...members });
   }
 
-  /** Asks, and waits for the end of the next turn of that lane. */
+  /** Requests a response, and waits for the end of the lane's next turn. */
   async create(members: Members = {}): Promise<Turn> {
     this.ask(members);
     const { stream_id: lane } = members;
     return this.turn(typeof lane === "string" ? lane : undefined);
   }
 
-  /** The next turn of a lane that has not been read, once it is over. */
+  /** The next unread turn of a lane, once it has ended. */
   async turn(lane?: string): Promise<Turn> {
     const frames: ServerFrame[] = [];
     for (;;) {
@@ -75,7 +75,7 @@ export class TestSocket {
     }
   }
 
-  /** The next frame of a lane that has not been read. */
+  /** The next unread frame of a lane. */
   async frame(lane?: string): Promise<ServerFrame> {
     for (;;) {
       const found = this.frames.findIndex((frame) => laneOf(frame) === lane);
@@ -87,7 +87,7 @@ export class TestSocket {
     }
   }
 
-  /** Resolves when a frame of this type has come that nobody has read; it stays unread. */
+  /** Resolves when an unread frame of this type has arrived; it stays unread. */
   async until(type: string, lane?: string): Promise<ServerFrame> {
     for (;;) {
       const found = this.frames.find((frame) => frame.type === type && laneOf(frame) === lane);
@@ -101,7 +101,7 @@ export class TestSocket {
   }
 }
 
-/** A turn follows the grammar, in the dialect that it speaks. */
+/** A turn follows the grammar of its dialect. */
 function expectLegal(frames: readonly ServerFrame[]): void {
   const isExtended = frames.some(({ type }) => /^response[.](tool_call|output_audio|error)\b/.test(type));
   expect(lintEvents(frames, isExtended ? "extension" : "reference").faults).toEqual([]);
@@ -119,7 +119,7 @@ export async function openSocket(
   return opened;
 }
 
-/** The reply to an upgrade that is refused. */
+/** The reply to a refused upgrade. */
 export async function refusedUpgrade(
   server: { readonly url: string },
   headers: Readonly<Record<string, string>>,

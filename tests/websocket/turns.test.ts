@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 
 describe("a turn over a WebSocket", () => {
-  test("is told in the events of a stream, numbered from 0 for each response, and the socket stays open", async () => {
+  test("has the events of a stream, numbered from 0 for each response, and the socket stays open", async () => {
     verifies("websocket.responses.create-streams-events", "websocket.responses.socket-stays-open");
     for (const input of ["Count to 5", "Say hello"]) {
       const { frames, types, response } = await socket.create({ input });
@@ -40,7 +40,7 @@ describe("a turn over a WebSocket", () => {
     expect(socket.frames).toEqual([]);
   });
 
-  test("shows the events that are stored, but for their padding", async () => {
+  test("shows the stored events, except for their padding", async () => {
     const turn = await socket.create({ input: "Count to 5" });
     const stored = await server.fetch(`/v1/responses/${turn.response.id}/events?dialect=reference`);
     const events = (await stored.text()).split("\n").filter((line) => line.startsWith("data: "));
@@ -50,7 +50,7 @@ describe("a turn over a WebSocket", () => {
     expect(shown).toEqual(events.map((line) => ({ ...JSON.parse(line.slice(6)), obfuscation: undefined })));
   });
 
-  test("is not padded where that is not wanted", async () => {
+  test("is not padded if the client opts out", async () => {
     const { frames } = await socket.create({ stream_options: { include_obfuscation: false } });
     expect(frames.filter((frame) => "obfuscation" in frame)).toEqual([]);
   });
@@ -81,7 +81,7 @@ describe("a turn over a WebSocket", () => {
     expect(await (await server.fetch(`/v1/responses/${id}`)).json()).toMatchObject({ id, status: "completed" });
   });
 
-  test("can be cancelled over HTTP, and the next one goes on", async () => {
+  test("can be cancelled over HTTP, and the next one works", async () => {
     socket.ask({ input: "slowly" });
     await socket.until("response.output_text.delta");
     const [created] = socket.frames;
@@ -91,7 +91,7 @@ describe("a turn over a WebSocket", () => {
     expect((await socket.create()).response.status).toBe("completed");
   });
 
-  test("that fails ends in error and response.failed, and the next one goes on", async () => {
+  test("that fails ends in error and response.failed, and the next one works", async () => {
     const failed = await socket.create({ input: "dies midway" });
     expect(failed.types.slice(-2)).toEqual(["error", "response.failed"]);
     expect((await socket.create()).response.status).toBe("completed");
@@ -99,7 +99,7 @@ describe("a turn over a WebSocket", () => {
 });
 
 describe("generate false", () => {
-  test("answers nothing, has an id, and is continued", async () => {
+  test("answers nothing, has an id, and can be continued", async () => {
     verifies("websocket.responses.warm-up");
     const warm = await socket.create({ input: "My name is Ada.", generate: false, store: false });
     expect(warm.types).toEqual(["response.created", "response.in_progress", "response.completed"]);
@@ -115,14 +115,14 @@ describe("generate false", () => {
     expect(next.text).toMatch(/hello/i);
   });
 
-  test("is stored like any other, and continued over HTTP", async () => {
+  test("is stored like any other, and can be continued over HTTP", async () => {
     const { response } = await socket.create({ input: "My name is Ada.", generate: false });
     expect(await (await server.fetch(`/v1/responses/${response.id}`)).json()).toMatchObject({ output: [] });
     const body = { model: MODEL, input: "What is my name?", previous_response_id: response.id };
     expect(await (await server.post("/v1/responses", body)).text()).toContain("Ada");
   });
 
-  test("is refused for what would be refused with an answer", async () => {
+  test("is refused for everything that would be refused with an answer", async () => {
     const { refusal } = await socket.create({ model: "no-such-model", generate: false });
     expect(refusal).toMatchObject({ status: 400, error: { code: "model_not_found", param: "model" } });
     expect((await socket.create({ generate: "no" })).refusal.error).toMatchObject({
