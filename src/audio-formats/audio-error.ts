@@ -1,10 +1,10 @@
 /**
- * `unsupported`: of a kind that cannot be read here. `broken`: it claims to be of one that can. `empty`: no sound is in
- * it. `too_long`: more sound than is allowed.
+ * Why a recording cannot be read. `unsupported`: its format is not supported. `broken`: it is damaged, cut off or not
+ * of its format. `empty`: it holds no sound. `too_long`: it is longer than allowed.
  */
 export type AudioErrorReason = "unsupported" | "broken" | "empty" | "too_long";
 
-/** A recording that cannot be read. The message is a sentence without a full stop, which may be shown. */
+/** A recording cannot be read. The message is a sentence without a full stop, which may be shown to callers. */
 export class AudioError extends Error {
   override readonly name = "AudioError";
   readonly reason: AudioErrorReason;

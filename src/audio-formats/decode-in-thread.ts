@@ -5,16 +5,16 @@ import { type DecodeAnswer, isDecodeAnswer, type ThreadFormat } from "./decode-m
 import type { Recording } from "./recording.ts";
 
 const HEAP_MEGABYTES_MAX = 256;
-/** Recordings that are decoded at the same time; others wait, for as long as their callers do. */
+/** Recordings that are decoded at the same time. Others wait until their caller aborts. */
 const THREADS_MAX = 8;
-/** For one piece of about a second; a decoder that takes longer is stuck. */
+/** Limit for one piece of about a second; a decoder that takes longer hangs. */
 const PIECE_MS_MAX = 20_000;
 
 const slots = new Semaphore(THREADS_MAX);
 
 /**
- * Decodes FLAC, and Opus in WebM and Ogg, in a thread that can be stopped, whatever the file makes the decoder do.
- * Throws `AudioError`.
+ * Decodes FLAC, and Opus in WebM and Ogg, in a thread, which can be stopped if a hostile file makes the decoder hang.
+ * Throws `AudioError`, or the signal's reason if that aborts.
  */
 export async function* decodeInThread(
   format: ThreadFormat,
@@ -38,7 +38,7 @@ async function* pieces(format: ThreadFormat, bytes: Uint8Array, signal: AbortSig
     stderr: true,
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MEGABYTES_MAX },
   });
-  worker.on("error", () => {}); // Whoever asks next learns that the thread ended.
+  worker.on("error", () => {}); // The next `ask` reports that the thread ended.
   try {
     for (;;) {
       const answer = await ask(worker, signal);
@@ -59,11 +59,11 @@ async function ask(worker: Worker, signal: AbortSignal): Promise<DecodeAnswer> {
   const stuck = (cause: unknown): void =>
     reject(new AudioError("broken", "The recording cannot be decoded: it takes too much time or memory", cause));
   const leave = (): void => reject(signal.reason);
-  const hear = (answer: unknown): void => (isDecodeAnswer(answer) ? resolve(answer) : stuck(answer));
+  const receive = (answer: unknown): void => (isDecodeAnswer(answer) ? resolve(answer) : stuck(answer));
   const exit = (): void => stuck("the thread ended");
   const timer = setTimeout(() => stuck("timeout"), PIECE_MS_MAX);
   signal.addEventListener("abort", leave, { once: true });
-  worker.on("message", hear).on("error", stuck).on("exit", exit);
+  worker.on("message", receive).on("error", stuck).on("exit", exit);
   // oxlint-disable-next-line require-post-message-target-origin -- threads have no origins
   worker.postMessage("more");
   try {
@@ -71,6 +71,6 @@ async function ask(worker: Worker, signal: AbortSignal): Promise<DecodeAnswer> {
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", leave);
-    worker.off("message", hear).off("error", stuck).off("exit", exit);
+    worker.off("message", receive).off("error", stuck).off("exit", exit);
   }
 }

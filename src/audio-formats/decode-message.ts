@@ -1,7 +1,7 @@
 import { isRecord } from "../base/json/records.ts";
 import type { AudioErrorReason } from "./audio-error.ts";
 
-/** What a decoding thread is given. */
+/** The task of a decoding thread. */
 export interface DecodeTask {
   readonly format: ThreadFormat;
   readonly bytes: Uint8Array;
@@ -10,12 +10,12 @@ export interface DecodeTask {
 /** Formats that are decoded in a thread of this process. */
 export type ThreadFormat = "flac" | "ogg" | "webm";
 
-/** What a decoding thread answers each time it is asked for more. */
+/** A decoding thread's answer to each request for more samples. */
 export type DecodeAnswer =
   | { readonly type: "samples"; readonly samples: Int16Array }
   | { readonly type: "end" }
   | { readonly type: "error"; readonly reason: AudioErrorReason; readonly message: string }
-  /** A fault of the decoder itself. */
+  /** An unexpected error of the decoder. */
   | { readonly type: "fault"; readonly message: string };
 
 export function isDecodeTask(value: unknown): value is DecodeTask {

@@ -4,10 +4,10 @@ import { WavEncodingError, WavError, WavReader } from "../audio/wav.ts";
 import { AudioError } from "./audio-error.ts";
 import { DECODED_RATE_HZ, type Recording } from "./recording.ts";
 
-/** What is read in one turn of the event loop: slow samples become sixteen times as many bytes and more. */
+/** How much is read in one turn of the event loop: sound of a low rate grows more than sixteenfold. */
 const PIECE_BYTES = 16 * 1024;
 
-/** Reads WAV files of all common kinds of samples, without any help, and lets others have their turns meanwhile. */
+/** Decodes WAV files of all common encodings, in slices that do not block the event loop. Throws `AudioError`. */
 export async function* decodeWav(recording: Recording, signal: AbortSignal): AsyncGenerator<Int16Array> {
   const reader = new WavReader();
   let resampler: Resampler | null = null;
@@ -21,7 +21,7 @@ export async function* decodeWav(recording: Recording, signal: AbortSignal): Asy
   }
   if (resampler === null) throw new AudioError("broken", "The WAV file ends before its sound begins");
   if (reader.missingBytes > 0)
-    throw new AudioError("broken", "The WAV file is cut off: sound that it announces is not there");
+    throw new AudioError("broken", "The WAV file is cut off: it holds less sound than its header says");
   yield resampler.end();
 }
 

@@ -5,7 +5,7 @@ import { DECODED_RATE_HZ, type Recording } from "./recording.ts";
 import type { AudioFormat } from "./sniff-format.ts";
 import { openUnnamedFile } from "./unnamed-file.ts";
 
-/** The demuxer of each format, so that a file cannot choose among the hundreds that there are. */
+/** The demuxer of each format, so that a file cannot select one of ffmpeg's hundreds of others. */
 const DEMUXERS: Readonly<Record<AudioFormat, string>> = {
   aac: "aac",
   aiff: "aiff",
@@ -17,12 +17,12 @@ const DEMUXERS: Readonly<Record<AudioFormat, string>> = {
   wav: "wav",
   webm: "matroska",
 };
-/** Its index may stand at the end, so that it is read in any order. */
+/** Formats whose index may be at the end, so that ffmpeg needs to seek. */
 const SEEKABLE: ReadonlySet<AudioFormat> = new Set(["aiff", "caf", "m4a"]);
 
-/** How long the decoder may give nothing while something is wanted. */
+/** How long ffmpeg may produce no output while it is being read. */
 const SILENT_MS_MAX = 20_000;
-/** Bytes of one piece of memory: files may claim to need any number. */
+/** Limit of one allocation in bytes, because a file may ask for any size. */
 const ALLOCATION_BYTES_MAX = 128 * 1024 * 1024;
 
 const CUT_OFF = /partial file|ended prematurely|truncat|unexpected eof|end of file/i;
@@ -34,21 +34,21 @@ export interface FfmpegOptions {
   readonly durationMsMax: number;
 }
 
-/** Decodes by ffmpeg. Throws `AudioError`, of reason `unsupported` where the program is not there. */
+/** Decodes with ffmpeg. Throws `AudioError`, of reason `unsupported` if ffmpeg is not installed. */
 export async function* decodeWithFfmpeg(
   recording: Recording,
   options: FfmpegOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Int16Array> {
   const file = SEEKABLE.has(options.format) ? await openUnnamedFile(() => recording.read()) : null;
-  const impatience = new AbortController();
+  const stalled = new AbortController();
   let complaint = "";
   const output = runProgram({
     program: options.program,
     args: argumentsFor(options, file === null ? "pipe:0" : "/dev/fd/3"),
     input: file === null ? recording.read() : [],
     ...(file === null ? {} : { file: file.fd }),
-    signal: AbortSignal.any([signal, impatience.signal]),
+    signal: AbortSignal.any([signal, stalled.signal]),
     timeoutMs: null,
     outputBytesMax: bytesMax(options.durationMsMax),
     onComplaint: (text) => {
@@ -57,9 +57,9 @@ export async function* decodeWithFfmpeg(
   });
   const frames = new FrameGatherer(BYTES_PER_SAMPLE);
   try {
-    for await (const bytes of withPatience(output, SILENT_MS_MAX, impatience)) yield samplesOf(frames.push(bytes));
+    for await (const bytes of abortingWhenStalled(output, SILENT_MS_MAX, stalled)) yield samplesOf(frames.push(bytes));
     signal.throwIfAborted();
-    if (impatience.signal.aborted)
+    if (stalled.signal.aborted)
       throw new AudioError("broken", "The recording cannot be decoded: it takes too much time");
     if (CUT_OFF.test(complaint)) throw new AudioError("broken", "The recording is cut off");
   } catch (error) {
@@ -84,27 +84,30 @@ function audioError(error: unknown, format: AudioFormat): unknown {
   if (error instanceof ProgramMissing)
     return new AudioError(
       "unsupported",
-      `Unsupported format: ${format} needs the program ffmpeg, which is not there`,
+      `Unsupported format: ${format} needs the program ffmpeg, which is not installed`,
       error,
     );
   if (error instanceof ProgramFailed)
     return new AudioError(
       "broken",
-      `The recording cannot be decoded as ${format}: it is damaged, cut off or something else`,
+      `The recording cannot be decoded as ${format}: it is damaged, cut off or of another format`,
       error,
     );
   return error;
 }
 
 /**
- * The values as they come; aborts `impatience` when one that is wanted takes longer than `ms`. The time that a reader
- * takes does not count.
+ * Passes values on, and aborts `stalled` if the next one takes longer than `ms`. The reader's own time does not count.
  */
-async function* withPatience<T>(values: AsyncIterable<T>, ms: number, impatience: AbortController): AsyncGenerator<T> {
+async function* abortingWhenStalled<T>(
+  values: AsyncIterable<T>,
+  ms: number,
+  stalled: AbortController,
+): AsyncGenerator<T> {
   const iterator = values[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const timer = setTimeout(() => impatience.abort(), ms);
+      const timer = setTimeout(() => stalled.abort(), ms);
       const next = await iterator.next().finally(() => clearTimeout(timer));
       if (next.done === true) return;
       yield next.value;

@@ -4,10 +4,10 @@ import { type DecodeAnswer, type DecodeTask, isDecodeTask } from "./decode-messa
 import { oggPackets } from "./opus/ogg-packets.ts";
 import { webmPackets } from "./opus/webm-packets.ts";
 
-/** Pieces are at least this long, so that few messages go back and forth. */
+/** Pieces are at least this long, to limit the number of messages. */
 const PIECE_SAMPLES = 16_000;
 
-/** Only what a recording needs is loaded: it takes longer than to decode a short one. */
+/** Imports only the needed decoder, because loading one takes longer than decoding a short recording. */
 async function* decode({ format, bytes }: DecodeTask): AsyncGenerator<Int16Array> {
   if (format === "flac") {
     const { decodeFlac } = await import("./flac/decode-flac.ts");

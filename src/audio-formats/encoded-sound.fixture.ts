@@ -7,7 +7,7 @@ import { pcmBytes } from "../audio/pcm.ts";
 import { wavHeader } from "../audio/wav.ts";
 import type { Recording } from "./recording.ts";
 
-/** A tone of one frequency after another, each as long. */
+/** Tones of these frequencies in order, each of `toneMs`. */
 export function tones(frequenciesHz: readonly number[], options: { rateHz: number; toneMs: number }): Int16Array {
   const length = (options.rateHz * options.toneMs) / 1000;
   return Int16Array.from({ length: length * frequenciesHz.length }, (_, n) => {
@@ -21,13 +21,13 @@ export function wavFile(samples: Int16Array, rateHz: number): Buffer {
   return Buffer.concat([wavHeader(rateHz, bytes.length), bytes]);
 }
 
-/** What ffmpeg makes of a WAV file. */
+/** Encodes a WAV file with ffmpeg. */
 export function encoded(wav: Uint8Array, ...args: readonly string[]): Buffer {
   const quietly = ["-hide_banner", "-loglevel", "error", "-f", "wav", "-i", "pipe:0"];
   return execFileSync("ffmpeg", [...quietly, ...args, "pipe:1"], { input: wav, maxBuffer: 1 << 28 });
 }
 
-/** The same as a file, for formats whose header is written last. The extension names the format. */
+/** The same through a file, for formats whose header is written last. The extension selects the format. */
 export function encodedFile(wav: Uint8Array, extension: string): Buffer {
   const path = join(tmpdir(), `antiphon-${randomUUID()}.${extension}`);
   try {

@@ -1,6 +1,6 @@
 import { sampleOfFloat } from "../audio/sample-encoding.ts";
 
-/** The mean of channels of equal length, whose samples are from -1 to 1, in 16 bits. */
+/** Mixes channels of equal length, with samples from -1 to 1, to their mean in 16 bits. */
 export function oneChannel(channels: readonly Float32Array[]): Int16Array {
   const mixed = new Int16Array(channels[0]?.length ?? 0);
   for (let index = 0; index < mixed.length; index += 1) {

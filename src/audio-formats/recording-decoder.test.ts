@@ -10,7 +10,7 @@ const TONE_MS = 400;
 const mono44 = wavFile(tones(TONES, { rateHz: 44_100, toneMs: TONE_MS }), 44_100);
 const stereo44 = wavOf("-ac", "2");
 
-/** With the length in its head, which ffmpeg cannot know when it writes to a pipe. */
+/** Adds the length to the header, which ffmpeg does not know when it writes to a pipe. */
 function wavOf(...args: readonly string[]): Buffer {
   const wav = encoded(mono44, ...args, "-f", "wav");
   const place = wav.indexOf("data") + 4;
@@ -18,7 +18,7 @@ function wavOf(...args: readonly string[]): Buffer {
   return wav;
 }
 
-/** As those write them who can go back in a file: with sizes, and with the index behind the sound. */
+/** Files as written by programs that can seek: with sizes, and with the index after the sound. */
 const FILES: Readonly<Record<string, Buffer>> = {
   wav: stereo44,
   "wav of 24 bits": wavOf("-ac", "2", "-c:a", "pcm_s24le"),
@@ -50,7 +50,7 @@ const FILES: Readonly<Record<string, Buffer>> = {
   "ogg with opus": encoded(stereo44, "-c:a", "libopus", "-f", "ogg"),
   "ogg with vorbis": encoded(stereo44, "-c:a", "libvorbis", "-f", "ogg"),
 };
-/** Those of which ffmpeg gives what is there, and does not say that something is missing. */
+/** Formats that ffmpeg decodes to the cut without reporting that sound is missing. */
 const PLAYED_TO_THE_CUT: ReadonlySet<string> = new Set([
   "wav of ADPCM",
   "wav of mu-law",
@@ -60,7 +60,7 @@ const PLAYED_TO_THE_CUT: ReadonlySet<string> = new Set([
   "mp3",
   "ogg with vorbis",
 ]);
-/** Those that need no other program. */
+/** Formats that are decoded without ffmpeg. */
 const OWN = [
   "wav",
   "wav of 24 bits",
@@ -83,8 +83,8 @@ async function decode(
   return samples;
 }
 
-/** The frequency that is heard in the middle of each tone, by its zero crossings. */
-function heard(samples: readonly number[]): number[] {
+/** Measures the frequency in the middle of each tone by zero crossings. */
+function frequenciesOf(samples: readonly number[]): number[] {
   return TONES.map((_, tone) => {
     const middle = samples.slice((tone + 0.25) * TONE_MS * 16, (tone + 0.75) * TONE_MS * 16);
     const crossings = middle.filter((sample, n) => n > 0 && sample >= 0 !== (middle[n - 1] ?? 0) >= 0).length;
@@ -97,11 +97,11 @@ function loudness(samples: readonly number[]): number {
 }
 
 describe("a recording", () => {
-  test.each(Object.keys(FILES))("in %s is heard as it is", async (name) => {
+  test.each(Object.keys(FILES))("in %s is decoded correctly", async (name) => {
     const samples = await decode(FILES[name] ?? Buffer.alloc(0));
     expect(samples.length / 16).toBeGreaterThan(TONES.length * TONE_MS - 40);
     expect(samples.length / 16).toBeLessThan(TONES.length * TONE_MS + 80);
-    for (const [index, frequency] of heard(samples).entries()) {
+    for (const [index, frequency] of frequenciesOf(samples).entries()) {
       expect(frequency).toBeGreaterThan((TONES[index] ?? 0) * 0.98);
       expect(frequency).toBeLessThan((TONES[index] ?? 0) * 1.02);
     }
@@ -113,7 +113,7 @@ describe("a recording", () => {
     expect(await decode(FILES[name] ?? Buffer.alloc(0), { ffmpeg: "/no/such/program" })).not.toHaveLength(0);
   });
 
-  test("that needs ffmpeg where there is none is unsupported, and the message says why", async () => {
+  test("that needs ffmpeg is unsupported without it, and the message says why", async () => {
     for (const name of ["mp3", "m4a", "webm with vorbis", "ogg with vorbis"])
       await expect(decode(FILES[name] ?? Buffer.alloc(0), { ffmpeg: "/no/such/program" })).rejects.toMatchObject({
         reason: "unsupported",
@@ -132,25 +132,25 @@ describe("a recording", () => {
     },
   );
 
-  test("that is too long is refused as soon as that shows", async () => {
+  test("that is too long is refused as soon as it exceeds the limit", async () => {
     for (const name of ["wav", "mp3", "m4a", "flac", "webm"])
       await expect(decode(FILES[name] ?? Buffer.alloc(0), { durationMsMax: 1000 })).rejects.toMatchObject({
         reason: "too_long",
       });
   });
 
-  test("that holds nothing is empty", async () => {
+  test("without sound is empty", async () => {
     await expect(decode(Buffer.alloc(0))).rejects.toMatchObject({ reason: "empty" });
     await expect(decode(wavFile(new Int16Array(0), 16_000))).rejects.toMatchObject({ reason: "empty" });
   });
 
-  test("of no known kind is unsupported", async () => {
+  test("in an unknown format is unsupported", async () => {
     const texts = ["hello", "%PDF-1.7 and more of it", "\x89PNG\r\n\x1a\n", "\x00\x00\x00\x00"];
     for (const text of texts)
       await expect(decode(Buffer.from(text, "latin1"))).rejects.toMatchObject({ reason: "unsupported" });
   });
 
-  test("that only pretends to be one is broken", async () => {
+  test("with a valid start and invalid content is refused", async () => {
     const noise = Buffer.from(Array.from({ length: 5000 }, (_, n) => (n * 7919) % 251));
     const starts = [
       "RIFF\0\0\0\0WAVE",
@@ -171,7 +171,7 @@ describe("a recording", () => {
   });
 });
 
-test("leaving in the middle ends the work, and no file is left", async () => {
+test("decoding stops when the reader stops, and leaves no file", async () => {
   const folders = ["/dev/shm", tmpdir()];
   const ours = () =>
     folders.flatMap((folder) => readdirSync(folder)).filter((name) => name.startsWith("antiphon-sound-"));

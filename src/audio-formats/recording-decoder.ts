@@ -7,15 +7,15 @@ import { DECODED_RATE_HZ, type Recording } from "./recording.ts";
 import { type AudioFormat, SNIFFED_BYTES, sniffFormat } from "./sniff-format.ts";
 
 export interface RecordingDecoderOptions {
-  /** A path, or a name on PATH. It is asked for mp3, m4a and what is rare. */
+  /** A path, or a name on PATH. Decodes mp3, m4a and rare formats. */
   readonly ffmpeg: string;
   readonly durationMsMax: number;
 }
 
-/** Recordings of any kind as samples of one channel, 16,000 a second. */
+/** Decodes recordings of any format to mono samples at 16,000 per second. */
 export interface RecordingDecoder {
   /**
-   * Gives the samples as they are decoded, as fast as they are taken. Throws `AudioError`, and the signal's reason when
+   * Yields samples while they are decoded, and waits for its reader. Throws `AudioError`, or the signal's reason if
    * that aborts.
    */
   decode(recording: Recording, signal: AbortSignal): AsyncIterable<Int16Array>;
@@ -25,7 +25,8 @@ const KNOWN = "wav, mp3, m4a, flac, webm, ogg, aac, aiff and caf";
 const BY_FFMPEG: ReadonlySet<AudioFormat> = new Set(["aac", "aiff", "caf", "m4a", "mp3"]);
 
 /**
- * WAV, FLAC and Opus are decoded here, everything else by ffmpeg where it is there. The format is found from the bytes.
+ * Decodes WAV, FLAC and Opus in this process, and everything else with ffmpeg if that is installed. Detects the format
+ * by the bytes.
  */
 export function createRecordingDecoder(options: RecordingDecoderOptions): RecordingDecoder {
   return {
@@ -51,7 +52,7 @@ async function formatOf(recording: Recording): Promise<AudioFormat> {
   }
   if (start.length === 0) throw new AudioError("empty", "The recording is an empty file");
   const format = sniffFormat(start);
-  if (format === null) throw new AudioError("unsupported", `Unsupported format: the file is none of ${KNOWN}`);
+  if (format === null) throw new AudioError("unsupported", `Unsupported format: supported are ${KNOWN}`);
   return format;
 }
 
@@ -75,7 +76,7 @@ async function* decodeAs(
   }
 }
 
-/** Throws `AudioError` of reason `unsupported` for a coding that is not read here. */
+/** Decodes without ffmpeg. Throws `AudioError` of reason `unsupported` for an encoding that needs ffmpeg. */
 function decodeHere(format: AudioFormat, recording: Recording, signal: AbortSignal): AsyncIterable<Int16Array> {
   switch (format) {
     case "wav":

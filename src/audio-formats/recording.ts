@@ -1,8 +1,8 @@
-/** A recording of which the bytes can be had from their beginning, as often as they are asked for. */
+/** A recording whose bytes can be read from the start any number of times. */
 export interface Recording {
   readonly size: number;
   read(): AsyncIterable<Uint8Array>;
 }
 
-/** The rate of everything that is decoded here. */
+/** The sample rate of all decoded recordings. */
 export const DECODED_RATE_HZ = 16_000;

@@ -1,9 +1,9 @@
 export type AudioFormat = "aac" | "aiff" | "caf" | "flac" | "m4a" | "mp3" | "ogg" | "wav" | "webm";
 
-/** As many bytes as `sniffFormat` looks at. */
+/** How many bytes `sniffFormat` examines. */
 export const SNIFFED_BYTES = 64;
 
-/** At their places; a dot stands for any byte. */
+/** The first bytes of each format; a dot stands for any byte. */
 const SIGNATURES: readonly (readonly [format: AudioFormat, start: string])[] = [
   ["wav", "RIFF....WAVE"],
   ["flac", "fLaC"],
@@ -16,7 +16,10 @@ const SIGNATURES: readonly (readonly [format: AudioFormat, start: string])[] = [
   ["caf", "caff"],
 ];
 
-/** The format of a recording by its first bytes; names and declared types are not trusted. Null for what is none. */
+/**
+ * Detects the format of a recording by its first bytes, because names and declared types are not trusted. Null if
+ * unknown.
+ */
 export function sniffFormat(start: Uint8Array): AudioFormat | null {
   const text = Buffer.from(start.subarray(0, SNIFFED_BYTES)).toString("latin1");
   const known = SIGNATURES.find(([, signature]) => beginsWith(text, signature));
@@ -29,14 +32,16 @@ function beginsWith(text: string, signature: string): boolean {
   return text.length >= signature.length && [...signature].every((one, place) => one === "." || one === text[place]);
 }
 
-/** The head of an ADTS frame. */
+/** Whether the bytes are the header of an ADTS frame. */
 function isAacFrame([first = 0, second = 0, third = 0]: Uint8Array): boolean {
   const isSynchronized = first === 0xff && (second & 0xf6) === 0xf0;
   const rateIndex = (third & 0x3c) >> 2;
   return isSynchronized && rateIndex <= 12;
 }
 
-/** The head of a frame of MPEG audio, layer III; AAC frames begin alike and say layer 0. */
+/**
+ * Whether the bytes are the header of an MPEG audio layer III frame. AAC frames begin the same way, but with layer 0.
+ */
 function isMp3Frame([first = 0, second = 0, third = 0]: Uint8Array): boolean {
   const isSynchronized = first === 0xff && (second & 0xe0) === 0xe0;
   const isLayer3 = (second & 0x18) !== 0x08 && (second & 0x06) === 0x02;

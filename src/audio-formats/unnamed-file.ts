@@ -2,12 +2,12 @@ import { type FileHandle, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Memory that looks like a folder, where there is such; private sound then never reaches a disk. */
+/** First a folder in memory, if there is one, so that private sound never reaches a disk. */
 const FOLDERS = ["/dev/shm", tmpdir()];
 
 /**
- * A file that holds these bytes and has no name, so that nobody else can open it and nothing is left when the process
- * ends. To be closed by the caller.
+ * Writes bytes to a file without a name, so that no other user can open it and nothing remains when the process ends.
+ * The caller must close it.
  */
 export async function openUnnamedFile(bytes: () => AsyncIterable<Uint8Array>): Promise<FileHandle> {
   let fault: unknown = new Error("there is no folder for temporary files");
@@ -15,7 +15,7 @@ export async function openUnnamedFile(bytes: () => AsyncIterable<Uint8Array>): P
     try {
       return await writeUnnamed(folder, bytes());
     } catch (error) {
-      fault = error; // It is not there, or full; the next one may do.
+      fault = error; // The folder is missing or full; the next one may work.
     }
   }
   throw fault;

@@ -2,7 +2,7 @@ import { MediaError } from "../responses-api/ports.ts";
 import type { SpeechError } from "../speech/speech-engine.ts";
 
 const INVALID_VALUE = "invalid_value";
-/** A model on the disk is loaded in seconds. */
+/** A model on disk loads within seconds. */
 const LOADING_RETRY_SECONDS = 5;
 const BUSY_RETRY_SECONDS = 1;
 
@@ -11,11 +11,11 @@ export function invalidAudio(why: string): MediaError {
 }
 
 export function missingSampleRate(): MediaError {
-  const message = "Missing required parameter: 'sample_rate_hz' says how many samples a second pcm has.";
+  const message = "Missing required parameter: 'sample_rate_hz', which the format pcm needs.";
   return new MediaError(message, { code: "missing_required_parameter", member: "input_audio.sample_rate_hz" });
 }
 
-export function notHeard(format: string): MediaError {
+export function audioNotSupported(format: string): MediaError {
   const message = `The model of this server does not hear audio in the format '${format}', and no transcription is set up. The operator can set SPEECH_ENGINE to whisper, or TRANSCRIPTION_BASE_URL to a transcription server, or name audio in MODEL_INPUT for a model that hears wav and mp3.`;
   return new MediaError(message, { code: "unsupported_value", member: "input_audio" });
 }
@@ -36,7 +36,7 @@ export function notTranscribed(error: SpeechError): MediaError {
   });
 }
 
-/** The engine is getting ready, or has too much to do: the recording is welcome later. */
+/** While the engine is loading or busy, the client may retry later. */
 function retryAfter(reason: SpeechError["reason"]): { readonly retryAfterSeconds?: number } {
   if (reason === "loading") return { retryAfterSeconds: LOADING_RETRY_SECONDS };
   return reason === "busy" ? { retryAfterSeconds: BUSY_RETRY_SECONDS } : {};

@@ -11,7 +11,7 @@ test.each([
   ["AAAA", null],
   ["https://example.com/a,b", null],
   [`data:${"a".repeat(2000)};base64,AAAA`, null],
-])("%.60j is read as %j", (url, parsed) => expect(parseDataUrl(url)).toEqual(parsed));
+])("%.60j is parsed as %j", (url, parsed) => expect(parseDataUrl(url)).toEqual(parsed));
 
 test.each([
   ["", true],

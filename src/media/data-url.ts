@@ -1,4 +1,4 @@
-/** What a base64 data URL holds, still encoded. */
+/** The parts of a base64 data URL. */
 export interface DataUrl {
   /** In lower case; empty if it names none. */
   readonly mimeType: string;
@@ -6,7 +6,7 @@ export interface DataUrl {
   readonly base64: string;
 }
 
-/** A data URL with base64 content; null for any other text. Whether the content is base64 is not looked at. */
+/** Parses a base64 data URL; null for any other text. Does not check that the content is base64. */
 export function parseDataUrl(url: string): DataUrl | null {
   const comma = url.indexOf(",");
   if (comma === -1 || comma > 1000) return null;
@@ -16,7 +16,7 @@ export function parseDataUrl(url: string): DataUrl | null {
   return { mimeType: (head[1] ?? "").trim().toLowerCase(), charset, base64: url.slice(comma + 1) };
 }
 
-/** Takes what strict decoders take, and line breaks. */
+/** Whether strict decoders accept the text; line breaks are also allowed. */
 export function isBase64(text: string): boolean {
   return /^[\w+/\s-]*(?:={1,2}\s*)?$/.test(text) && text.replace(/[\s=]+/g, "").length % 4 !== 1;
 }

@@ -1,7 +1,7 @@
 import type { EgressError, EgressReason } from "../egress/egress-error.ts";
 import { MediaError } from "../responses-api/ports.ts";
 
-/** How errors of a kind of part are called. */
+/** The error codes for one kind of part. */
 export interface DownloadCodes {
   readonly invalid: string;
   readonly failed: string;

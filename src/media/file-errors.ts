@@ -13,7 +13,7 @@ export function emptyFile(filename: string): MediaError {
   return new MediaError(`The file '${filename}' is empty.`, { code: "empty_file", member: null });
 }
 
-/** `why` completes the sentence that begins with the file's name. */
+/** `why` is the predicate of a sentence whose subject is the file. */
 export function unsupportedFile(filename: string, why: string): MediaError {
   return new MediaError(`The file '${filename}' ${why}.`, { code: "unsupported_file", member: null });
 }

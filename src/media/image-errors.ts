@@ -1,7 +1,7 @@
 import { MediaError } from "../responses-api/ports.ts";
 
-export function imagesNotTaken(): MediaError {
-  const message = "The model of this server takes no images. The operator says what it takes with MODEL_INPUT.";
+export function imagesNotSupported(): MediaError {
+  const message = "The model of this server takes no images. The operator can name its input types in MODEL_INPUT.";
   return new MediaError(message, { code: "unsupported_value", member: null });
 }
 
@@ -20,7 +20,7 @@ export function emptyImage(member: string): MediaError {
   return new MediaError("The image is empty.", { code: "empty_image_file", member });
 }
 
-/** `mimeType` is null where the bytes are of no kind that is known. */
+/** `mimeType` is null if the bytes have no known type. */
 export function unsupportedImage(member: string, mimeType: string | null): MediaError {
   const supported = "Supported are PNG, JPEG, GIF and WebP.";
   if (mimeType === null)

@@ -7,12 +7,14 @@ import { type DownloadCodes, notDownloaded } from "./download-errors.ts";
 import { tooManyParts, tooMuchMedia } from "./file-errors.ts";
 import type { MediaOptions } from "./media-options.ts";
 
-/** Fetched and loaded at the same time for one request. */
+/** Downloads and file reads at the same time for one request. */
 const LOADS_AT_ONCE_MAX = 4;
-/** Fetched and loaded for one request in all: it must not become a flood of calls of other servers. */
+/**
+ * Downloads and file reads for one request in total, so that a request cannot cause a flood of calls to other servers.
+ */
 const LOADS_MAX = 500;
 
-/** How the URL of one kind of part is fetched, and what its failures are called. */
+/** How to fetch the URL of one kind of part, and the codes of its errors. */
 export interface DownloadPlan {
   /** The member of the part that holds the URL. */
   readonly member: string;
@@ -22,7 +24,7 @@ export interface DownloadPlan {
 }
 
 /**
- * What the parts of one request refer to: brought here a few at a time, and no more of it than one request may have.
+ * Loads the URLs and files that the parts of one request refer to, a few at a time and within the limits of a request.
  */
 export class LoadedParts {
   readonly #options: MediaOptions;
@@ -49,7 +51,10 @@ export class LoadedParts {
     }
   }
 
-  /** Null for an unknown file, and for a foreign one. `check` sees what is known of it before it is read. */
+  /**
+   * Null for an unknown file, and for one of another owner. `check` gets the file's metadata before it is read, and may
+   * throw.
+   */
   async readUpload(fileId: string, check: (file: StoredFile) => void): Promise<FileContent | null> {
     const { files } = this.#options;
     this.#count();

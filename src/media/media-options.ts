@@ -3,25 +3,25 @@ import type { FileStore } from "../responses-api/ports.ts";
 import type { ModelAbilities } from "../runs/ports.ts";
 import type { FileTranscriber } from "../speech/speech-engine.ts";
 
-/** How much may be read for a request. */
+/** Limits of reading media for a request. */
 export interface MediaLimits {
   readonly imageBytesMax: number;
   readonly fileBytesMax: number;
   readonly audioBytesMax: number;
-  /** What all parts of one request may have fetched and loaded for them. */
+  /** Limit of the bytes that all parts of one request load. */
   readonly requestBytesMax: number;
-  /** Of the text of one file. */
+  /** Limit of the text of one file. */
   readonly charactersMax: number;
   readonly pdfPagesMax: number;
   readonly pdfTimeoutMs: number;
 }
 
-/** What media is read with. */
+/** The ports and limits for reading media. */
 export interface MediaOptions {
   readonly abilities: ModelAbilities;
   readonly egress: Egress;
   readonly files: Pick<FileStore, "findFile" | "readFile">;
-  /** Null: no recording can be turned into text. */
+  /** Null if recordings cannot be transcribed. */
   readonly speech: FileTranscriber | null;
   readonly limits: MediaLimits;
 }

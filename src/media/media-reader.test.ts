@@ -5,7 +5,7 @@ import { createMediaReader } from "./media-reader.ts";
 
 const OWNER = { organization: "acme", project: "p" };
 
-test("the text of a PDF that was read once is there without reading it again", async () => {
+test("the text of a PDF is cached", async () => {
   verifies("media.text.read-once");
   const reader = createMediaReader({
     abilities: { images: false, imageUrls: false, files: false, audioFormats: [] },
@@ -26,7 +26,7 @@ test("the text of a PDF that was read once is there without reading it again", a
     reader.forRequest(OWNER, signal).readFile({ type: "input_file", file_id: null, file_data: pdfUrl(pdfOf(text)) });
   const known = { type: "input_text", text: "File file:\nHello" };
   expect(await read("Hello", new AbortController().signal)).toEqual(known);
-  const left = AbortSignal.abort(new Error("left")); // With it no PDF can be read any more.
+  const left = AbortSignal.abort(new Error("left")); // With this signal no PDF can be read.
   await expect(read("Other", left)).rejects.toThrow("left");
   expect(await read("Hello", left)).toEqual(known);
 });

@@ -9,15 +9,12 @@ import { readFile } from "./read-file.ts";
 import { readImage } from "./read-image.ts";
 import { TextCache } from "./text-cache.ts";
 
-/**
- * Of the texts of files and recordings that are kept in memory, so that a chain does not have them read again each
- * turn.
- */
+/** Limit of the cached texts of files and recordings. The cache spares a chain from reading them again in each turn. */
 const CACHED_CHARACTERS_MAX = 16 * 1024 * 1024;
-/** Documents that are read at the same time. */
+/** How many documents are read at the same time. */
 const DOCUMENTS_AT_ONCE_MAX = 2;
 
-/** The port `MediaReader`: pictures, files and recordings, made fit by what the model takes. */
+/** Implements the port `MediaReader`: prepares images, files and recordings for what the model accepts. */
 export function createMediaReader(options: MediaOptions): MediaReader {
   const { charactersMax, pdfPagesMax, pdfTimeoutMs } = options.limits;
   const slots = new Semaphore(DOCUMENTS_AT_ONCE_MAX);

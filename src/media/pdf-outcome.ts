@@ -1,10 +1,12 @@
-/** What became of reading a PDF. `unmapped`: its letters cannot be told without character maps that are not at hand. */
+/**
+ * The outcome of reading a PDF. `unmapped`: its text cannot be decoded without character maps that are not available.
+ */
 export type PdfOutcome =
   | { readonly type: "text"; readonly text: string; readonly pages: number }
   | { readonly type: "too_many_pages"; readonly pages: number }
   | { readonly type: "too_many_characters" | "too_costly" | "encrypted" | "unmapped" | "broken" };
 
-/** One document for a thread to read, and where it may stop. */
+/** A document for a thread to read, and its limits. */
 export interface PdfTask {
   readonly bytes: Uint8Array;
   readonly pagesMax: number;

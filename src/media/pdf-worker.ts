@@ -3,19 +3,16 @@ import { getDocumentProxy } from "unpdf";
 import { isRecord } from "../base/json/records.ts";
 import type { PdfOutcome, PdfTask } from "./pdf-outcome.ts";
 
-/** No honest page needs one piece of memory as large; what is packed to burst does. */
+/** Limit of one allocation. Real pages need less; decompression bombs need more. */
 const ALLOCATION_BYTES_MAX = 64 * 1024 * 1024;
-/** All pieces together. */
+/** Limit of all allocations together. */
 const MEMORY_BYTES_MAX = 512 * 1024 * 1024;
-/** So much is taken between two looks at all of it. */
+/** The total is checked each time this much was allocated. */
 const UNCHECKED_BYTES_MAX = 16 * 1024 * 1024;
 
 type Document = Awaited<ReturnType<typeof getDocumentProxy>>;
 
-/**
- * Memory beside the heap does not count towards the limits of a worker, so that it is limited here: that of arrays, and
- * that of what is unpacked.
- */
+/** Limits the memory of arrays and of decompressed data, because the limits of a worker count only the heap. */
 function limitMemory(port: MessagePort): void {
   let uncheckedBytes = 0;
   const isTooMuch = (size: number): boolean => {
@@ -27,7 +24,7 @@ function limitMemory(port: MessagePort): void {
   };
   const take = (size: number): void => {
     if (!isTooMuch(size)) return;
-    tell(port, { type: "too_costly" }); // At once: the parser may swallow what is thrown, and go on.
+    post(port, { type: "too_costly" }); // Before the throw, because the parser may catch the error and continue.
     throw new RangeError("too much memory");
   };
   limitArrays(take);
@@ -104,13 +101,13 @@ function isTask(value: unknown): value is PdfTask {
   return isRecord(value) && value["bytes"] instanceof Uint8Array;
 }
 
-/** Only what is told first counts. */
-function tell(port: MessagePort, outcome: PdfOutcome): void {
+/** The reader uses the first outcome only. */
+function post(port: MessagePort, outcome: PdfOutcome): void {
   port.postMessage(outcome);
 }
 
 const task: unknown = workerData;
 if (parentPort !== null && isTask(task)) {
   limitMemory(parentPort);
-  tell(parentPort, await read(task).catch(failure));
+  post(parentPort, await read(task).catch(failure));
 }

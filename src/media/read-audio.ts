@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { InputAudio, StoredInputText } from "../../generated/responses-api/types.ts";
 import { wavHeader } from "../audio/wav.ts";
 import { SpeechError } from "../speech/speech-engine.ts";
-import { invalidAudio, missingSampleRate, notHeard, notTranscribed } from "./audio-errors.ts";
+import { audioNotSupported, invalidAudio, missingSampleRate, notTranscribed } from "./audio-errors.ts";
 import { isBase64 } from "./data-url.ts";
 import type { MediaOptions } from "./media-options.ts";
 import { sniffType } from "./sniff-type.ts";
@@ -32,7 +32,9 @@ const MIME_TYPES: Readonly<Record<Recording["format"], string>> = {
 const CHANNELS_MAX = 8;
 const SAMPLE_RATE_MAX = 768_000;
 
-/** The recording for a model that hears, and for every other one what is said in it. */
+/**
+ * Prepares a recording for the model: the recording itself if the model accepts its format, otherwise its transcript.
+ */
 export async function readAudio(
   tools: AudioTools,
   part: InputAudio,
@@ -40,20 +42,19 @@ export async function readAudio(
   signal: AbortSignal,
 ): Promise<InputAudio | StoredInputText> {
   const recording = readRecording(part.input_audio, tools.limits.audioBytesMax);
-  const heard = tools.abilities.audioFormats.find((format) => format === recording.format);
-  if (heard !== undefined) return heardPart(heard, part.input_audio.data, recording.bytes, part.input_audio.format);
+  const accepted = tools.abilities.audioFormats.find((format) => format === recording.format);
+  if (accepted !== undefined)
+    return audioPart(accepted, part.input_audio.data, recording.bytes, part.input_audio.format);
   const text = await transcript(tools, recording, part.input_audio.language_hint ?? null, signal);
   const warning = tools.speech?.warning() ?? null;
   return {
     type: "input_text",
-    text: warning === null ? shown(text, isAlone) : `[${warning}]\n${shown(text, isAlone)}`,
+    text: warning === null ? transcriptText(text, isAlone) : `[${warning}]\n${transcriptText(text, isAlone)}`,
   };
 }
 
-/**
- * A message that is nothing but a recording reads as if it had been typed; beside other parts it has to be told apart.
- */
-function shown(text: string, isAlone: boolean): string {
+/** The transcript of a message's only part reads as if it had been typed. Next to other parts it gets a label. */
+function transcriptText(text: string, isAlone: boolean): string {
   if (text === "") return "[A recording in which nothing is said]";
   return isAlone ? text : `Transcript of a recording:\n${text}`;
 }
@@ -63,25 +64,24 @@ function readRecording(audio: InputAudio["input_audio"], bytesMax: number): Reco
   const bytes = Buffer.from(audio.data, "base64");
   if (bytes.length === 0) throw invalidAudio("it is empty");
   if (bytes.length > bytesMax) throw invalidAudio(`it is larger than ${bytesMax} bytes`);
-  if (audio.format === "pcm")
-    return { format: "wav", bytes: wrapped(bytes, audio.sample_rate_hz, audio.channels ?? 1) };
+  if (audio.format === "pcm") return { format: "wav", bytes: wavOf(bytes, audio.sample_rate_hz, audio.channels ?? 1) };
   const format = FORMATS.get(sniffType(bytes) ?? "");
-  if (format === undefined) throw invalidAudio(`it is called ${audio.format}, but is no wav, mp3 or ogg`);
+  if (format === undefined) throw invalidAudio(`it is declared as ${audio.format}, but is not wav, mp3 or ogg`);
   return { format, bytes };
 }
 
-function wrapped(bytes: Uint8Array, sampleRateHz: number | undefined, channels: number): Uint8Array {
+function wavOf(bytes: Uint8Array, sampleRateHz: number | undefined, channels: number): Uint8Array {
   if (sampleRateHz === undefined) throw missingSampleRate();
-  if (sampleRateHz > SAMPLE_RATE_MAX) throw invalidAudio(`it has more than ${SAMPLE_RATE_MAX} samples a second`);
+  if (sampleRateHz > SAMPLE_RATE_MAX) throw invalidAudio(`it has more than ${SAMPLE_RATE_MAX} samples per second`);
   if (channels > CHANNELS_MAX) throw invalidAudio(`it has more than ${CHANNELS_MAX} channels`);
   if (bytes.length % (2 * channels) !== 0)
     throw invalidAudio(
-      `pcm of ${channels} channels has 2 bytes a sample and channel, and ${bytes.length} bytes are not whole samples`,
+      `pcm of ${channels} channels has ${2 * channels} bytes per sample, and ${bytes.length} bytes are not whole samples`,
     );
   return Buffer.concat([wavHeader(sampleRateHz, bytes.length, channels), bytes]);
 }
 
-function heardPart(format: "mp3" | "wav", sent: string, bytes: Uint8Array, sentFormat: Format): InputAudio {
+function audioPart(format: "mp3" | "wav", sent: string, bytes: Uint8Array, sentFormat: Format): InputAudio {
   const isSame = sentFormat === format && !/[\s_-]/.test(sent);
   const data = isSame ? sent : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
   return { type: "input_audio", input_audio: { data, format } };
@@ -93,7 +93,7 @@ async function transcript(
   language: string | null,
   signal: AbortSignal,
 ): Promise<string> {
-  if (speech === null) throw notHeard(format);
+  if (speech === null) throw audioNotSupported(format);
   const key = `speech ${speech.warning() ?? ""} ${language ?? ""} ${createHash("sha256").update(bytes).digest("base64")}`;
   try {
     return await texts.get(key, async () => {

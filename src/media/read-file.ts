@@ -20,7 +20,7 @@ export interface FileTools extends MediaOptions {
 
 interface LoadedFile {
   readonly filename: string;
-  /** As it is declared; empty where it is not. */
+  /** The declared media type; empty if none is declared. */
   readonly mimeType: string;
   readonly charset: string | null;
   readonly bytes: Uint8Array;
@@ -29,12 +29,12 @@ interface LoadedFile {
 const PDF = "application/pdf";
 const SVG = "image/svg+xml";
 const ZIP = "application/zip";
-/** Documents of Office before 2007, and those that a password protects. */
+/** Documents of Office before 2007, and password-protected ones. */
 const OLE = "application/x-ole-storage";
 const READABLE = "PDFs, docx, xlsx and text of any kind can be";
 const TEXT_TYPES = /^(?:text\/|application\/(?:json|[\w.-]+\+json|xml|[\w.-]+\+xml|yaml|toml|javascript|sql|csv)$)/;
 
-/** The file for a model that reads files, and for every other one its text under its name. */
+/** Prepares a file for the model: the file itself if the model reads files, otherwise its text with its name. */
 export async function readFile(
   tools: FileTools,
   loaded: LoadedParts,
@@ -43,11 +43,12 @@ export async function readFile(
   const file = await loadFile(tools, loaded, part);
   if (file.bytes.length === 0) throw emptyFile(file.filename);
   const real = sniffType(file.bytes);
-  if (real !== PDF && file.mimeType === PDF) throw unsupportedFile(file.filename, "is called a PDF, but is none");
+  if (real !== PDF && file.mimeType === PDF)
+    throw unsupportedFile(file.filename, "is declared as a PDF, but is not one");
   const text =
     real === null || real === SVG ? decodeText(file.bytes, file.charset, TEXT_TYPES.test(file.mimeType)) : null;
-  if (text !== null) return textPart(file, limited(tools, file, text));
-  if (tools.abilities.files) return passedOn(part, file, real);
+  if (text !== null) return textPart(file, withinLimit(tools, file, text));
+  if (tools.abilities.files) return filePart(part, file, real);
   switch (real) {
     case PDF:
       return textPart(file, await cachedText(tools, file, "pdf", () => pdfText(tools, file, loaded.signal)));
@@ -66,7 +67,7 @@ export async function readFile(
 
 async function loadFile(tools: FileTools, loaded: LoadedParts, part: StoredInputFile): Promise<LoadedFile> {
   const bytesMax = tools.limits.fileBytesMax;
-  if (part.file_data !== undefined) return sentFile(part.file_data, part.filename, bytesMax);
+  if (part.file_data !== undefined) return inlineFile(part.file_data, part.filename, bytesMax);
   if (part.file_id !== null) return uploadedFile(loaded, part.file_id, part.filename, bytesMax);
   if (part.file_url === undefined) throw fileMissing();
   const plan = { member: "file_url", bytesMax, accept: null, codes: FILE_DOWNLOAD };
@@ -74,7 +75,7 @@ async function loadFile(tools: FileTools, loaded: LoadedParts, part: StoredInput
   return { filename: shownName(part.filename ?? filename), mimeType: mimeType ?? "", charset, bytes };
 }
 
-function sentFile(fileData: string, filename: string | undefined, bytesMax: number): LoadedFile {
+function inlineFile(fileData: string, filename: string | undefined, bytesMax: number): LoadedFile {
   const parsed = parseDataUrl(fileData);
   if (parsed === null || !isBase64(parsed.base64)) throw invalidFileData();
   const name = shownName(filename);
@@ -97,9 +98,9 @@ async function uploadedFile(
   return { filename: shownName(filename ?? file.filename), mimeType, charset: null, bytes: file.bytes };
 }
 
-function passedOn(part: StoredInputFile, file: LoadedFile, real: string | null): StoredInputFile {
+function filePart(part: StoredInputFile, file: LoadedFile, real: string | null): StoredInputFile {
   const { file_url: _url, ...kept } = part;
-  const isContainer = real === ZIP || real === OLE; // What is in it, only its name and its declared type tell.
+  const isContainer = real === ZIP || real === OLE; // Its name and declared type say what the container holds.
   const known = isContainer ? file.mimeType || real : (real ?? file.mimeType);
   const fileData = part.file_data ?? dataUrl(known || "application/octet-stream", file.bytes);
   return { ...kept, file_id: null, file_data: fileData, filename: file.filename };
@@ -109,7 +110,7 @@ function textPart({ filename }: LoadedFile, text: string): StoredInputText {
   return { type: "input_text", text: `File ${filename}:\n${text}` };
 }
 
-function limited(tools: FileTools, { filename }: LoadedFile, text: string): string {
+function withinLimit(tools: FileTools, { filename }: LoadedFile, text: string): string {
   const { charactersMax } = tools.limits;
   if (text.length > charactersMax) throw fileTooLarge(filename, `has more than ${charactersMax} characters`);
   return text;
@@ -154,12 +155,9 @@ async function pdfText({ pdfs, limits }: FileTools, file: LoadedFile, signal: Ab
   switch (outcome.type) {
     case "text":
       if (outcome.text !== "") return outcome.text;
-      throw unsupportedFile(
-        filename,
-        "holds no text, only pictures of it, and the model of this server reads no files",
-      );
+      throw unsupportedFile(filename, "holds no text, only images of it, and the model of this server reads no files");
     case "too_many_pages":
-      throw fileTooLarge(filename, `has ${outcome.pages} pages, and no more than ${limits.pdfPagesMax} are read`);
+      throw fileTooLarge(filename, `has ${outcome.pages} pages, and at most ${limits.pdfPagesMax} are read`);
     case "too_many_characters":
       throw fileTooLarge(filename, `has more than ${limits.charactersMax} characters`);
     case "too_costly":
@@ -169,7 +167,7 @@ async function pdfText({ pdfs, limits }: FileTools, file: LoadedFile, signal: Ab
     case "unmapped":
       throw unsupportedFile(
         filename,
-        "has fonts whose letters cannot be told: they rest on character maps that are not in the file",
+        "has fonts whose letters cannot be decoded, because they need character maps that are not in the file",
       );
     case "broken":
       throw unsupportedFile(filename, "is a PDF that cannot be read");
@@ -184,8 +182,8 @@ function shownName(name: string | null | undefined): string {
 }
 
 /**
- * Bytes as text: by their byte order mark, as UTF-8, or in the charset that `charset` names; in Windows-1252 if
- * `isText` says that they are text for certain. Null if they are none.
+ * Decodes text by its byte order mark, by `charset`, or as UTF-8; as Windows-1252 only if `isText` says that the bytes
+ * are text. Null if the bytes are not text.
  */
 function decodeText(bytes: Uint8Array, charset: string | null, isText: boolean): string | null {
   const candidates = [markedCharset(bytes), charset, "utf-8", isText ? "windows-1252" : null];
@@ -206,6 +204,6 @@ function decodeAs(bytes: Uint8Array, charset: string): string | null {
   try {
     return new TextDecoder(charset, { fatal: true }).decode(bytes);
   } catch {
-    return null; // An unknown charset, or other bytes than it has.
+    return null; // The charset is unknown, or the bytes are invalid in it.
   }
 }

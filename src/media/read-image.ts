@@ -5,7 +5,7 @@ import {
   emptyImage,
   imageFileNotFound,
   imageMissing,
-  imagesNotTaken,
+  imagesNotSupported,
   imageTooLarge,
   invalidBase64Image,
   invalidImageUrl,
@@ -15,13 +15,13 @@ import type { DownloadPlan, LoadedParts } from "./loaded-parts.ts";
 import type { MediaOptions } from "./media-options.ts";
 import { IMAGE_TYPES, sniffBase64, sniffType } from "./sniff-type.ts";
 
-/** Beside pictures, what servers call files whose type they do not know. */
+/** Image types, and the types that servers give to files of unknown type. */
 const ACCEPTED = ["image/*", "application/octet-stream", "binary/octet-stream"];
 
-/** The URL under which the model can see a picture. */
+/** The URL of an image for the model: the client's own URL, or a data URL with the content. */
 export async function readImage(options: MediaOptions, loaded: LoadedParts, image: ImageSource): Promise<string> {
   const { abilities, limits } = options;
-  if (!abilities.images) throw imagesNotTaken();
+  if (!abilities.images) throw imagesNotSupported();
   const { image_url: url, file_id: fileId } = image;
   if (url == null) {
     if (fileId == null) throw imageMissing();
@@ -50,7 +50,9 @@ function inlined(bytes: Uint8Array, member: string): string {
   return dataUrl(checkedType(sniffType(bytes), member), bytes);
 }
 
-/** The same URL, unless what it says of itself is not what model servers rely on. */
+/**
+ * Checks a data URL. Returns it unchanged, or with its real media type and plain base64, which model servers rely on.
+ */
 function checkedDataUrl(url: string, bytesMax: number): string {
   const member = "image_url";
   const parsed = parseDataUrl(url);

@@ -1,6 +1,9 @@
 import { Worker } from "node:worker_threads";
 
-/** One document, and the module that reads it in a thread: it gets `task` as its data and posts one outcome. */
+/**
+ * A document to read and the module that reads it in a thread. The module gets `task` as worker data and posts one
+ * outcome.
+ */
 export interface Reading<Outcome> {
   readonly module: URL;
   readonly task: unknown;
@@ -8,7 +11,7 @@ export interface Reading<Outcome> {
   readonly isOutcome: (value: unknown) => value is Outcome;
 }
 
-/** What may become of reading any document. */
+/** The failures that reading any document can have. */
 export interface ReadingFailed {
   readonly type: "too_costly" | "broken";
 }
@@ -16,8 +19,8 @@ export interface ReadingFailed {
 const HEAP_MEGABYTES_MAX = 256;
 
 /**
- * Reads in a thread that can be stopped: documents may be made to take time and memory without end. Rejects with the
- * signal's reason if that aborts.
+ * Reads a document in a thread that can be stopped, because hostile documents may take unlimited time and memory.
+ * Rejects with the signal's reason if that aborts.
  */
 export async function readInThread<Outcome>(
   { module, task, timeoutMs, isOutcome }: Reading<Outcome>,
@@ -37,7 +40,7 @@ export async function readInThread<Outcome>(
   signal.addEventListener("abort", leave, { once: true });
   worker.on("message", (outcome: unknown) => resolve(isOutcome(outcome) ? outcome : { type: "broken" }));
   worker.on("error", (error) => resolve({ type: isOutOfMemory(error) ? "too_costly" : "broken" }));
-  // Where it left without a word; after one this says nothing more.
+  // An exit without an outcome is a failure; after an outcome this call has no effect.
   worker.on("exit", () => resolve({ type: "broken" }));
   try {
     return await promise;

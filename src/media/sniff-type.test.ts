@@ -31,7 +31,7 @@ const BEGINNINGS: readonly (readonly [beginning: string, mimeType: string | null
   ["", null],
 ];
 
-test.each(BEGINNINGS)("%j is %s", (beginning, mimeType) => {
+test.each(BEGINNINGS)("%j has the type %s", (beginning, mimeType) => {
   const bytes = Buffer.from(beginning, "latin1");
   expect(sniffType(bytes)).toBe(mimeType);
   expect(sniffBase64(bytes.toString("base64"))).toBe(mimeType);

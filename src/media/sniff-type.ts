@@ -1,7 +1,7 @@
-/** Pictures that models are known to take. */
+/** The image types that models accept. */
 export const IMAGE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const;
 
-/** What bytes begin with, by media type; a question mark stands for any byte. */
+/** The first bytes of each media type; a question mark stands for any byte. */
 const SIGNATURES: readonly (readonly [mimeType: string, ...starts: readonly string[]])[] = [
   ["image/png", "\u0089PNG\r\n\u001a\n"],
   ["image/jpeg", "\u00ff\u00d8\u00ff"],
@@ -19,19 +19,21 @@ const SIGNATURES: readonly (readonly [mimeType: string, ...starts: readonly stri
   ["audio/mpeg", "ID3", ...["\u00fb", "\u00fa", "\u00f3", "\u00f2", "\u00e3", "\u00e2"].map((byte) => `\u00ff${byte}`)],
   ["video/webm", "\u001aE\u00df\u00a3"],
   ["video/mp4", "????ftyp"],
-  ["application/zip", "PK\u0003\u0004"], // Office documents among them.
+  ["application/zip", "PK\u0003\u0004"], // Includes Office documents.
   ["application/x-ole-storage", "\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1"],
 ];
 
-/** A PDF may have something before it. */
+/** Other bytes may precede this mark, up to `PDF_PREFACE_BYTES_MAX`. */
 const PDF_MARK = "%PDF-";
 const PDF_PREFACE_BYTES_MAX = 1024;
-/** A comment ends with the first mark of its end: else there would be no end of the ways to read many of them. */
+/**
+ * A comment must end at its first end mark. Otherwise the expression would backtrack without limit on many comments.
+ */
 const SVG_START = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->)[^])*-->\s*)*(?:<!DOCTYPE svg[^>]*>\s*)?<svg[\s>]/i;
-/** As many bytes as are looked at. */
+/** How many bytes are examined. */
 const SNIFFED_BYTES = PDF_PREFACE_BYTES_MAX + PDF_MARK.length;
 
-/** The media type that the first bytes tell, or null. */
+/** Detects the media type by the first bytes; null if unknown. */
 export function sniffType(bytes: Uint8Array): string | null {
   const { buffer, byteOffset, byteLength } = bytes;
   const start = Buffer.from(buffer, byteOffset, Math.min(byteLength, SNIFFED_BYTES)).toString("latin1");
@@ -41,7 +43,7 @@ export function sniffType(bytes: Uint8Array): string | null {
   return SVG_START.test(start) ? "image/svg+xml" : null;
 }
 
-/** The same of content in base64, of which only the beginning is decoded. */
+/** The same for base64 content. Decodes only its beginning. */
 export function sniffBase64(base64: string): string | null {
   return sniffType(Buffer.from(base64.slice(0, 2 * SNIFFED_BYTES), "base64"));
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { TextCache } from "./text-cache.ts";
 
-/** Asks for texts by name, each as long as its number says, and tells which had to be made. */
+/** Gets texts by name; the number in a name is the text's length. Returns the names whose texts were made. */
 async function made(cache: TextCache, ...names: readonly string[]): Promise<string[]> {
   const making: string[] = [];
   for (const name of names) {
@@ -18,29 +18,29 @@ test("a text is made once", async () => {
   expect(await made(new TextCache(10), "a4", "a4", "a4")).toEqual(["a4"]);
 });
 
-test("the texts that were not used for longest leave first", async () => {
+test("the least recently used texts are removed first", async () => {
   const cache = new TextCache(10);
   expect(await made(cache, "a4", "b4", "a4", "c4")).toEqual(["a4", "b4", "c4"]);
   expect(await made(cache, "a4", "c4", "b4")).toEqual(["b4"]);
 });
 
-test("a text that is too long is not kept, and drives no other out", async () => {
+test("a text that is too long is not cached, and removes no other", async () => {
   expect(await made(new TextCache(10), "a4", "b11", "b11", "a4")).toEqual(["a4", "b11", "b11"]);
 });
 
-test("a failure is not kept", async () => {
+test("a failure is not cached", async () => {
   const cache = new TextCache(10);
   await expect(cache.get("a1", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
   expect(await made(cache, "a1")).toEqual(["a1"]);
 });
 
-test("what two make at the same time counts once", async () => {
+test("a text that two callers make at the same time counts once", async () => {
   const cache = new TextCache(10);
   await Promise.all([made(cache, "a4"), made(cache, "a4")]);
   expect(await made(cache, "b4", "a4", "b4")).toEqual(["b4"]);
 });
 
-test("texts without a character are kept, and do not pile up", async () => {
+test("empty texts are cached, up to a limit", async () => {
   const names = Array.from({ length: 11 }, (_one, index) => `${String.fromCharCode(97 + index)}0`);
   const cache = new TextCache(10);
   expect(await made(cache, ...names, "k0", "a0")).toEqual([...names, "a0"]);

@@ -1,10 +1,10 @@
 import { LRUCache } from "lru-cache";
 
-/** Of texts that are kept together, however short they are. */
+/** Limit of the number of texts, for short texts. */
 const TEXTS_MAX = 16_384;
 
 /**
- * Texts made of files and recordings, by what they were made of; the ones that were not used for longest leave first.
+ * A cache of texts made from files and recordings, by their content. The least recently used texts are removed first.
  */
 export class TextCache {
   readonly #texts: LRUCache<string, string>;
@@ -13,11 +13,11 @@ export class TextCache {
     this.#texts = new LRUCache({
       max: TEXTS_MAX,
       maxSize: charactersMax,
-      sizeCalculation: (text) => Math.max(1, text.length), // The library takes no size of 0.
+      sizeCalculation: (text) => Math.max(1, text.length), // The library rejects a size of 0.
     });
   }
 
-  /** The text under `key`, made by `make` if it is not there. Failures are not remembered. */
+  /** Returns the text under `key`, or makes it with `make`. Failures are not cached. */
   async get(key: string, make: () => Promise<string>): Promise<string> {
     const known = this.#texts.get(key);
     if (known !== undefined) return known;

@@ -1,19 +1,19 @@
 import type { Semaphore } from "../base/limits/semaphore.ts";
 import { type Reading, type ReadingFailed, readInThread } from "./read-in-thread.ts";
 
-/** What reading one document may take. */
+/** Limits of reading one document. */
 export interface ReadingLimits {
   readonly charactersMax: number;
-  /** For one document, from when its turn has come. */
+  /** Limit in milliseconds, without the wait for a slot. */
   readonly timeoutMs: number;
 }
 
-/** The module that reads one kind of document: its task has the bytes, and all limits but that of time. */
+/** The module that reads one kind of document. Its task has the bytes and all limits except the time limit. */
 export type DocumentKind<Outcome> = Pick<Reading<Outcome>, "module" | "isOutcome">;
 
 /**
- * Reads the text of documents of one kind, each in a thread of its own. Those that find no free slot wait, for as long
- * as their callers do.
+ * Reads the text of documents of one kind, each in its own thread. Documents without a free slot wait until their
+ * caller aborts.
  */
 export class ThreadedReader<Outcome> {
   readonly #kind: DocumentKind<Outcome>;

@@ -160,7 +160,11 @@ const UNFIT: Readonly<Record<string, readonly [audio: object, refusal: Refusal]>
   ],
   "that is none": [
     { data: "AAAA", format: "mp3" },
-    { code: "invalid_value", param: DATA, message: "Invalid audio: it is called mp3, but is no wav, mp3 or ogg." },
+    {
+      code: "invalid_value",
+      param: DATA,
+      message: "Invalid audio: it is declared as mp3, but is not wav, mp3 or ogg.",
+    },
   ],
   "that is too large": [
     { data: base64(Buffer.alloc(5000)), format: "pcm", sample_rate_hz: 8000 },

@@ -177,7 +177,7 @@ const UNFIT: Readonly<Record<string, readonly [file: object, refusal: Refusal]>>
   ],
   "that is called a PDF": [
     { filename: "a.pdf", file_data: data("application/pdf", "no PDF") },
-    { code: "unsupported_file", param: "input", message: "The file 'a.pdf' is called a PDF, but is none." },
+    { code: "unsupported_file", param: "input", message: "The file 'a.pdf' is declared as a PDF, but is not one." },
   ],
   "that only begins like a PDF": [
     { filename: "a.pdf", file_data: data("application/pdf", "%PDF-1.7 and no more") },
@@ -185,7 +185,7 @@ const UNFIT: Readonly<Record<string, readonly [file: object, refusal: Refusal]>>
   ],
   "that is a PDF of nothing": [
     { filename: "a.pdf", file_data: pdfUrl(pdfOf("")) },
-    { code: "unsupported_file", param: "input", message: /^The file 'a\.pdf' holds no text, only pictures of it/ },
+    { code: "unsupported_file", param: "input", message: /^The file 'a\.pdf' holds no text, only images of it/ },
   ],
   "that is a picture": [
     { filename: "a.png", file_data: PIXEL },
@@ -209,7 +209,7 @@ const UNFIT: Readonly<Record<string, readonly [file: object, refusal: Refusal]>>
   ],
   "that is a PDF of too many pages": [
     { filename: "a.pdf", file_data: pdfUrl(pdfOf("1", "2", "3", "4")) },
-    { code: "file_too_large", param: "input", message: "The file 'a.pdf' has 4 pages, and no more than 3 are read." },
+    { code: "file_too_large", param: "input", message: "The file 'a.pdf' has 4 pages, and at most 3 are read." },
   ],
 };
 

@@ -6,12 +6,12 @@ import { readStreamInfo } from "./stream-info.ts";
 
 const RATE_HZ = 16_000;
 const SOUND = tones([410, 857, 1722], { rateHz: RATE_HZ, toneMs: 400 });
-/** It says how many samples it has. */
+/** A file whose header holds the number of samples. */
 const FILE = encodedFile(wavFile(SOUND, RATE_HZ), "flac");
 const { info: INFO, place: FIRST } = readStreamInfo(FILE);
 const FRAMES = [...splitFrames(FILE, FIRST, INFO)].map(({ bytes }) => Buffer.from(bytes));
 const WITHIN_SOUND = 40;
-/** Of the first channel: behind the head of the frame. */
+/** Offset of the first channel's header, after the frame header. */
 const KIND_PLACE = 6;
 
 async function decoded(file: Uint8Array): Promise<number[]> {
@@ -22,7 +22,7 @@ function fileOf(frames: readonly Uint8Array[]): Buffer {
   return Buffer.concat([FILE.subarray(0, FIRST), ...frames]);
 }
 
-/** With the sum that it should have, so that its decoder looks at what is in it. */
+/** Corrects the checksum, so that the decoder reads the changed content. */
 function withSum(frame: Buffer): Buffer {
   let sum = 0;
   for (const byte of frame.subarray(0, -2)) {
@@ -40,12 +40,12 @@ function changed(frame: Buffer | undefined, place: number, byte: number): Buffer
 }
 
 describe("a FLAC file", () => {
-  test("is heard sample by sample as it was", async () => {
+  test("is decoded without loss", async () => {
     expect(FRAMES.length).toBeGreaterThan(2);
     expect(await decoded(FILE)).toEqual([...SOUND]);
   });
 
-  test("with something behind its sound is heard to its end", async () => {
+  test("with other bytes after its sound is decoded to its end", async () => {
     expect(await decoded(Buffer.concat([FILE, Buffer.from("TAG of a player of music")]))).toEqual([...SOUND]);
   });
 
@@ -55,22 +55,22 @@ describe("a FLAC file", () => {
     await expect(decoded(fileOf([first, damaged, ...others]))).rejects.toMatchObject({ reason: "broken" });
   });
 
-  test("with a frame whose sum is right and whose sound is not is broken", async () => {
-    const complain = vi.spyOn(console, "error").mockReturnValue(); // The decoder does.
+  test("with invalid sound in a frame with a correct checksum is broken", async () => {
+    const complain = vi.spyOn(console, "error").mockReturnValue(); // The decoder prints an error.
     const [first = Buffer.alloc(0), second, ...others] = FRAMES;
     const unknownKind = withSum(changed(second, KIND_PLACE, 0x04));
     await expect(decoded(fileOf([first, unknownKind, ...others]))).rejects.toMatchObject({ reason: "broken" });
     complain.mockRestore();
   });
 
-  test("of samples that the decoder does not know is unsupported", async () => {
+  test("with a sample size that the decoder does not know is unsupported", async () => {
     const shape = FILE.readUInt32BE(18);
     const of20Bits = Buffer.from(FILE);
     of20Bits.writeUInt32BE((shape & ~(31 << 4)) | (19 << 4), 18);
     await expect(decoded(of20Bits)).rejects.toMatchObject({ reason: "unsupported" });
   });
 
-  test("of frames that are longer than the decoder takes is unsupported", async () => {
+  test("with frames longer than the decoder accepts is unsupported", async () => {
     const ofLongFrames = Buffer.from(FILE);
     ofLongFrames.writeUInt16BE(65_535, 10);
     ofLongFrames.writeUInt32BE(FILE.readUInt32BE(18) | (7 << 9), 18);

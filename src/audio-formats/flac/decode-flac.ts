@@ -5,12 +5,12 @@ import { DECODED_RATE_HZ } from "../recording.ts";
 import { damaged, splitFrames } from "./split-frames.ts";
 import { readStreamInfo } from "./stream-info.ts";
 
-/** What a file begins with that has nothing before its sound but 34 bytes about itself. */
+/** The start of a FLAC file whose only metadata is the 34 bytes of stream information. */
 const FILE_START = Buffer.from("fLaC\x80\0\0\x22", "latin1");
 
 /**
- * Decodes a FLAC file, frame by frame, by libFLAC. Throws `AudioError`.
- * The decoder is not given back: it may not be used after a damaged frame, and its memory goes with the thread.
+ * Decodes a FLAC file frame by frame with libFLAC. Throws `AudioError`. The decoder is not freed: it must not be used
+ * after a damaged frame, and its memory is freed with the thread.
  */
 export async function* decodeFlac(bytes: Uint8Array): AsyncGenerator<Int16Array> {
   const { info, place } = readStreamInfo(bytes);

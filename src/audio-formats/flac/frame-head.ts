@@ -1,9 +1,9 @@
-/** What a frame of FLAC says of itself. */
+/** The header of a FLAC frame. */
 export interface FrameHead {
-  /** Of each channel. */
+  /** Samples per channel. */
   readonly samples: number;
   readonly channels: number;
-  /** Null where the header of the file says it. */
+  /** Null if only the file's header names it. */
   readonly bitsPerSample: number | null;
 }
 
@@ -15,7 +15,7 @@ const SIZE_BYTES_BY_CODE: Readonly<Record<number, number>> = { 6: 1, 7: 2 };
 const RATE_BYTES_BY_CODE: Readonly<Record<number, number>> = { 12: 1, 13: 2, 14: 2 };
 const CRC8_POLYNOMIAL = 0x07;
 
-/** The head of the frame that begins at `place`; null where none does. */
+/** Reads the header of the frame at `place`; null if no frame begins there. */
 export function readFrameHead(bytes: Uint8Array, place: number): FrameHead | null {
   const [sync0 = 0, sync1 = 0, lengths = 0, shape = 0, number = 0] = bytes.subarray(place, place + 5);
   if (sync0 !== 0xff || (sync1 & 0xfe) !== 0xf8 || (shape & 1) !== 0) return null;
@@ -32,7 +32,7 @@ export function readFrameHead(bytes: Uint8Array, place: number): FrameHead | nul
   };
 }
 
-/** Of the number of the frame, or of its first sample, which nobody needs here: like UTF-8, but longer. */
+/** Length of the frame or sample number, which is coded like UTF-8 with up to 7 bytes. Its value is not needed. */
 function numberBytes(first: number): number {
   return first < 0x80 ? 1 : Math.clz32(~(first << 24));
 }

@@ -2,26 +2,26 @@ import { AudioError } from "../audio-error.ts";
 import { type FrameHead, readFrameHead } from "./frame-head.ts";
 import type { StreamInfo } from "./stream-info.ts";
 
-/** The decoder takes no longer ones as a whole. */
+/** The longest frame that the decoder accepts. */
 const FRAME_BYTES_MAX = 8 * 65_535;
-/** Beside its samples: the heads of the frame and of its channels, and the sum. */
+/** Limit of a frame's bytes besides its samples: the headers of the frame and its channels, and the checksum. */
 const AROUND_BYTES_MAX = 1024;
 const CRC16_POLYNOMIAL = 0x8005;
 
 export interface FlacFrame {
   readonly bytes: Uint8Array;
-  /** Of each channel, as the frame says. */
+  /** Samples per channel, according to the frame. */
   readonly samples: number;
 }
 
 /**
- * The frames of a FLAC file from `place` on; the last one may have something behind it. Each byte is looked at once.
- * Throws `AudioError`, of reason `unsupported` where frames may be longer than the decoder takes.
+ * Splits a FLAC file into frames from `place` on, in one pass. The last frame may include bytes after the sound. Throws
+ * `AudioError`, of reason `unsupported` if frames may be longer than the decoder accepts.
  */
 export function* splitFrames(bytes: Uint8Array, place: number, info: StreamInfo): Generator<FlacFrame> {
   const frameBytesMax = (info.blockSamplesMax * info.channels * (info.bitsPerSample + 1)) / 8 + AROUND_BYTES_MAX;
   if (frameBytesMax > FRAME_BYTES_MAX)
-    throw new AudioError("unsupported", "Unsupported format: FLAC of very long frames");
+    throw new AudioError("unsupported", "Unsupported format: FLAC with very long frames");
   let left = info.samples ?? Number.POSITIVE_INFINITY;
   for (let start = place; start < bytes.length && left > 0; ) {
     const head = readFrameHead(bytes, start);
@@ -39,7 +39,7 @@ function fits({ samples, channels, bitsPerSample }: FrameHead, info: StreamInfo)
   return hasBits && samples <= info.blockSamplesMax && channels === info.channels;
 }
 
-/** Where the sum of all bytes since the start is right, and another frame or nothing follows. */
+/** The end of the frame: its checksum is right there, and another frame or the end of the file follows. */
 function frameEnd(bytes: Uint8Array, start: number): number {
   const last = Math.min(bytes.length, start + FRAME_BYTES_MAX);
   let sum = 0;
@@ -57,9 +57,9 @@ const CRC16_TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
 });
 
 export function damaged(): AudioError {
-  return new AudioError("broken", "The sound of the FLAC file is damaged");
+  return new AudioError("broken", "The sound in the FLAC file is damaged");
 }
 
 function cutOff(): AudioError {
-  return new AudioError("broken", "The FLAC file is cut off: sound that it announces is not there");
+  return new AudioError("broken", "The FLAC file is cut off: it holds less sound than its header says");
 }

@@ -1,14 +1,14 @@
 import { AudioError } from "../audio-error.ts";
 
-/** What a FLAC file says of itself. */
+/** The stream information of a FLAC file. */
 export interface StreamInfo {
   readonly blockSamplesMax: number;
   readonly sampleRateHz: number;
   readonly channels: number;
   readonly bitsPerSample: number;
-  /** Of each channel; null where it was not known when the file was written. */
+  /** Samples per channel; null if the number was unknown when the file was written. */
   readonly samples: number | null;
-  /** As it stands in the file. */
+  /** The stream information as stored in the file. */
   readonly bytes: Uint8Array;
 }
 
@@ -16,10 +16,10 @@ const MARKER_BYTES = 4;
 const BLOCK_HEAD_BYTES = 4;
 const STREAM_INFO_BYTES = 34;
 const STREAM_INFO_TYPE = 0;
-/** The decoder tells how loud samples are of these only. */
+/** The sample sizes that the decoder scales correctly. */
 const BITS_PER_SAMPLE: ReadonlySet<number> = new Set([8, 16, 24]);
 
-/** Reads what stands before the sound, and where that begins. */
+/** Reads the metadata of a FLAC file and finds the start of the sound. Throws `AudioError`. */
 export function readStreamInfo(file: Uint8Array): { readonly info: StreamInfo; readonly place: number } {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
   let place = MARKER_BYTES;
@@ -37,11 +37,11 @@ export function readStreamInfo(file: Uint8Array): { readonly info: StreamInfo; r
     }
     place += length;
   }
-  if (info === null) throw new AudioError("broken", "The FLAC file does not say what its samples are");
+  if (info === null) throw new AudioError("broken", "The FLAC file has no stream information");
   return { info, place };
 }
 
-/** Lengths of blocks and frames come first; then the rate in 20 bits, channels in 3, bits in 5, and samples in 36. */
+/** Block and frame lengths come first, then the rate in 20 bits, channels in 3, sample size in 5, and samples in 36. */
 function readInfo(bytes: Buffer): StreamInfo {
   const blockSamplesMax = bytes.readUInt16BE(2);
   const shape = bytes.readUInt32BE(10);
@@ -52,6 +52,6 @@ function readInfo(bytes: Buffer): StreamInfo {
   if (blockSamplesMax < 16 || sampleRateHz < 1000)
     throw new AudioError("broken", "The header of the FLAC file is not valid");
   if (!BITS_PER_SAMPLE.has(bitsPerSample))
-    throw new AudioError("unsupported", `Unsupported format: FLAC of ${bitsPerSample} bits`);
+    throw new AudioError("unsupported", `Unsupported format: FLAC with ${bitsPerSample} bits per sample`);
   return { blockSamplesMax, sampleRateHz, channels, bitsPerSample, samples: samples === 0 ? null : samples, bytes };
 }

@@ -4,17 +4,17 @@ import { oneChannel } from "../one-channel.ts";
 import { DECODED_RATE_HZ } from "../recording.ts";
 import { isOpusHead, type OpusHead, readOpusHead } from "./opus-head.ts";
 
-/** Packets that are decoded at once: about a second. */
+/** Packets that are decoded at once: about a second of sound. */
 const BATCH = 50;
 const TAGS = "OpusTags";
-/** Damaged packets in a row that make a recording a damaged one; a single one is a gap. */
+/** A recording with this many consecutive damaged packets is refused; fewer only leave a gap. */
 const DAMAGED_MAX = 25;
 const OPUS_RATE_HZ = 48_000;
 
 type Decoder = OpusDecoder<typeof DECODED_RATE_HZ>;
 
 /**
- * Decodes a stream of Opus packets that begins with its head; another head begins another stream, whose sound follows.
+ * Decodes Opus packets that begin with a stream header. Another header starts another stream, whose sound follows.
  * Throws `AudioError`.
  */
 export async function* decodeOpus(packets: Iterable<Uint8Array>): AsyncGenerator<Int16Array> {
@@ -35,7 +35,7 @@ export async function* decodeOpus(packets: Iterable<Uint8Array>): AsyncGenerator
 
 class OpusStream {
   readonly #decoder: Decoder;
-  /** Samples that are still to be left out. */
+  /** How many samples are still to be skipped. */
   #skip: number;
   #batch: Uint8Array[] = [];
   #damaged = 0;

@@ -1,15 +1,15 @@
 import { AudioError } from "../audio-error.ts";
 
-/** One element of EBML, the language of Matroska and WebM. */
+/** One element of EBML, the encoding of Matroska and WebM. */
 export interface Element {
   readonly id: number;
-  /** Where its content begins. */
+  /** Offset of its content. */
   readonly start: number;
-  /** Where it ends; null where it was not known when it was written, as in live recordings. */
+  /** Offset of its end; null if the size was unknown when it was written, as in live recordings. */
   readonly end: number | null;
 }
 
-/** The element at `place`. Throws `AudioError` where the bytes end within its head, or there is none. */
+/** Reads the head of the element at `place`. Throws `AudioError` if the bytes end within the head or are invalid. */
 export function readElement(bytes: Uint8Array, place: number): Element {
   const id = readVariable(bytes, place, { lengthMax: 4, keepsMarker: true });
   const size = readVariable(bytes, place + id.length, { lengthMax: 8, keepsMarker: false });
@@ -20,11 +20,11 @@ export function readElement(bytes: Uint8Array, place: number): Element {
 export interface VariableNumber {
   readonly value: number;
   readonly length: number;
-  /** All of its bits are ones. */
+  /** Whether all value bits are ones, which means an unknown size. */
   readonly isUnknown: boolean;
 }
 
-/** A number whose first byte says how long it is. */
+/** Reads a number of variable length; its first byte encodes the length. Throws `AudioError`. */
 export function readVariable(
   bytes: Uint8Array,
   place: number,

@@ -6,7 +6,7 @@ const CONTINUED = 0x01;
 const FIRST = 0x02;
 const LACING_MAX = 255;
 const CRC32_POLYNOMIAL = 0x04c1_1db7;
-/** No packet of sound is as large. */
+/** Larger than any audio packet. */
 const PACKET_BYTES_MAX = 1024 * 1024;
 
 interface Page {
@@ -18,8 +18,8 @@ interface Page {
 }
 
 /**
- * The packets of the Opus stream in an Ogg file, and of those that are chained to it; other streams are passed over.
- * Throws `AudioError` where a page is damaged or cut off; `unsupported` where no stream is Opus.
+ * Yields the packets of the Opus stream in an Ogg file and of Opus streams chained to it; skips other streams. Throws
+ * `AudioError` if a page is damaged or cut off, and with reason `unsupported` if no stream is Opus.
  */
 export function* oggPackets(bytes: Uint8Array): Generator<Uint8Array> {
   let serial: number | null = null;
@@ -72,7 +72,7 @@ const CRC32_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   return sum;
 });
 
-/** Of a page in which the sum itself counts as 0. */
+/** The CRC-32 of a page, with its own checksum field read as 0. */
 function checksum(page: Uint8Array): number {
   let sum = 0;
   for (let place = 0; place < page.length; place += 1) {

@@ -1,9 +1,9 @@
 import { AudioError } from "../audio-error.ts";
 
-/** How an Opus stream is to be decoded. */
+/** The header of an Opus stream. */
 export interface OpusHead {
   readonly channels: number;
-  /** Samples of 48,000 a second at the beginning that are no sound. */
+  /** Samples to skip at the start, at 48,000 per second. */
   readonly preSkip: number;
   readonly streamCount: number;
   readonly coupledStreamCount: number;
@@ -18,7 +18,10 @@ export function isOpusHead(packet: Uint8Array): boolean {
   return Buffer.from(packet.subarray(0, MARKER.length)).toString("latin1") === MARKER;
 }
 
-/** Reads the head of an Opus stream, which Ogg has as its first packet and WebM beside the track. */
+/**
+ * Reads the header of an Opus stream, which is the first packet in Ogg and part of the track entry in WebM. Throws
+ * `AudioError`.
+ */
 export function readOpusHead(packet: Uint8Array): OpusHead {
   const bytes = Buffer.from(packet);
   if (!isOpusHead(packet) || bytes.length < HEAD_BYTES) throw broken();

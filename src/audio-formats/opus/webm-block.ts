@@ -4,7 +4,7 @@ import { readVariable } from "./ebml.ts";
 const LACING = { none: 0, xiph: 1, fixed: 2, ebml: 3 } as const;
 const FRAMES_MAX = 256;
 
-/** The frames of a block, if it is of that track. Several may be laced together. */
+/** The frames of a block, or none if it belongs to another track. A block may hold several frames (lacing). */
 export function blockFrames(block: Uint8Array, track: number): readonly Uint8Array[] {
   const number = readVariable(block, 0, { lengthMax: 8, keepsMarker: false });
   if (number.value !== track) return [];
@@ -25,7 +25,7 @@ interface Lace {
   readonly count: number;
 }
 
-/** The sizes of all frames but the last, which has the rest. */
+/** Reads the sizes of all frames except the last, which takes the rest. */
 function readSizes(block: Uint8Array, lace: Lace): { readonly sizes: readonly number[]; readonly start: number } {
   if (lace.lacing === LACING.xiph) return readXiphSizes(block, lace);
   if (lace.lacing === LACING.ebml) return readEbmlSizes(block, lace);
@@ -50,7 +50,7 @@ function readXiphSizes(block: Uint8Array, { place, count }: Lace) {
   return { sizes, start };
 }
 
-/** The first size, then how much each differs from the one before. */
+/** The first size is absolute; each later one is the difference to the one before. */
 function readEbmlSizes(block: Uint8Array, { place, count }: Lace) {
   const sizes: number[] = [];
   let start = place;

@@ -15,11 +15,11 @@ const BLOCK_GROUP = 0xa0;
 const BLOCK = 0xa1;
 const SIMPLE_BLOCK = 0xa3;
 
-/** Elements that are read through; others are passed over as a whole. */
+/** Elements whose children are read; all others are taken or skipped as a whole. */
 const OPENED: ReadonlySet<number> = new Set([SEGMENT, CLUSTER, TRACKS, TRACK_ENTRY, BLOCK_GROUP]);
 const AUDIO = 2;
 const OPUS = "A_OPUS";
-/** More than any recording has. */
+/** More tracks than any real recording has. */
 const TRACKS_MAX = 100;
 const CODEC_ID_BYTES_MAX = 64;
 
@@ -32,8 +32,8 @@ interface Track {
 }
 
 /**
- * The packets of the first track of sound in a WebM file, after the head of its Opus stream. Sizes may be unknown, as
- * in recordings of browsers. Throws `AudioError`; `unsupported` where the sound is no Opus.
+ * Yields the Opus header and then the packets of the first audio track of a WebM file. Element sizes may be unknown, as
+ * in browser recordings. Throws `AudioError`, of reason `unsupported` if the sound is not Opus.
  */
 export function* webmPackets(bytes: Uint8Array): Generator<Uint8Array> {
   const tracks: Track[] = [];

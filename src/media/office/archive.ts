@@ -1,12 +1,12 @@
 import { type Entry, fromBufferPromise, type ZipFile } from "yauzl";
 import { ReadingEnded } from "./office-outcome.ts";
 
-/** Files of one archive. */
+/** Limit of the files of one archive. */
 const ENTRIES_MAX = 10_000;
-/** All that is unpacked of one archive: a small archive can hold any amount of blanks. */
+/** Limit of the unpacked bytes of one archive, because a small archive can expand to any size. */
 const UNPACKED_BYTES_MAX = 64 * 1024 * 1024;
 
-/** The files of an Office document, unpacked one at a time and only as far as the limits go. */
+/** The zip archive of an Office document. Its files are unpacked one at a time and within limits. */
 export class Archive {
   readonly #zip: ZipFile;
   readonly #entries: ReadonlyMap<string, Entry>;
@@ -17,7 +17,7 @@ export class Archive {
     this.#entries = entries;
   }
 
-  /** Reads the directory; unpacks nothing. */
+  /** Reads the directory of the archive without unpacking files. */
   static async open(bytes: Uint8Array): Promise<Archive> {
     const zip = await fromBufferPromise(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), {
       lazyEntries: true,
@@ -33,7 +33,7 @@ export class Archive {
     return this.#entries.has(name);
   }
 
-  /** The text of a file, as it is unpacked. Nothing where there is no such file. */
+  /** Yields the text of a file while it is unpacked. Yields nothing if the file does not exist. */
   async *textOf(name: string): AsyncGenerator<string> {
     const entry = this.#entries.get(name);
     if (entry === undefined) return;
@@ -42,7 +42,7 @@ export class Archive {
     for await (const chunk of await this.#zip.openReadStreamPromise(entry)) {
       if (!(chunk instanceof Uint8Array)) continue;
       this.#unpackedBytes += chunk.length;
-      // The directory may have lied.
+      // The size in the directory may be wrong.
       if (this.#unpackedBytes > UNPACKED_BYTES_MAX) throw new ReadingEnded("too_costly");
       yield decoder.decode(chunk, { stream: true });
     }

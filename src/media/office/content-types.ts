@@ -1,7 +1,7 @@
 import type { Archive } from "./archive.ts";
 import { readXml } from "./read-xml.ts";
 
-/** What the parts of a document are, by the end of their content types; the parts may have any names. */
+/** The kinds of a document's parts by the end of their content types, because parts may have any names. */
 const KINDS = {
   document: [
     "wordprocessingml.document.main+xml",
@@ -18,7 +18,7 @@ const KINDS = {
 
 export type PartKind = keyof typeof KINDS;
 
-/** The name of each part within the archive. */
+/** Reads the archive's name of the first part of each kind. */
 export async function readContentTypes(archive: Archive): Promise<ReadonlyMap<PartKind, string>> {
   const parts = new Map<PartKind, string>();
   await readXml(archive, "[Content_Types].xml", {

@@ -1,13 +1,13 @@
 import type { Archive } from "./archive.ts";
 import { readXml } from "./read-xml.ts";
 
-/** Formats that every workbook knows and that show a number as a date or a time. */
+/** Ids of the built-in formats that show a number as a date or time. */
 const BUILT_IN_DATES: ReadonlySet<number> = new Set([14, 15, 16, 17, 18, 19, 20, 21, 22, 45, 46, 47]);
-/** What is quoted, escaped or in brackets says nothing about the number. */
+/** Quoted, escaped and bracketed text, which does not format the number. */
 const DECORATION = /"[^"]*"|\\.|\[[^\]]*\]/g;
 const DATE_SIGNS = /[ymdhs]/i;
 
-/** By the number of a cell's style, whether its number is shown as a date. */
+/** Reads for each cell style whether it shows numbers as dates. */
 export async function readDateStyles(archive: Archive, part: string): Promise<readonly boolean[]> {
   const dates = new Set(BUILT_IN_DATES);
   const styles: boolean[] = [];
@@ -29,15 +29,15 @@ export async function readDateStyles(archive: Archive, part: string): Promise<re
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const SECOND_MS = 1000;
-/** Days are counted from here; the workbooks of old Macintoshes count from four years later. */
+/** The start of day numbers. Old Macintosh workbooks count from 1904 instead. */
 const FIRST_DAY_MS = Date.UTC(1899, 11, 30);
 const FIRST_DAY_1904_MS = Date.UTC(1904, 0, 1);
-/** The year 10000. */
+/** The first day of the year 10000. */
 const DAYS_MAX = 2_958_466;
 
 /**
- * A number of days as `2026-03-01`, with the time if it has one; alone the time below one day. Null for what is no
- * date.
+ * Formats a day number as `2026-03-01`, with the time if it is not midnight; below one day, the time alone. Null if it
+ * is out of range.
  */
 export function shownDate(days: number, since1904: boolean): string | null {
   if (!(days >= 0 && days < DAYS_MAX)) return null;

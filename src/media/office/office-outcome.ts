@@ -1,15 +1,15 @@
-/** What became of reading an Office document. `other`: it is an archive of something else. */
+/** The outcome of reading an Office document. `other`: the archive is not a docx or xlsx document. */
 export type OfficeOutcome =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "too_many_characters" | "too_costly" | "broken" | "other" };
 
-/** One document for a thread to read, and where it may stop. */
+/** A document for a thread to read, and its limits. */
 export interface OfficeTask {
   readonly bytes: Uint8Array;
   readonly charactersMax: number;
 }
 
-/** Reading ends here, with this outcome. */
+/** Thrown to end reading early with this outcome. */
 export class ReadingEnded extends Error {
   override readonly name = "ReadingEnded";
   readonly outcome: Exclude<OfficeOutcome, { type: "text" }>;

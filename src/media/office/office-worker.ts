@@ -11,11 +11,11 @@ function isTask(value: unknown): value is OfficeTask {
   return isRecord(value) && value["bytes"] instanceof Uint8Array && typeof value["charactersMax"] === "number";
 }
 
-async function tell(port: MessagePort, known: OfficeTask): Promise<void> {
+async function post(port: MessagePort, known: OfficeTask): Promise<void> {
   port.postMessage(await readOffice(known));
 }
 
-/** The text of a text document or a workbook of Office. Never throws: a document may hold anything. */
+/** Reads the text of a docx document or xlsx workbook. Never throws, because a document may hold anything. */
 async function readOffice({ bytes, charactersMax }: OfficeTask): Promise<OfficeOutcome> {
   const sink = new TextSink(charactersMax);
   try {
@@ -32,4 +32,4 @@ async function readOffice({ bytes, charactersMax }: OfficeTask): Promise<OfficeO
 }
 
 const task: unknown = workerData;
-if (parentPort !== null && isTask(task)) await tell(parentPort, task);
+if (parentPort !== null && isTask(task)) await post(parentPort, task);

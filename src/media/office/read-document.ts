@@ -3,7 +3,7 @@ import type { PartKind } from "./content-types.ts";
 import { readXml, type XmlListener } from "./read-xml.ts";
 import type { TextSink } from "./text-sink.ts";
 
-/** The text of a text document, then its notes. */
+/** Writes the text of a document, then its footnotes and endnotes. */
 export async function readDocument(
   archive: Archive,
   parts: ReadonlyMap<PartKind, string>,
@@ -20,8 +20,8 @@ export async function readDocument(
 const HEADING = /^heading (\d)$/i;
 
 /**
- * The level of each style that is one of headings, by the id that paragraphs name it by. Ids differ by language, names
- * do not.
+ * The levels of heading styles by style id, which paragraphs refer to. The ids depend on the language of Office, but
+ * the names do not.
  */
 async function readHeadingStyles(archive: Archive, part: string): Promise<ReadonlyMap<string, number>> {
   const levels = new Map<string, number>();
@@ -39,20 +39,20 @@ async function readHeadingStyles(archive: Archive, part: string): Promise<Readon
   return levels;
 }
 
-/** Elements that stand for a character or two. */
+/** Elements that stand for a character. */
 const SIGNS: Readonly<Record<string, string>> = { tab: "\t", ptab: "\t", br: "\n", cr: "\n", noBreakHyphen: "-" };
-/** What is drawn in another way for old programs, and would be read twice. */
-const SECOND_FORM = "Fallback";
+/** Holds the same content again for old programs, so it is skipped. */
+const FALLBACK = "Fallback";
 
-/** One table, of those that lie in each other. */
+/** One of the nested tables that are open. */
 interface Table {
   readonly cells: string[];
   cell: string[];
 }
 
 /**
- * Hears the body of a document and writes its text: a line for each paragraph, `#` before headings, `-` before what is
- * listed, rows of tables with bars.
+ * Writes the text of a document's body: a line for each paragraph, `#` before headings, `-` before list items, table
+ * rows with bars.
  */
 class DocumentReader implements XmlListener {
   readonly #sink: TextSink;
@@ -61,9 +61,9 @@ class DocumentReader implements XmlListener {
   #paragraph: string[] = [];
   #mark = "";
   #isText = false;
-  /** Whether we are in a run of text; elsewhere signs are settings. */
+  /** Whether a run of text is open; outside of runs, elements such as `tab` are settings. */
   #isRun = false;
-  /** How deep we are in what is not read. */
+  /** Depth within a skipped element; 0 outside. */
   #skipped = 0;
 
   constructor(sink: TextSink, headings: ReadonlyMap<string, number>) {
@@ -72,7 +72,7 @@ class DocumentReader implements XmlListener {
   }
 
   opened(name: string, attributes: Readonly<Record<string, string>>): void {
-    if (this.#skipped > 0 || name === SECOND_FORM) {
+    if (this.#skipped > 0 || name === FALLBACK) {
       this.#skipped += 1;
       return;
     }
@@ -148,11 +148,11 @@ class DocumentReader implements XmlListener {
   #endRow(): void {
     const table = this.#tables.pop();
     if (table === undefined) return;
-    this.#writeLine(`| ${table.cells.join(" | ")} |`); // Into the cell around it, if the table stands in one.
+    this.#writeLine(`| ${table.cells.join(" | ")} |`); // A nested table's row goes into the outer cell.
     this.#tables.push({ cells: [], cell: [] });
   }
 
-  /** Into the cell that is open, else into the text. */
+  /** Writes to the open cell, or to the text if no cell is open. */
   #writeLine(line: string): void {
     const cell = this.#tables.at(-1)?.cell;
     if (cell === undefined) this.#sink.write(`${line}\n`);

@@ -11,7 +11,7 @@ interface Sheet {
   readonly relation: string;
 }
 
-/** The rows of all sheets in their order, each sheet under its name. */
+/** Writes the rows of all sheets in order, each sheet under its name. */
 export async function readWorkbook(
   archive: Archive,
   parts: ReadonlyMap<PartKind, string>,
@@ -47,7 +47,7 @@ async function readSheets(archive: Archive, part: string): Promise<{ sheets: rea
   return { sheets, since1904 };
 }
 
-/** The parts that a part refers to, by the id of the relation. */
+/** The worksheet parts that a part refers to, by relation id. */
 async function readTargets(archive: Archive, part: string): Promise<ReadonlyMap<string, string>> {
   const folder = posix.dirname(part);
   const targets = new Map<string, string>();
@@ -61,7 +61,7 @@ async function readTargets(archive: Archive, part: string): Promise<ReadonlyMap<
   return targets;
 }
 
-/** Texts that cells refer to by their number. How a word is pronounced is no part of it. */
+/** Reads the texts that cells refer to by index, without their phonetic readings. */
 async function readSharedStrings(archive: Archive, part: string): Promise<readonly string[]> {
   const strings: string[] = [];
   let pieces: string[] = [];

@@ -2,18 +2,23 @@ import { SaxesParser } from "saxes";
 import type { Archive } from "./archive.ts";
 import { ReadingEnded } from "./office-outcome.ts";
 
-/** Elements in elements. Each is kept until it ends. */
+/** Limit of nested elements; the parser keeps each open one in memory. */
 const DEPTH_MAX = 500;
 
-/** What is heard of a file of XML, in its order. Names come without their prefix: files choose their own. */
+/**
+ * Receives the events of an XML file in order. Names come without their namespace prefix, because files choose their
+ * own prefixes.
+ */
 export interface XmlListener {
   opened?(name: string, attributes: Readonly<Record<string, string>>): void;
   closed?(name: string): void;
-  /** Text between two marks, whole. */
+  /** The whole text between two tags. */
   text?(text: string): void;
 }
 
-/** Tells what a file holds while it is unpacked. Entities of the document's own are not known, and so not expanded. */
+/**
+ * Parses an XML file while it is unpacked. Entities that the document defines are not expanded. Throws `ReadingEnded`.
+ */
 export async function readXml(archive: Archive, name: string, listener: XmlListener): Promise<void> {
   const parser = new SaxesParser({ fragment: false });
   let depth = 0;

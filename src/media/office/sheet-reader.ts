@@ -2,20 +2,17 @@ import { shownDate } from "./number-formats.ts";
 import type { XmlListener } from "./read-xml.ts";
 import type { TextSink } from "./text-sink.ts";
 
-/** What the cells of all sheets refer to. */
+/** The workbook data that cells refer to. */
 export interface SheetContext {
   readonly sharedStrings: readonly string[];
   readonly dateStyles: readonly boolean[];
   readonly since1904: boolean;
 }
 
-/** As many columns as sheets can have. */
+/** The most columns that a sheet can have. */
 const COLUMNS_MAX = 16_384;
 
-/**
- * Hears a sheet and writes its rows, cells parted by tabs. Rows and columns keep their places within a row; empty rows
- * are left out.
- */
+/** Writes the rows of a sheet with tabs between cells. Cells keep their column; empty rows are left out. */
 export class SheetReader implements XmlListener {
   readonly #sink: TextSink;
   readonly #context: SheetContext;
@@ -75,7 +72,7 @@ export class SheetReader implements XmlListener {
   }
 }
 
-/** `AB12` is in column 27, counted from 0. */
+/** The column of a cell, counted from 0: 27 for `AB12`. */
 function columnOf(place: string | undefined): number | null {
   const letters = /^[A-Z]{1,3}/.exec(place ?? "")?.[0];
   if (letters === undefined) return null;

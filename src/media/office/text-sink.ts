@@ -1,6 +1,6 @@
 import { ReadingEnded } from "./office-outcome.ts";
 
-/** The text of a document, as far as it may grow. */
+/** Collects the text of a document. `write` throws `ReadingEnded` beyond the limit. */
 export class TextSink {
   readonly #charactersMax: number;
   readonly #pieces: string[] = [];
