@@ -1,4 +1,4 @@
-/** Maximal length of a line. Longer than an event with a large image. */
+/** Maximum length of a line. Longer than an event with a large image. */
 const LINE_CHARACTERS_MAX = 64 * 1024 * 1024;
 
 /** Splits a text that arrives in pieces into lines without line feeds. */

@@ -84,7 +84,7 @@ describe("lines", () => {
     expect(lintText(lines + lines)[0]?.faults[0]).toMatchObject({ event: EVENTS.length, rule: "sequence-number" });
   });
 
-  test("have a maximal length, which is reached quickly even in small pieces", () => {
+  test("have a maximum length, which is reached quickly even in small pieces", () => {
     const linter = new TextLinter();
     linter.take("{");
     const piece = "a".repeat(16 * 1024);

@@ -9,7 +9,7 @@ export interface SseFrame {
   readonly faults: readonly (readonly [RuleName, string])[];
 }
 
-/** Maximal lines of a frame. The reference's frames have three. */
+/** Maximum lines of a frame. The reference's frames have three. */
 const LINES_MAX = 10_000;
 const BYTE_ORDER_MARK = "\uFEFF";
 

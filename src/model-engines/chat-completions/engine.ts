@@ -17,11 +17,11 @@ const CONNECTIONS_MAX = 512;
 const USER_AGENT = "antiphon";
 
 export interface ChatCompletionsTimeouts {
-  /** Maximal time to connect. */
+  /** Maximum time to connect. */
   readonly connectMs: number;
-  /** Maximal time without a byte, both before and within the answer. */
+  /** Maximum time without a byte, both before and within the answer. */
   readonly idleMs: number;
-  /** Maximal time of the whole turn. */
+  /** Maximum time of the whole turn. */
   readonly totalMs: number;
 }
 
@@ -32,7 +32,7 @@ export interface ChatCompletionsOptions {
   /** Shown in logs and in the start banner. */
   readonly name?: string;
   readonly timeouts: ChatCompletionsTimeouts;
-  /** Maximal number of connections. Each carries one turn at a time; further turns wait. */
+  /** Maximum number of connections. Each carries one turn at a time; further turns wait. */
   readonly connectionsMax?: number;
   /** Tokens of input and answer together, as set by the operator. Null: the server is asked. */
   readonly contextWindow?: number | null;

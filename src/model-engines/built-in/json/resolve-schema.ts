@@ -3,7 +3,7 @@ import { mergeSchemas } from "./merge-schemas.ts";
 import { findReferenced, schemaHeight } from "./schema-height.ts";
 import { isShallow, type SchemaObject, takeSchemaRead, type ValueContext } from "./value-context.ts";
 
-/** Maximal depth of references and choices inside each other at one place. */
+/** Maximum depth of references and choices inside each other at one place. */
 const NESTED_MAX = 32;
 
 /** Follows references, chooses a branch of `anyOf` and `oneOf`, and merges `allOf`. The result describes one value. */

@@ -9,7 +9,7 @@ import { type ErrorContext, explainRefusal } from "../errors/upstream-error.ts";
 import { type JsonObject } from "../json-values.ts";
 import type { ChunkReader } from "./chunk-reader.ts";
 
-/** Maximal size of one SSE event. A whole image or long arguments may come as one event. */
+/** Maximum size of one SSE event. A whole image or long arguments may come as one event. */
 const SSE_EVENT_CHARS_MAX = 16 * 1024 * 1024;
 const LAST_DATA = "[DONE]";
 

@@ -12,7 +12,7 @@ import { EventQueue, type Flow } from "./event-queue.ts";
 import { sizeOfEvent } from "./event-size.ts";
 
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
-/** Maximal size of an answer that is not streamed, although a stream was requested. */
+/** Maximum size of an answer that is not streamed, although a stream was requested. */
 const PLAIN_BODY_BYTES_MAX = 32 * 1024 * 1024;
 /**
  * How long to wait for token counts and `[DONE]` after the finish reason. Some servers send neither and keep the
@@ -141,7 +141,7 @@ export class UpstreamTurn implements Dispatcher.DispatchHandler {
     if (first === undefined) return;
     if (first === "{" || first === "[")
       this.#phase = { name: "collecting", status: 200, headers: {}, pieces: [], bytes: 0 };
-    else if (first === "<") return this.#fail(brokenAnswer("sent a page in place of an answer"));
+    else if (first === "<") return this.#fail(brokenAnswer("sent an HTML page instead of an answer"));
     else this.#beginStream();
     this.onResponseData(controller, bytes);
   }
