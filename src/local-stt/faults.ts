@@ -46,7 +46,7 @@ const FAULTS = {
   invalidJson,
   messageTooLarge,
   bodyPackedTooTightly,
-  noRoomForBody: () => busy("The server is reading as much as it can hold. Please retry in a moment."),
+  noRoomForBody: () => busy("The memory for request bodies is full. Please retry in a moment."),
   bodyTooLarge,
   fileTooLarge: uploadTooLarge,
   bodyTimedOut,

@@ -59,7 +59,7 @@ export function storeBusy(cause: unknown): ApiError {
 
 /** The error when the bodies and messages being read use all the memory allowed for them. */
 export function noRoomForBody(): ApiError {
-  return overloaded("The server is reading as much as it can hold. Please retry in a moment.");
+  return overloaded("The memory for request bodies is full. Please retry in a moment.");
 }
 
 /** The error when the process that makes the response did not stop it in time. */
