@@ -51,7 +51,7 @@ async function upgradeStatus(url: string, headers: Readonly<Record<string, strin
   return status;
 }
 
-test("a request for another host is refused on every path, whatever it is sent for", async () => {
+test("a request for another host is refused on every path, with any method", async () => {
   verifies("stt.access.foreign-host-refused", "stt.errors.http-shape");
   const { url } = await startServer();
   const { port } = new URL(url);
@@ -76,7 +76,7 @@ test("a request for another host is refused on every path, whatever it is sent f
   expect(await upgradeStatus(url, { host: "evil.example" })).toBe(403);
 });
 
-test("a web page of another origin is refused, and no reply allows one that is not listed to read it", async () => {
+test("a web page of another origin is refused, and no reply lets an unlisted origin read it", async () => {
   verifies("stt.access.foreign-origin-refused");
   const { url } = await startServer({ STT_ALLOWED_ORIGINS: "https://app.example" });
   for (const origin of [
@@ -101,7 +101,7 @@ test("a web page of another origin is refused, and no reply allows one that is n
   }
 });
 
-test("a page that is listed may read what it asks for, also after a question in advance, and no other is told so", async () => {
+test("a listed page may read its replies, also after a preflight, and no other page may", async () => {
   const { url } = await startServer({ STT_ALLOWED_ORIGINS: "https://app.example" });
   const [listed, local] = ["https://app.example", "http://localhost:3000"];
   const crossSite = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "cors" };
@@ -119,7 +119,7 @@ test("a page that is listed may read what it asks for, also after a question in 
   expect(ofThisMachine.headers).not.toHaveProperty("access-control-allow-origin");
 });
 
-test("it listens on the loopback addresses only, and asks for no key", async () => {
+test("it listens on the loopback addresses only, and needs no key", async () => {
   verifies("stt.access.loopback-only");
   const { url } = await startServer({ HOST: "0.0.0.0" });
   const { port, hostname } = new URL(url);
@@ -146,7 +146,7 @@ test("the metrics count, hold no text, and can be switched off", async () => {
   expect(await get(silent.url, "/metrics", {})).toMatchObject({ status: 404, code: "not_found" });
 });
 
-/** An engine that is not ready and will not be. */
+/** An engine that is not ready, and never will be. */
 function unready(status: EngineStatus, refusal: SpeechError): SpeechEngine {
   return {
     name: "an engine that is not ready",
@@ -160,7 +160,7 @@ function unready(status: EngineStatus, refusal: SpeechError): SpeechEngine {
   };
 }
 
-test("while the model loads, everything that needs it answers 503 with the time to come back", async () => {
+test("while the model loads, every operation that needs it answers 503 with the time to retry", async () => {
   verifies("stt.transcribe.not-ready-is-503", "stt.health.not-ok-while-loading");
   const config = loadConfig({ STT_PORT: "0", FIND_LOCAL_DAEMON: "false", DRAIN_MS: "100" }, []);
   const engine = unready(

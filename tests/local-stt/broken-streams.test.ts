@@ -19,7 +19,7 @@ const MP3_FRAMES = Buffer.concat(
 );
 const VALUE_ERROR = "ValueError: audio_base64 is required";
 
-/** What it is told, beside nothing. */
+/** The model's answers, besides none. */
 function listeningLog(): { readonly log: Logger; readonly said: string[] } {
   const said: string[] = [];
   const hear = (_fields: object, message: string): void => void said.push(message);
@@ -46,27 +46,30 @@ const BROKEN: readonly (readonly [name: string, message: object | string, error:
 ];
 
 describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transport) => {
-  test.each(BROKEN)("ends at a message %s, after the words it owes", async (_name, message, error, closeCode) => {
-    verifies("stt.stream.error-keeps-acknowledged-audio", "stt.stream.error-is-last", "stt.errors.stream-shape");
-    verifies("stt.stream.unsupported-encoding", "stt.stream.broken-base64", "stt.stream.oversized-chunk");
-    const { log, said } = listeningLog();
-    const server = await startToneServer({ log });
-    const stream = openStream(server.url, transport);
-    for (const one of [chunk(tones("seven")), message, END]) stream.say(one);
-    expect(await stream.hearAll()).toEqual([
-      { type: "hello", protocol: "stt-jsonl-v1" },
-      { type: "ack", received_bytes: 19_200 },
-      expect.objectContaining({ type: "transcript.final", text: "seven" }),
-      { type: "error", code: expect.any(String), message: expect.any(String), ...error },
-    ]);
-    if (transport === "websocket") {
-      verifies("stt.websocket.schema-break-closes");
-      expect(await stream.ended()).toBe(closeCode);
-    } else if ("code" in error && error.code === "invalid_message") {
-      verifies("stt.ndjson.malformed-line-logs-value-error", "stt.ndjson.malformed-line-is-an-error-line");
-      expect(said).toContain(VALUE_ERROR);
-    }
-  });
+  test.each(BROKEN)(
+    "ends at a message %s, after its outstanding transcript",
+    async (_name, message, error, closeCode) => {
+      verifies("stt.stream.error-keeps-acknowledged-audio", "stt.stream.error-is-last", "stt.errors.stream-shape");
+      verifies("stt.stream.unsupported-encoding", "stt.stream.broken-base64", "stt.stream.oversized-chunk");
+      const { log, said } = listeningLog();
+      const server = await startToneServer({ log });
+      const stream = openStream(server.url, transport);
+      for (const one of [chunk(tones("seven")), message, END]) stream.say(one);
+      expect(await stream.hearAll()).toEqual([
+        { type: "hello", protocol: "stt-jsonl-v1" },
+        { type: "ack", received_bytes: 19_200 },
+        expect.objectContaining({ type: "transcript.final", text: "seven" }),
+        { type: "error", code: expect.any(String), message: expect.any(String), ...error },
+      ]);
+      if (transport === "websocket") {
+        verifies("stt.websocket.schema-break-closes");
+        expect(await stream.ended()).toBe(closeCode);
+      } else if ("code" in error && error.code === "invalid_message") {
+        verifies("stt.ndjson.malformed-line-logs-value-error", "stt.ndjson.malformed-line-is-an-error-line");
+        expect(said).toContain(VALUE_ERROR);
+      }
+    },
+  );
 
   const ended = { type: "error", code: "unsupported_format" };
 
@@ -83,7 +86,7 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
     expect(heard).toMatchObject([{ type: "hello" }, { ...ended, message }]);
   });
 
-  test("that ends within a sample gets its words, and an Unsupported format error", async () => {
+  test("that ends within a sample gets its transcript, and an Unsupported format error", async () => {
     verifies("stt.stream.no-samples-is-unsupported");
     const server = await startToneServer();
     const message = expect.stringMatching(/^Unsupported format: the audio ends within a sample/);
@@ -92,7 +95,7 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
       expect(await exchange(server.url, transport, [chunk(tones("seven")), ...end])).toMatchObject(said);
   });
 
-  test("takes the names of PCM16 in capital and small letters", async () => {
+  test("accepts the names of PCM16 in upper and lower case", async () => {
     verifies("stt.stream.names-of-pcm16");
     const server = await startToneServer();
     for (const encoding of ["PCM16", "PCM16LE", "pcm16le", "pcm", "Linear16"]) {
@@ -101,13 +104,13 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
     }
   });
 
-  test("that broke before any audio came gets the error alone", async () => {
+  test("that breaks before any audio gets only the error", async () => {
     const server = await startToneServer();
     const heard = await exchange(server.url, transport, [{ type: "chunk" }, END]);
     expect(heard.map(({ type }) => type)).toEqual(["hello", "error"]);
   });
 
-  test("without a message for too long ends, after the words it owes", async () => {
+  test("without a message for too long ends, after its outstanding transcript", async () => {
     verifies("stt.stream.idle-timeout");
     const server = await startToneServer({ env: { STT_IDLE_TIMEOUT_MS: "400" } });
     const stream = openStream(server.url, transport);
@@ -118,7 +121,7 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
     if (transport === "websocket") expect(await stream.ended()).toBe(1001);
   });
 
-  test("beyond the number that is allowed is refused, and the others go on", async () => {
+  test("beyond the maximum number is refused, and the others continue", async () => {
     verifies("stt.stream.too-many-streams");
     const server = await startToneServer({ env: { STT_STREAMS_MAX: "1" } });
     const first = openStream(server.url, transport);
@@ -148,7 +151,7 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
     expect((await exchange(server.url, transport, [END])).map(({ type }) => type)).toContain("stream.closed");
   });
 
-  test("survives the death of the engine", async () => {
+  test("survives a crash of the engine", async () => {
     verifies("stt.stream.engine-crash-is-survived");
     const server = await startToneServer();
     const stream = openStream(server.url, transport);
@@ -163,7 +166,7 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
 });
 
 describe.skipIf(program === null)("lines", () => {
-  test("may be split anywhere, blank ones count for nothing, and the last needs no end", async () => {
+  test("may be split anywhere, blank ones are ignored, and the last needs no line end", async () => {
     verifies("stt.ndjson.lines-may-split-anywhere");
     const server = await startToneServer();
     const lines = `\n${JSON.stringify(chunk(tones("three")))}\n\r\n${JSON.stringify(END)}`;
@@ -185,7 +188,7 @@ describe.skipIf(program === null)("lines", () => {
     ).toEqual(["hello", "ack", "transcript.final", "stream.closed"]);
   });
 
-  test("that are none, or a body of another type, are refused, and the log says so", async () => {
+  test("that are invalid, or in a body of another type, are refused, and the log says so", async () => {
     verifies("stt.ndjson.binary-body-refused", "stt.errors.http-shape");
     const { log, said } = listeningLog();
     const server = await startToneServer({ log });
@@ -212,7 +215,7 @@ describe.skipIf(program === null)("lines", () => {
     expect(said).toEqual([VALUE_ERROR, VALUE_ERROR]);
   });
 
-  test("of a client that reads nothing cost bounded memory, and end its stream", async () => {
+  test("of a client that reads nothing take bounded memory, and end its stream", async () => {
     verifies("stt.stream.slow-reader-is-bounded");
     const server = await startToneServer();
     const call = request(`${server.url}/stream/transcribe`, {
@@ -234,7 +237,7 @@ describe.skipIf(program === null)("lines", () => {
 });
 
 describe.skipIf(program === null)("frames", () => {
-  test("of bytes are no part of the protocol", async () => {
+  test("with binary data are not part of the protocol", async () => {
     verifies("stt.websocket.binary-frame-closes");
     const server = await startToneServer();
     const socket = new WebSocket(`${server.url.replace("http", "ws")}/ws/transcribe`);
@@ -246,7 +249,7 @@ describe.skipIf(program === null)("frames", () => {
     expect([code, heard]).toMatchObject([1003, [{ type: "hello" }, { type: "error", code: "invalid_message" }]]);
   });
 
-  test("larger than any message get their error, after the words that are owed, and close with 1009", async () => {
+  test("that are too large get an error, after the outstanding transcript, and close with 1009", async () => {
     verifies("stt.websocket.oversized-message-is-told");
     const server = await startToneServer();
     const stream = openStream(server.url, "websocket");
@@ -261,7 +264,7 @@ describe.skipIf(program === null)("frames", () => {
     expect(await stream.ended()).toBe(1009);
   });
 
-  test("a plain request to their path is told to upgrade", async () => {
+  test("get 426 for a plain request to their path", async () => {
     verifies("stt.websocket.plain-request-is-426");
     const server = await startToneServer();
     const reply = await fetch(`${server.url}/ws/transcribe`);

@@ -7,14 +7,14 @@ import { expect, onTestFinished } from "vitest";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-/** The browser that the tests use; null where there is none. CHROMIUM_PATH names one. */
+/** The browser for the tests, from CHROMIUM_PATH or the system; null if there is none. */
 export const CHROMIUM =
   [process.env["CHROMIUM_PATH"] ?? "", ...PLACES].find((path) => path !== "" && existsSync(path)) ?? null;
 
-/** Where each run leaves what the page looked like. */
+/** The folder for screenshots of each run. */
 const SCREENSHOTS = join(import.meta.dirname, "../../build/screenshots");
 
-/** Opens the page; with the test it ends, and fails where the page had a fault. */
+/** Opens the page until the test ends. The test fails if the page logs an error. */
 export async function openPage(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 900 },
@@ -43,14 +43,14 @@ export async function keep(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
 }
 
-/** What axe-core finds against WCAG 2.2 AA and its own best practices, as `rule: element` each. */
+/** The violations that axe-core finds against WCAG 2.2 AA and its best practices, each as `rule: element`. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate<AxeResults>("axe.run(document)");
   return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(" ")}`));
 }
 
-/** Every text that an element shows from now on, or every value of an attribute, oldest first. */
+/** Every text of an element, or value of an attribute, from now on, oldest first. */
 export async function changesOf(page: Page, selector: string, attribute?: string): Promise<readonly string[]> {
   const texts: string[] = [];
   const read = attribute === undefined ? "textContent" : `getAttribute("${attribute}")`;
@@ -63,7 +63,7 @@ export async function changesOf(page: Page, selector: string, attribute?: string
   return texts;
 }
 
-/** Drops files on the page, as a hand does that holds them. */
+/** Drops files on the page as a user would. */
 export async function drop(page: Page, files: Readonly<Record<string, Uint8Array>>): Promise<void> {
   const held = Object.entries(files).map(([name, bytes]) => ({ name, base64: Buffer.from(bytes).toString("base64") }));
   const transfer = await page.evaluateHandle((given) => {

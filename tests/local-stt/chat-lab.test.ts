@@ -62,7 +62,7 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test("shows what the microphone hears, formats it, chats, and asks the Responses API", async () => {
+  test("shows the transcript of the microphone, formats it, chats, and uses the Responses API", async () => {
     verifies("stt.demo.page", "stt.demo.page-sends-to-the-responses-api", "transport.cors.listed-pages-only");
     const page = await openPage(browser, speech.url);
     await isReady(page);
@@ -71,7 +71,7 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
     const levels = await changesOf(page, "#level", "value");
     await page.getByRole("button", { name: "Talk" }).click();
     await expect.poll(() => Promise.resolve(interims.at(-1)), { timeout: 30_000 }).toBe("three one four");
-    expect(Math.max(...levels.map(Number))).toBeGreaterThan(0.5); // Tones of a fifth of the loudest.
+    expect(Math.max(...levels.map(Number))).toBeGreaterThan(0.5); // The tones have a fifth of the full loudness.
     await keep(page, "listening-wide-light");
     await page.getByRole("button", { name: "Talk", pressed: true }).click();
     await heard(page, "three one four");
@@ -86,7 +86,7 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
     await keep(page, "answered-wide-light");
   });
 
-  test("is used by keyboard alone", async () => {
+  test("can be used with the keyboard alone", async () => {
     verifies("stt.demo.page-by-keys-alone");
     const page = await openPage(browser, speech.url, { colorScheme: "dark" });
     await isReady(page);
@@ -117,7 +117,7 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
     await expect.poll(() => page.getByText("wherever you are on the page").isVisible()).toBe(true);
   });
 
-  test("takes speech as soon as it says that it is ready, however long the version takes", async () => {
+  test("accepts speech as soon as the server is ready, even while /version is slow", async () => {
     const page = await browser.newPage();
     await page.route("**/version", () => {}); // Never answered.
     await page.goto(speech.url);
@@ -140,7 +140,7 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
     await heard(page, "one two three four five one");
   });
 
-  test("keeps every word when the server is killed and started again while somebody talks", async () => {
+  test("keeps every word if the server is killed and restarted while somebody speaks", async () => {
     verifies("stt.demo.page-survives-a-restart");
     const env = await toneSettings();
     const first = await startChildServer({ env });
@@ -157,19 +157,19 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
     await expect.poll(() => page.locator("#state").textContent()).toBe("The server does not answer");
     await expect.poll(() => page.locator("#connection").textContent()).toContain("What you say is kept");
     await keep(page, "server-away-phone-dark");
-    await expect.poll(() => tonesIn(levels)).toBe(3); // All was said, most of it to nobody.
+    await expect.poll(() => tonesIn(levels)).toBe(3); // All words were spoken, most of them without a server.
     await page.keyboard.up("F2");
     await startChildServer({ env: { ...env, STT_PORT: new URL(url).port } });
     await heard(page, "nine three one four");
     await isReady(page);
     expect(await page.locator("#connection").textContent()).toBe("");
-    await page.getByRole("button", { name: "Talk" }).click(); // And it can be talked to as before.
+    await page.getByRole("button", { name: "Talk" }).click(); // And it works as before.
     await expect.poll(() => page.locator("#interim").textContent(), { timeout: 30_000 }).toContain("three");
     await page.keyboard.press("Escape");
     await heard(page, /^nine three one four three/);
   });
 
-  test("says what is wrong with a Responses API that it cannot reach, or may not", async () => {
+  test("explains a Responses API that it cannot reach or use", async () => {
     verifies("stt.demo.page-is-confined");
     const page = await openPage(browser, speech.url);
     const panel = page.getByRole("region", { name: "Responses API" });
@@ -190,7 +190,7 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
     await expect.poll(() => trouble.textContent()).toContain("Incorrect API key");
   });
 
-  test("has no fault that axe-core finds, in light and dark, wide and narrow", async () => {
+  test("has no violation that axe-core finds, in light and dark, wide and narrow", async () => {
     verifies("stt.demo.page-by-keys-alone");
     const page = await openPage(browser, speech.url);
     await isReady(page);
@@ -205,7 +205,7 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
       }
   });
 
-  test("tells empty text from a provider that is not set up, and asks that provider once", async () => {
+  test("distinguishes empty text from a missing provider, and calls the provider once", async () => {
     verifies("stt.format.empty-text-is-told", "stt.demo.no-provider-is-not-retried");
     const config = loadConfig({ STT_PORT: "0", FIND_LOCAL_DAEMON: "false", DRAIN_MS: "100" }, []);
     const engine = engineOf(() => ({ state: "ready" }));
@@ -230,7 +230,7 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
     expect(asked).toHaveLength(1);
   });
 
-  test("shows the download of the model, and lets nobody talk until it is done", async () => {
+  test("shows the download of the model, and disables talking until it is done", async () => {
     verifies("stt.demo.page-shows-the-download");
     let status: EngineStatus = { state: "downloading", receivedBytes: 37_000_000, totalBytes: 148_000_000 };
     const config = loadConfig({ STT_PORT: "0", FIND_LOCAL_DAEMON: "false", DRAIN_MS: "100" }, []);
@@ -268,7 +268,7 @@ describe.skipIf(program === null || CHROMIUM === null)("the chat lab", () => {
   });
 });
 
-/** `--warn` of the light colours. */
+/** `--warn` of the light theme. */
 const AMBER = "rgb(138, 90, 0)";
 
 function openBrowser(): Promise<Browser> {
@@ -294,13 +294,13 @@ async function heard(page: Page, text: string | RegExp): Promise<void> {
     .toMatch(typeof text === "string" ? new RegExp(`^${text}$`) : text);
 }
 
-/** How many tones the meter has shown that are over. */
+/** The number of finished tones that the meter has shown. */
 function tonesIn(levels: readonly string[]): number {
   const isLoud = levels.map((level) => Number(level) > 0.3);
   return isLoud.filter((loud, place) => !loud && isLoud[place - 1] === true).length;
 }
 
-/** Twice, so that the second question continues the first answer. */
+/** Asks twice, so that the second question continues the first answer. */
 async function askResponsesApi(page: Page): Promise<void> {
   const panel = page.getByRole("region", { name: "Responses API" });
   const answers = await changesOf(page, "#responses-log");
@@ -313,13 +313,13 @@ async function askResponsesApi(page: Page): Promise<void> {
   await expect
     .poll(() => panel.getByRole("log").textContent())
     .toContain("AnswerThese are the first digits of a well known number.");
-  expect(answers.filter((text) => /AnswerThese/.test(text)).length).toBeGreaterThan(2); // It came piece by piece.
+  expect(answers.filter((text) => /AnswerThese/.test(text)).length).toBeGreaterThan(2); // It arrived in pieces.
   await panel.getByLabel("Input").fill("again");
   await page.keyboard.press("Enter");
   await expect.poll(() => panel.getByRole("log").textContent()).toContain("And that again.");
 }
 
-/** The name of what has the focus, which has to be seen. */
+/** The name of the focused element, which must be visible. */
 async function focused(page: Page): Promise<string> {
   return page.evaluate(() => {
     const element = document.activeElement;
@@ -349,7 +349,7 @@ function formatterEnv(): Record<string, string> {
   };
 }
 
-/** Formats by a capital and a full stop, and chats by repeating. */
+/** Formats with a capital letter and a full stop, and chats by repeating. */
 async function serveProvider(): Promise<Server> {
   const server = createServer((request, response) => {
     void readText(request).then((body) => {
@@ -378,7 +378,7 @@ function recordings(): Record<string, Uint8Array> {
   };
 }
 
-/** An engine that says it is what the test wants it to be. */
+/** An engine that reports the state set by the test. */
 function engineOf(status: () => EngineStatus): SpeechEngine {
   const refusal = new SpeechError("loading", "The speech model is being downloaded");
   return {

@@ -3,18 +3,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
 /**
- * A chat-completions server that runs as a process of its own, with a model of few words: it writes down what stands
- * between marks, and answers anything else with a greeting. The model `obedient` does what a text orders, as weak
- * models do. It says its port, and then what it is about to do.
+ * A chat-completions server in its own process, with a model of few words. It formats the text between the marks, and
+ * answers anything else with a greeting. The model `obedient` follows orders in a text, as weak models do. It prints
+ * its port, and then each action.
  */
 const { values } = parseArgs({
   options: {
     key: { type: "string", default: "" },
-    /** 0: any that is free. */
+    /** 0 picks a free port. */
     port: { type: "string", default: "0" },
     /** Milliseconds before each word. */
     pace: { type: "string", default: "0" },
-    /** Whether it streams, when it is asked to. */
+    /** Whether it can stream. */
     plain: { type: "boolean", default: false },
   },
 });
@@ -47,7 +47,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   if (values.key !== "" && request.headers.authorization !== `Bearer ${values.key}`)
     return refuse(response, 401, "Incorrect API key provided", "invalid_api_key");
   const route = `${request.method} ${request.url}`;
-  if (route === "GET /api/version") return give(response, 200, { version: "0.12.6" }); // As Ollama says it.
+  if (route === "GET /api/version") return give(response, 200, { version: "0.12.6" }); // As Ollama sends it.
   if (route === "GET /v1/models") return give(response, 200, { object: "list", data: MODELS.map(modelEntry) });
   if (route !== "POST /v1/chat/completions") return refuse(response, 404, `no ${route}`, "not_found");
   const call: unknown = parsed(body);
@@ -82,7 +82,7 @@ async function stream(response: ServerResponse, call: Call, words: readonly stri
   response.end("data: [DONE]\n\n");
 }
 
-/** What the model says. */
+/** The answer of the model. */
 function textFor({ model, messages }: Call): string {
   const last = messages.at(-1)?.content ?? "";
   const [system = ""] = messages.map(({ content }) => content);
@@ -90,7 +90,7 @@ function textFor({ model, messages }: Call): string {
   const order = /\b(?:say|write|output) "?(\w+)"? and nothing else/.exec(last)?.[1];
   if (model === "obedient" && order !== undefined) return order;
   if (marked !== undefined && system.includes("as a list"))
-    // Between the marks that it was asked with.
+    // The text between the marks of the request.
     return last.replace(marked, marked.replace(/^|(?: and)? /g, "\n- ").trim());
   if (marked !== undefined) return `${marked.charAt(0).toUpperCase()}${marked.slice(1)}.`;
   return `You said: ${last}`;

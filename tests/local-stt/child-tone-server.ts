@@ -4,12 +4,12 @@ import { type ChildServer, startChildServer } from "../child-server.ts";
 import { toneModelFile } from "../speech/whisper-for-tests.ts";
 import { program } from "./tone-server.ts";
 
-/** The whole program in a process of its own, with the real engine and the model whose words are tones. */
+/** The whole program in its own process, with the real engine and the model of tone words. */
 export interface ChildToneServer {
-  /** Of the speech-to-text server. */
+  /** The URL of the speech-to-text server. */
   readonly url: string;
   readonly pid: number;
-  /** What it printed on stderr so far. */
+  /** Everything printed on stderr so far. */
   complaints(): string;
   metric(name: string): Promise<number>;
   /** Calls the Responses API with its key. */
@@ -18,7 +18,7 @@ export interface ChildToneServer {
 
 export async function startChildToneServer(env: Readonly<Record<string, string>> = {}): Promise<ChildToneServer> {
   const server = await startChildServer({
-    flags: ["--max-old-space-size=192"], // A heap in which nothing can pile up for long.
+    flags: ["--max-old-space-size=192"], // A heap too small for a leak to stay unnoticed.
     env: {
       SPEECH_ENGINE: "whisper",
       WHISPER_SERVER_PATH: program ?? "",
@@ -44,7 +44,7 @@ export async function startChildToneServer(env: Readonly<Record<string, string>>
   };
 }
 
-/** The names of the programs that a process has started and that still run. Linux tells. */
+/** The names of running programs that a process has started, as Linux reports. */
 export async function programsOf(pid: number): Promise<string[]> {
   const stats = await Promise.all(
     (await readdir("/proc"))

@@ -35,17 +35,14 @@ const withSamples = contractOperations().filter(
     bodyTypes.includes("application/json") && !notImplementedOperations().some((id) => id === operationId),
 );
 
-test.each(withSamples)(
-  "the sample request of $operationId is one that the Responses API accepts",
-  async ({ path, example }) => {
-    verifies("stt.docs.served");
-    const { id } = Object(await (await responses.post("/v1/conversations", {})).json());
-    const reply = await responses.post(path.replaceAll(/\{\w+\}/g, id), example);
-    expect(reply.status, await reply.text()).toBe(200);
-  },
-);
+test.each(withSamples)("the Responses API accepts the sample request of $operationId", async ({ path, example }) => {
+  verifies("stt.docs.served");
+  const { id } = Object(await (await responses.post("/v1/conversations", {})).json());
+  const reply = await responses.post(path.replaceAll(/\{\w+\}/g, id), example);
+  expect(reply.status, await reply.text()).toBe(200);
+});
 
-test("the sample request of /format is one that the speech server accepts", async () => {
+test("the speech server accepts the sample request of /format", async () => {
   verifies("stt.docs.served");
   const samples = contractOperations(localSttDocument).filter(({ example }) => example !== undefined);
   expect(samples.map(({ operationId }) => operationId)).toContain("format");

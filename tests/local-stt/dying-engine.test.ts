@@ -18,7 +18,7 @@ const SPOKEN = wavFile(tones("eight", "two"), 16_000);
 const CODES = ["transcription_failed", "model_failed", "model_loading", "busy"];
 const random = dice(7);
 
-/** By one of three ways in turn. Words, or the code of an error. */
+/** Sends a request in one of three ways. Returns the words, or the code of an error. */
 async function ask(url: string, round: number): Promise<string> {
   if (round % 3 !== 0) {
     const transport = round % 3 === 1 ? "ndjson" : "websocket";
@@ -34,7 +34,7 @@ async function ask(url: string, round: number): Promise<string> {
   return reply.status === 200 && isRecord(body) ? String(body["text"]) : codeOf(body);
 }
 
-/** Of an error line, or of the body of a refusal. */
+/** The code of an error line, or of the body of a refusal. */
 function codeOf(said: unknown): string {
   const error = isRecord(said) && isRecord(said["error"]) ? said["error"] : said;
   expect(error).toMatchObject({ code: expect.any(String), message: expect.stringMatching(/^[A-Z].*\.$/) });
@@ -42,7 +42,7 @@ function codeOf(said: unknown): string {
 }
 
 test.skipIf(program === null || process.platform !== "linux")(
-  "a hundred requests get their words or a clear error while the engine is killed again and again",
+  "a hundred requests get their words or a clear error while the engine is killed repeatedly",
   { timeout: 180_000 },
   async () => {
     verifies("stt.engine.deaths-reach-no-client-unexplained", "stt.stream.engine-crash-is-survived");

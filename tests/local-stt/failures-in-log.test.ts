@@ -15,7 +15,7 @@ interface Line {
   readonly message: string;
 }
 
-/** A server with this engine, and its warnings and errors. */
+/** A server with this engine, and the warnings and errors of its log. */
 async function startServer(engine: EngineName): Promise<{ readonly url: string; readonly lines: readonly Line[] }> {
   const lines: Line[] = [];
   const at =
@@ -47,7 +47,7 @@ interface Told {
 const SPOKEN = wavFile(tones("one"), 16_000);
 const FAILED = { reason: "crashed", problem: "The speech engine failed on this recording, twice" };
 
-describe("of an upload that is not transcribed, the log tells why", () => {
+describe("the log gives the reason for an upload without transcript", () => {
   test.each<readonly [what: string, file: Uint8Array, status: number, told: Told]>([
     [
       "text",
@@ -84,8 +84,8 @@ describe("of an upload that is not transcribed, the log tells why", () => {
   });
 });
 
-describe.each(TRANSPORTS)("of a stream over %s that gets no transcript, the log tells why", (transport) => {
-  test("where the engine fails", async () => {
+describe.each(TRANSPORTS)("the log gives the reason for a stream over %s without transcript", (transport) => {
+  test("if the engine fails", async () => {
     verifies("stt.errors.speech-failures-are-logged");
     const { url, lines } = await startServer("failing");
     const stream = openStream(url, transport);
@@ -97,7 +97,7 @@ describe.each(TRANSPORTS)("of a stream over %s that gets no transcript, the log 
     ]);
   });
 
-  test("where it is refused at its beginning", async () => {
+  test("if it is refused at its start", async () => {
     verifies("stt.errors.speech-failures-are-logged");
     const { url, lines } = await startServer("full");
     const stream = openStream(url, transport);
@@ -123,7 +123,7 @@ describe.each(TRANSPORTS)("of a stream over %s that gets no transcript, the log 
   });
 });
 
-test.skipIf(isMissing("tones"))("a stream that ends well leaves no warning", async () => {
+test.skipIf(isMissing("tones"))("a stream that ends normally leaves no warning", async () => {
   verifies("stt.errors.speech-failures-are-logged");
   onTestFinished(() => engines.close());
   const { url, lines } = await startServer("tones");

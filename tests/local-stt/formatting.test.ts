@@ -29,7 +29,7 @@ function formatterAt(baseUrl: string): Readonly<Record<string, string>> {
 
 interface Asked {
   readonly system: string;
-  /** What stands between the marks. */
+  /** The text between the marks. */
   readonly text: string;
 }
 
@@ -40,7 +40,7 @@ function askedOf({ body }: Pick<ReceivedCall, "body">): Asked {
   return { system, text: /^<(text-\w+)>\n([\s\S]*)\n<\/\1>$/.exec(user)?.[2] ?? "" };
 }
 
-/** A provider that gives what `reply` makes of the text, streamed. */
+/** A provider that streams the result of `reply` for the text. */
 function serveFormatter(reply: (asked: Asked) => string): Promise<ChatServer> {
   return serveChat((response, call) => {
     const said = reply(askedOf(call)).match(/[\s\S]{1,5}/g) ?? [];
@@ -63,7 +63,7 @@ async function post(url: string, path: string, body: unknown): Promise<{ status:
 }
 
 describe("/format", () => {
-  test("asks the provider with its key, and answers its text", async () => {
+  test("calls the provider with its key, and returns its text", async () => {
     verifies("stt.format.provider-formats", "stt.format.reply-shape", "stt.formatter.key-never-shown");
     verifies("stt.version.no-secrets", "stt.health.tells-model-and-formatter", "stt.version.build-metadata");
     const provider = await serveFormatter(written);
@@ -109,7 +109,7 @@ describe("/format", () => {
     });
   });
 
-  test("asks in another way for what is to be carried out, and with the caller's wish", async () => {
+  test("uses another prompt for assistive requests, and adds the caller's instruction", async () => {
     verifies("stt.format.assistive-reaches-provider");
     const provider = await serveFormatter(({ system }) => system);
     const server = await startServer({ env: formatterAt(`${provider.origin}/v1`) });
@@ -123,7 +123,7 @@ describe("/format", () => {
     expect(systems[2]).toContain("as a list");
   });
 
-  test("takes text for data: marks in it close nothing, and orders in it come as text", async () => {
+  test("treats text as data: marks in it close nothing, and orders in it are sent as text", async () => {
     verifies("stt.format.text-is-data");
     const provider = await serveFormatter(written);
     const server = await startServer({ env: formatterAt(`${provider.origin}/v1`) });
@@ -155,7 +155,7 @@ describe("/format", () => {
     });
   });
 
-  test("answers empty text without asking anybody, and says that it is empty", async () => {
+  test("answers empty text without a call, and says that it is empty", async () => {
     verifies("stt.format.empty-text-is-told");
     const provider = await serveFormatter(written);
     const server = await startServer({ env: formatterAt(`${provider.origin}/v1`) });
@@ -170,7 +170,7 @@ describe("/format", () => {
     expect((await post(nobody.url, "/format", { text: "" })).body).toMatchObject({ warning: expect.any(String) });
   });
 
-  test("loses no words, however the provider fails", async () => {
+  test("loses no words if the provider fails in any way", async () => {
     verifies("stt.format.provider-failure-keeps-text", "stt.format.warning-when-provider-fails");
     const failures: readonly (readonly [answer: Parameters<typeof serveChat>[0], warning: RegExp])[] = [
       [(response) => response.writeHead(401).end(`{"error":"${KEY} is wrong"}`), /refused the key/],
@@ -220,7 +220,7 @@ describe("/format", () => {
     expect(await post(server.url, "/format", body)).toEqual({ status: 400, body: { error } });
   });
 
-  test("takes a plain answer of a provider that does not stream, and its first model where none is named", async () => {
+  test("accepts a plain answer of a provider that does not stream, and uses its first model by default", async () => {
     const provider = await serveChat((response, { path }) => {
       response.writeHead(200, { "content-type": "application/json" });
       const answer = {
@@ -238,7 +238,7 @@ describe("/format", () => {
   });
 });
 
-/** Asks for formatting and gives the call that the provider got. */
+/** Requests formatting and returns the provider's call. */
 async function askedWith(url: string, provider: ChatServer, body: object): Promise<ReceivedCall> {
   const before = provider.calls.length;
   await post(url, "/format", body);
@@ -250,7 +250,7 @@ async function askedWith(url: string, provider: ChatServer, body: object): Promi
 describe("/demo/chat", () => {
   const MESSAGES = [{ role: "user" as const, content: "hello" }];
 
-  test("answers what the provider answers, as a whole and while it is written", async () => {
+  test("returns the provider's answer, plain and streamed", async () => {
     verifies("stt.demo.chat-answers", "stt.demo.chat-streams");
     const goOn = Promise.withResolvers<void>();
     const provider = await serveChat(async (response) => {
@@ -356,7 +356,7 @@ describe("/demo/chat", () => {
     }
   });
 
-  test("ends a streamed answer that breaks off with an error line", async () => {
+  test("ends an interrupted streamed answer with an error line", async () => {
     const provider = await serveChat((response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write(sse(textChunk("Good ")));
@@ -380,7 +380,7 @@ describe("/demo/chat", () => {
 });
 
 test.skipIf(program === null)(
-  "/stt_and_format gives what was said, formatted by the caller's instruction",
+  "/stt_and_format returns the transcript, formatted by the caller's instruction",
   async () => {
     verifies("stt.format.combined-operation", "stt.format.combined-limits");
     const provider = await serveFormatter(written);

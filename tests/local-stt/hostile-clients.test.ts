@@ -22,7 +22,7 @@ const DRIPPERS = 20;
 const DRIP_MS = 50;
 const PATIENCE_MS = 1500;
 
-/** Connects, says something or nothing, and drops the connection. */
+/** Connects, sends something or nothing, and drops the connection. */
 async function connectAndDrop(url: string, round: number): Promise<void> {
   const socket = new WebSocket(`${url.replace("http", "ws")}/ws/transcribe`);
   socket.on("error", () => {});
@@ -34,7 +34,7 @@ async function connectAndDrop(url: string, round: number): Promise<void> {
   await closed;
 }
 
-/** Begins a request, and then sends a space now and then, for ever. */
+/** Starts a request, and then sends a space from time to time, forever. */
 async function drip(url: string, path: string, type: string, start: string): Promise<RawConnection> {
   const connection = await RawConnection.open(url);
   const head = [`POST ${path} HTTP/1.1`, `content-type: ${type}`, "host: localhost", "transfer-encoding: chunked"];
@@ -71,7 +71,7 @@ describe.skipIf(program === null || process.platform !== "linux")("clients", () 
     let grownBytes = Number.POSITIVE_INFINITY;
     let { residentBytes } = await memoryOf(server.pid);
     for (let batch = 0; batch < BATCHES_MAX && grownBytes > GROWN_BYTES_MAX; batch += 1) {
-      await dropMany(BATCH); // A heap grows in steps, but not for ever.
+      await dropMany(BATCH); // A heap grows in steps, but not forever.
       const before = residentBytes;
       ({ residentBytes } = await memoryOf(server.pid));
       grownBytes = residentBytes - before;
@@ -81,7 +81,7 @@ describe.skipIf(program === null || process.platform !== "linux")("clients", () 
     expect(server.complaints()).toBe("");
   });
 
-  test("that send a byte now and then are sent away, while others are heard", { timeout: 60_000 }, async () => {
+  test("that send single bytes slowly are disconnected, while others are served", { timeout: 60_000 }, async () => {
     verifies("stt.transcribe.slow-upload-is-408", "stt.stream.idle-timeout", "stt.errors.http-shape");
     const server = await startChildToneServer({
       STT_UPLOAD_TIMEOUT_MS: String(PATIENCE_MS),

@@ -15,11 +15,11 @@ import { program } from "./tone-server.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const SEED = 20_261_121;
-/** Files of each format. */
+/** Files in each format. */
 const ROUNDS = 14;
 const AT_ONCE = 4;
 const SPOKEN = wavFile(tones("three", "one"), 16_000);
-/** What a server may say of a file. */
+/** The allowed replies to a file. */
 const REFUSALS: Readonly<Record<string, number>> = {
   invalid_audio: 400,
   empty_audio: 400,
@@ -53,7 +53,7 @@ function expectWordsOrRefusal(name: string, { status, body }: Awaited<ReturnType
   }
 }
 
-/** Nothing that was started for a file is there any more, and the server hears as before. */
+/** No process started for a file is left, and the server transcribes as before. */
 async function expectAsBefore(server: ChildToneServer, before: { readonly residentBytes: number }): Promise<void> {
   expect((await upload(server.url, SPOKEN)).body["text"]).toBe("three one");
   await expect.poll(async () => (await programsOf(server.pid)).length).toBe(1); // The engine's guard.
@@ -66,8 +66,8 @@ async function expectAsBefore(server: ChildToneServer, before: { readonly reside
   expect(server.complaints()).toBe("");
 }
 
-describe.skipIf(program === null || !canEncode() || process.platform !== "linux")("files of hostile people", () => {
-  test("that are damaged in any way give words or a clear refusal", { timeout: 120_000 }, async () => {
+describe.skipIf(program === null || !canEncode() || process.platform !== "linux")("malicious files", () => {
+  test("with any damage give words or a clear refusal", { timeout: 120_000 }, async () => {
     verifies("stt.transcribe.hostile-files-are-refused", "stt.errors.http-shape");
     const server = await startChildToneServer({ STT_RECORDING_MAX: "10m" });
     const files = inAllFormats(SPOKEN);
@@ -87,7 +87,7 @@ describe.skipIf(program === null || !canEncode() || process.platform !== "linux"
     await expectAsBefore(server, before);
   });
 
-  test("that hold or claim more than anybody wants are refused", { timeout: 120_000 }, async () => {
+  test("that contain or declare too much are refused", { timeout: 120_000 }, async () => {
     verifies("stt.transcribe.hostile-files-are-refused", "stt.transcribe.too-large-is-413");
     const server = await startChildToneServer({ STT_RECORDING_MAX: "2m" });
     const { m4a = SPOKEN } = inAllFormats(SPOKEN);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { encoded } from "../../src/audio-formats/encoded-sound.fixture.ts";
 
-/** Always the same numbers, from 0 to below 1. */
+/** A fixed sequence of numbers from 0 to below 1. */
 export function dice(seed: number): () => number {
   let state = seed;
   return () => {
@@ -13,7 +13,7 @@ export function dice(seed: number): () => number {
   };
 }
 
-/** A WAV file in each format that is read. */
+/** A WAV file in each supported encoding. */
 export function inAllFormats(wav: Uint8Array): Readonly<Record<string, Buffer>> {
   const path = join(tmpdir(), `antiphon-${process.pid}-mutated.m4a`);
   execFileSync("ffmpeg", ["-loglevel", "error", "-y", "-f", "wav", "-i", "pipe:0", path], { input: wav });
@@ -31,7 +31,7 @@ export function inAllFormats(wav: Uint8Array): Readonly<Record<string, Buffer>> 
   };
 }
 
-/** Lengths and counts that somebody who lies would write. */
+/** Lengths and counts that a malicious file may declare. */
 const LIES = [0xffff_ffff, 0x7fff_ffff, 0x8000_0000, 0xffff, 1, 0];
 const HEAD_BYTES = 300;
 
@@ -77,8 +77,8 @@ const CHANGES: readonly ((cut: Cut) => Buffer)[] = [
 ];
 
 /**
- * A file with up to eight changes, half of them in its head; the sums of Ogg pages are made right again now and then,
- * so that what lies behind is tried too.
+ * Makes up to eight changes to a file, half of them in its head. The checksums of Ogg pages are sometimes corrected, so
+ * that the code behind them is tested too.
  */
 export function mutated(original: Buffer, others: readonly Buffer[], random: () => number): Buffer {
   const roll = (below: number): number => Math.floor(random() * below);
@@ -98,7 +98,7 @@ const CRC32 = Uint32Array.from({ length: 256 }, (_, byte) => {
 
 const PAGE_HEAD_BYTES = 27;
 
-/** Writes the sum of each Ogg page anew. */
+/** Corrects the checksum of each Ogg page. */
 export function withOggSums(bytes: Buffer): Buffer {
   for (let place = bytes.indexOf("OggS"); place >= 0; place = bytes.indexOf("OggS", place + 4)) {
     if (place + PAGE_HEAD_BYTES > bytes.length) break;

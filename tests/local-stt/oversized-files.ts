@@ -1,6 +1,6 @@
 import { withOggSums } from "./mutated-files.ts";
 
-/** Small files that hold, or claim, more than anybody wants: by name. Each is refused. */
+/** Small files that contain or declare too much, by name. Each is refused. */
 export function oversizedFiles(wav: Buffer, m4a: Buffer): Readonly<Record<string, Buffer>> {
   return {
     "flac of hours in a few bytes": constantFlac(3000),
@@ -47,7 +47,7 @@ function claiming(bytes: Buffer, place: number, number: number, order: "LE" | "B
   return patched(bytes, place, patch);
 }
 
-/** Samples of 8 bits, a thousand a second. */
+/** Samples of 8 bits, a thousand per second. */
 function slowWav(samples: number): Buffer {
   const header = Buffer.from(
     "RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\xe8\x03\0\0\xe8\x03\0\0\x01\0\x08\0data",
@@ -58,13 +58,13 @@ function slowWav(samples: number): Buffer {
   return Buffer.concat([header, length, Buffer.alloc(samples, 128)]);
 }
 
-/** Frames of 65,535 samples in 14 bytes each, at 16,000 samples a second: four seconds. */
+/** Frames of 65,535 samples in 14 bytes each, at 16,000 samples per second: four seconds each. */
 function constantFlac(frames: number): Buffer {
   const info = Buffer.alloc(34);
   info.writeUInt16BE(65_535, 0);
   info.writeUInt16BE(65_535, 2);
   info.writeUInt32BE((16_000 << 12) | (15 << 4), 10); // The rate, one channel, 16 bits.
-  // Its length follows in 16 bits; number 0, and its sum.
+  // Then its length in 16 bits, number 0, and its checksum.
   const head = Buffer.from([0xff, 0xf8, 0x70, 0x08, 0x00, 0xff, 0xfe, 0x39]);
   const body = Buffer.concat([head, Buffer.from([0x00, 0x00, 0x00])]); // A constant: nothing.
   const sum = Buffer.alloc(2);
@@ -83,7 +83,7 @@ function crc16(bytes: Uint8Array): number {
 
 const OPUS_HEAD = Buffer.from("OpusHead\x01\x01\0\0\x80\xbb\0\0\0\0\0", "latin1");
 
-/** Packets of two bytes that are 120 ms of silence: half a minute in a page. */
+/** Packets of two bytes with 120 ms of silence each: half a minute per page. */
 export function silentOpus(pages: number): Buffer {
   const packets = Array.from({ length: 255 }, () => Buffer.from([0x1b, 0x02]));
   return ogg(

@@ -13,7 +13,7 @@ function chunk(samples: Int16Array): SttClientMessage {
 
 describe.skipIf(program === null)("our own client", () => {
   test.each(["ndjson", "websocket"] as const)(
-    "streams over %s and is told words early where it asks",
+    "streams over %s, with interim texts if requested",
     async (streamTransport) => {
       verifies("client.stt.both-stream-transports", "stt.stream.interim-is-opt-in");
       const { url } = await startToneServer();

@@ -5,7 +5,7 @@ import { verifies } from "../verifies.ts";
 
 const KEY = "sk-the-key-of-the-formatter-0123456789";
 
-/** A speech server, and its provider that answers with the status it is told. */
+/** A speech server, and a provider that answers with a status set by the test. */
 async function start() {
   let status = 200;
   const provider = await serveChat((response) => {

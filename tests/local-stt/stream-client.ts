@@ -10,18 +10,18 @@ export type Transport = (typeof TRANSPORTS)[number];
 
 export type Message = Readonly<Record<string, unknown>>;
 
-/** One stream as a client without any help sees it. */
+/** One stream without client library. */
 export interface StreamClient {
-  /** A message, or a text that is none. */
+  /** Sends a message, or a text that is not valid JSON. */
   say(message: object | string): void;
-  /** The next message that the server sends; null: it sends no more. */
+  /** The next message of the server; null after the last. */
   hear(): Promise<Message | null>;
   hearAll(): Promise<Message[]>;
-  /** Sends no more; over WebSocket it closes. */
+  /** Ends the request; closes a WebSocket. */
   hangUp(): void;
   /** Breaks the connection. */
   leave(): void;
-  /** HTTP's status, or the code with which the WebSocket closed. */
+  /** The HTTP status, or the close code of the WebSocket. */
   ended(): Promise<number>;
 }
 
@@ -29,13 +29,13 @@ export function openStream(url: string, transport: Transport, search = ""): Stre
   return transport === "ndjson" ? openLines(url, search) : openSocket(url, search);
 }
 
-/** A chunk of the samples, or of these bytes. */
+/** A message with these samples or bytes. */
 export function chunk(sound: Int16Array | Uint8Array, members: object = {}): object {
   const bytes = sound instanceof Int16Array ? pcmBytes(sound) : sound;
   return { type: "chunk", audio_base64: Buffer.from(bytes).toString("base64"), ...members };
 }
 
-/** The sound in chunks of so many bytes. */
+/** The sound in chunks of this many bytes. */
 export function chunks(samples: Int16Array, bytesEach: number, members: object = {}): object[] {
   const bytes = pcmBytes(samples);
   return Array.from({ length: Math.ceil(bytes.length / bytesEach) }, (_, index) =>
@@ -43,7 +43,7 @@ export function chunks(samples: Int16Array, bytesEach: number, members: object =
   );
 }
 
-/** Says all of it and hears everything that is answered. */
+/** Sends everything and returns all answers. */
 export async function exchange(
   url: string,
   transport: Transport,
@@ -153,7 +153,7 @@ function openSocket(url: string, search: string): StreamClient {
   };
 }
 
-/** Why no stream was opened, as the only message. */
+/** The reason why no stream was opened, as the only message. */
 async function hearRefusal(reply: IncomingMessage, inbox: Inbox): Promise<void> {
   let text = "";
   for await (const piece of reply.setEncoding("utf8")) text += String(piece);

@@ -40,7 +40,7 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
     else verifies("stt.ndjson.full-duplex");
   });
 
-  test("gives on each flush what was said since the final before", async () => {
+  test("answers each flush with the transcript since the previous final", async () => {
     verifies("stt.stream.flush-transcribes-now", "stt.stream.final-covers-since-previous");
     verifies("stt.stream.full-text-covers-the-stream", "stt.stream.final-positions", "stt.stream.answers-keep-order");
     verifies("stt.stream.silence-is-empty-text");
@@ -74,7 +74,7 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
     ]);
   });
 
-  test("takes the language of its first chunk, and ends at one that the model does not know", async () => {
+  test("uses the language of its first chunk, and ends at one that the model does not know", async () => {
     verifies("stt.stream.language");
     const server = await startToneServer();
     const english = await exchange(server.url, transport, [chunk(tones("six"), { language: "en-GB" }), END]);
@@ -92,7 +92,7 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
     expect(changed.at(-1)).toMatchObject({ type: "error", code: "invalid_message" });
   });
 
-  test("takes a last chunk for the end", async () => {
+  test("treats a last chunk as the end", async () => {
     verifies("stt.stream.last-acts-as-end");
     const server = await startToneServer();
     const heard = await exchange(server.url, transport, [chunk(tones("six")), chunk(tones("seven"), { last: true })]);
@@ -100,7 +100,7 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
     expect(texts(heard)).toEqual(["six seven"]);
   });
 
-  test("gives no transcript to a client that stops without asking for one", async () => {
+  test("gives no transcript to a client that stops without requesting one", async () => {
     verifies("stt.stream.no-transcript-without-flush-or-end");
     const server = await startToneServer();
     const stream = openStream(server.url, transport);
@@ -110,7 +110,7 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
     expect(await stream.hearAll()).toEqual([]);
   });
 
-  test("hears no words in silence and noise", async () => {
+  test("gives no words for silence and noise", async () => {
     verifies("stt.stream.silence-is-empty-text");
     const server = await startToneServer();
     const noise = Int16Array.from({ length: 32_000 }, (_, n) => ((n * 7919 + ((n * n) % 4093) * 13) % 2001) - 1000);
@@ -118,7 +118,7 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
     expect(texts(heard)).toEqual(["", ""]);
   });
 
-  test("gives the same words for chunks of any size, odd ones and 32 kB ones among them", async () => {
+  test("gives the same words for chunks of any size, including odd ones and 32 kB ones", async () => {
     verifies("stt.stream.split-samples", "stt.stream.recommended-chunk-size");
     const server = await startToneServer();
     const spoken = sound(...["four", "two", "eight"].flatMap((word): (ToneWord | number)[] => [isWord(word), 300]));
@@ -129,7 +129,7 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
     }
   });
 
-  test("resamples other rates, and a change of the rate holds from its chunk on", async () => {
+  test("resamples other rates; a new rate applies from its chunk on", async () => {
     verifies("stt.stream.sample-rate-is-honoured");
     const server = await startToneServer();
     const at = (rateHz: number, samples: Int16Array): Int16Array => {
@@ -148,10 +148,10 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
     expect(heard.at(-2)).toMatchObject({ start_ms: 1800, end_ms: 3600 });
   });
 
-  test("transcribes while audio arrives: at the end only the tail is left", async () => {
+  test("transcribes while audio arrives, so that only the tail is left at the end", async () => {
     const server = await startToneServer();
     const stream = openStream(server.url, transport, "?interim=true");
-    // The model says no word again that was said before, so each piece has its own.
+    // The model never repeats a word, so each piece has its own.
     const words: [ToneWord, ToneWord][] = [
       ["one", "two"],
       ["three", "four"],
@@ -171,7 +171,7 @@ describe.skipIf(program === null).each(TRANSPORTS)("a stream over %s", (transpor
     verifies("stt.stream.interim-is-opt-in");
   });
 
-  test("sends no partials unless they are asked for", async () => {
+  test("sends no partials unless requested", async () => {
     verifies("stt.stream.interim-is-opt-in");
     const server = await startToneServer();
     const heard = await exchange(server.url, transport, [chunk(sound("one", 1200)), chunk(sound("two", 1200)), END]);
@@ -184,7 +184,7 @@ function isWord(word: string): ToneWord {
   return known[word] ?? "zero";
 }
 
-test.skipIf(program === null)("both transports answer the same messages alike", async () => {
+test.skipIf(program === null)("both transports send the same messages", async () => {
   verifies("stt.stream.same-on-both-transports", "stt.ndjson.content-types");
   const server = await startToneServer();
   const messages = [chunk(tones("one", "three")), FLUSH, FLUSH, chunk(sound(100)), chunk(tones("two"), { last: true })];

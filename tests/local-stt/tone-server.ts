@@ -2,24 +2,24 @@ import { onTestFinished } from "vitest";
 import { type LocalSttServer, type LocalSttServerOptions, settled, startLocalSttServer } from "../local-stt-server.ts";
 import { toneModelFile, whisperForTests } from "../speech/whisper-for-tests.ts";
 
-/** The real engine; null where this machine cannot build it. */
+/** The real engine; null if this machine cannot build it. */
 export const program = await whisperForTests();
 
-/** The speech-to-text server with the real engine and the model whose words are tones; it ends with the test. */
+/** The speech-to-text server with the real engine and the model of tone words, until the test ends. */
 export async function startToneServer(options: LocalSttServerOptions = {}): Promise<LocalSttServer> {
   const server = await openToneServer(options);
   onTestFinished(() => server.close());
   return server;
 }
 
-/** The same; whoever opens it closes it. */
+/** The same; the caller closes it. */
 export async function openToneServer(options: LocalSttServerOptions = {}): Promise<LocalSttServer> {
   const server = await startLocalSttServer({ ...options, env: { ...(await toneSettings()), ...options.env } });
   await settled(server.speech);
   return server;
 }
 
-/** What makes any server one that hears tones. */
+/** Settings that make any server use the model of tone words. */
 export async function toneSettings(): Promise<Record<string, string>> {
   return {
     SPEECH_ENGINE: "whisper",

@@ -31,14 +31,14 @@ async function upload(
   const form = new FormData();
   for (const [name, part] of Object.entries(parts)) {
     if (typeof part === "string") form.set(name, part);
-    else form.set(name, new Blob([Uint8Array.from(part)]), "recording.bin"); // Neither name nor type tells the format.
+    else form.set(name, new Blob([Uint8Array.from(part)]), "recording.bin"); // Neither name nor type shows the format.
   }
   const reply = await fetch(`${url}${path}`, { method: "POST", body: form });
   return { status: reply.status, body: await reply.json(), headers: reply.headers };
 }
 
 describe.skipIf(program === null)("a recording", () => {
-  test("gives its words and its length", async () => {
+  test("returns its words and its length", async () => {
     verifies("stt.transcribe.returns-text");
     const server = await startToneServer();
     const { status, body } = await upload(server.url, { audio: SPOKEN });
@@ -62,7 +62,7 @@ describe.skipIf(program === null)("a recording", () => {
     }
   });
 
-  test.skipIf(!HAS_FFMPEG)("gives the same words in all formats, of any rate and number of channels", async () => {
+  test.skipIf(!HAS_FFMPEG)("gives the same words in every format, rate and number of channels", async () => {
     verifies("stt.transcribe.reads-five-formats", "stt.transcribe.any-sample-rate");
     const server = await startToneServer();
     const files = {
@@ -94,7 +94,7 @@ describe.skipIf(program === null)("a recording", () => {
     expect([status, body]).toEqual([200, { text: "", duration_ms: 4000 }]);
   });
 
-  test("longer than the engine takes at once gives all its words in order", async () => {
+  test("that is longer than the engine's window gives all its words in order", async () => {
     const server = await startToneServer();
     const long = sound("one", 12_000, "two", 300, "three", 17_000, "four", 9000, "one", 20_000, "five");
     expect((await upload(server.url, { audio: wavFile(long, 16_000) })).body["text"]).toBe(
@@ -133,7 +133,7 @@ describe.skipIf(program === null)("a recording", () => {
     expect(JSON.stringify(body)).toContain("Unsupported format");
   });
 
-  test("of a body that is no form is refused", async () => {
+  test("in a body that is not a form is refused", async () => {
     const server = await startToneServer();
     const reply = await fetch(`${server.url}/transcribe`, {
       method: "POST",
@@ -143,7 +143,7 @@ describe.skipIf(program === null)("a recording", () => {
     expect([reply.status, await reply.json()]).toMatchObject([415, { error: { code: "unsupported_media_type" } }]);
   });
 
-  test("of more sound than is allowed is refused", async () => {
+  test("that lasts longer than allowed is refused", async () => {
     const server = await startToneServer({ env: { STT_RECORDING_MAX: "1s" } });
     expect(await upload(server.url, { audio: SPOKEN })).toMatchObject({
       status: 400,
@@ -151,7 +151,7 @@ describe.skipIf(program === null)("a recording", () => {
     });
   });
 
-  test("of just under 20 MB is taken, and of more refused", { timeout: 60_000 }, async () => {
+  test("of just under 20 MB is accepted, and a larger one refused", { timeout: 60_000 }, async () => {
     verifies("stt.transcribe.limit-is-20-mb-by-default", "stt.transcribe.too-large-is-413");
     const server = await startToneServer();
     const spoken = tones("six");
@@ -180,7 +180,7 @@ describe.skipIf(program === null)("a recording", () => {
     expect((await upload(server.url, { audio: SPOKEN })).status).toBe(200);
   });
 
-  test.skipIf(!HAS_FFMPEG)("leaves no file behind, and none of its words in the log", async () => {
+  test.skipIf(!HAS_FFMPEG)("leaves no file behind, and no words in the log", async () => {
     verifies("stt.transcribe.leaves-no-files");
     const lines: string[] = [];
     const hear = (fields: object, message: string): void => void lines.push(JSON.stringify([fields, message]));
@@ -193,7 +193,7 @@ describe.skipIf(program === null)("a recording", () => {
     expect(lines.length).toBeGreaterThan(0);
   });
 
-  test("leaves /healthz at leisure while it is transcribed", async () => {
+  test("does not delay /healthz while it is transcribed", async () => {
     verifies("stt.health.answers-while-busy", "stt.health.reports-ok");
     const server = await startToneServer();
     const work = upload(server.url, {
@@ -206,7 +206,7 @@ describe.skipIf(program === null)("a recording", () => {
   });
 });
 
-test("while there is no model, transcribing is refused", async () => {
+test("without a model, transcription is refused", async () => {
   verifies("stt.health.not-ok-while-loading");
   const server = await startLocalSttServer({ log: silentLogger });
   try {
