@@ -62,7 +62,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   ),
   folder("telemetry-watches-ports", "telemetry/ sees the ports that others watch themselves by.", "telemetry", [
     "src/runs/(index|ports)[.]ts$",
-    "src/transport/(caller|request-observer)[.]ts$",
+    "src/transport/(request-head|request-observer)[.]ts$",
     GENERATED_A,
   ]),
   folder("egress-is-a-leaf", "egress/ guards calls and knows not what for.", "egress", []),

@@ -1,7 +1,7 @@
 /** Lists the operations of each contract that are routed but answer `not_implemented`. */
 
 import { notImplementedOperations as notInResponsesApi } from "../src/servers/handlers/responses-api-handlers.ts";
-import { notImplementedOperations as notInLocalStt } from "../src/servers/local-stt.ts";
+import { notImplementedSttOperations as notInLocalStt } from "../src/servers/local-stt.ts";
 
 console.log(describe("responses-api", notInResponsesApi()));
 console.log(describe("local-stt", notInLocalStt()));

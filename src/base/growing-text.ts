@@ -20,7 +20,7 @@ export function grow({ joined, fresh }: GrowingText, piece: string): GrowingText
   return { joined: [joined, grown].join(""), fresh: "" }; // `join` copies; `+` would add a node.
 }
 
-export function textOf({ joined, fresh }: GrowingText): string {
+export function wholeTextOf({ joined, fresh }: GrowingText): string {
   return joined + fresh;
 }
 

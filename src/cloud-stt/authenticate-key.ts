@@ -1,6 +1,6 @@
 import { hashApiKey } from "../base/api-key.ts";
 import { missingKey, wrongKey } from "./errors.ts";
-import type { KeyFinder } from "./ports.ts";
+import type { CloudKeyFinder } from "./ports.ts";
 
 /** The caller of a stream. */
 export interface CloudCaller {
@@ -10,7 +10,7 @@ export interface CloudCaller {
 type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Checks `x-api-key`. Rejects with a 401 if the key is missing, unknown, revoked or expired. */
-export function createKeyCheck(keys: KeyFinder): (headers: RequestHeaders) => Promise<CloudCaller> {
+export function createKeyCheck(keys: CloudKeyFinder): (headers: RequestHeaders) => Promise<CloudCaller> {
   return async (headers) => {
     const given = headers["x-api-key"];
     const secret = typeof given === "string" ? given.trim() : "";

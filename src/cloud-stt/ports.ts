@@ -1,5 +1,5 @@
 /** Finds valid API keys. */
-export interface KeyFinder {
+export interface CloudKeyFinder {
   /** Finds a key by the hash that `hashApiKey` makes; null if it is unknown, revoked or expired. */
   findByHash(hash: string): Promise<CallingKey | null>;
 }

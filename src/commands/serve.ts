@@ -1,7 +1,7 @@
 import { type Config, type Environment, loadConfig } from "../config/load-config.ts";
 import { secretsOf } from "../config/secrets-of.ts";
 import type { ApiKeys } from "../secrets/secrets-on-disk.ts";
-import { openSpeech, type Speech } from "../servers/choices/choose-speech.ts";
+import { openSpeech, type SpeechService } from "../servers/choices/choose-speech.ts";
 import { startLocalStt } from "../servers/local-stt.ts";
 import { startResponsesApi } from "../servers/responses-api.ts";
 import { startSttCloud } from "../servers/stt-cloud.ts";
@@ -15,7 +15,7 @@ interface Running {
   close(): Promise<unknown>;
 }
 
-type Start = (config: Config, log: RootLog, speech: Speech) => Promise<Running>;
+type Start = (config: Config, log: RootLog, speech: SpeechService) => Promise<Running>;
 
 /** Serves both interfaces until told to stop. */
 export function serveBoth(environment: Environment, argv: readonly string[]): Promise<void> {

@@ -4,7 +4,7 @@ import { type AskTimeouts, askOnce, explainFailure, type OneReply } from "./ask-
 import { EgressError } from "./egress-error.ts";
 import { type EgressPolicy, EgressRules } from "./egress-rules.ts";
 import { findRoute, type ResolveHost, resolveHost } from "./find-route.ts";
-import { readBody, tooLarge } from "./read-body.ts";
+import { readDecodedBody, tooLarge } from "./read-decoded-body.ts";
 
 /** Policy, time limits and log of the guard. */
 export interface EgressOptions {
@@ -133,7 +133,7 @@ async function readReply(reply: OneReply, url: URL, request: GuardedRequest): Pr
     throw new EgressError("wrong_type", `The URL leads to content of type '${mimeType.slice(0, 100)}'`);
   const announced = Number(single(reply.headers["content-length"]) ?? 0);
   if (announced > request.bytesMax) throw tooLarge(request.bytesMax);
-  const bytes = await readBody(reply.body, single(reply.headers["content-encoding"]), request.bytesMax);
+  const bytes = await readDecodedBody(reply.body, single(reply.headers["content-encoding"]), request.bytesMax);
   return {
     bytes,
     mimeType,

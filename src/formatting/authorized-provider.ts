@@ -1,4 +1,4 @@
-import { type ChatMessage, type ChatPiece, type ChatProvider, ProviderError } from "./chat-provider.ts";
+import { type ChatPiece, type ChatProvider, type PromptMessage, ProviderError } from "./chat-provider.ts";
 
 /** A provider that remembers whether it refused the key. */
 export interface AuthorizedProvider extends ChatProvider {
@@ -20,7 +20,7 @@ export function rememberRefusals(provider: ChatProvider): AuthorizedProvider {
     get keyRefusal() {
       return keyRefusal;
     },
-    async *answer(messages: readonly ChatMessage[], signal: AbortSignal): AsyncGenerator<ChatPiece> {
+    async *answer(messages: readonly PromptMessage[], signal: AbortSignal): AsyncGenerator<ChatPiece> {
       try {
         for await (const piece of provider.answer(messages, signal)) {
           keyRefusal = null;

@@ -3,7 +3,7 @@ import { type ChatPiece, type ChatProvider, ProviderError } from "./chat-provide
 import { firstModel } from "./first-model.ts";
 import { callProvider, type ProviderAddress } from "./provider-call.ts";
 
-export interface ChatCompletionsOptions extends ProviderAddress {
+export interface ChatProviderOptions extends ProviderAddress {
   /** Base of its API, such as `https://api.example.com/v1`. */
   readonly baseUrl: string;
   /** Null for the first model that the provider lists. */
@@ -11,7 +11,7 @@ export interface ChatCompletionsOptions extends ProviderAddress {
 }
 
 /** A provider that speaks chat completions, as Ollama and most hosted services do. */
-export function createChatCompletionsProvider(options: ChatCompletionsOptions): ChatProvider {
+export function createChatCompletionsProvider(options: ChatProviderOptions): ChatProvider {
   const baseUrl = options.baseUrl.replace(/\/+$/, "");
   let model = options.model;
   return {

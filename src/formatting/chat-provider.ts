@@ -1,5 +1,5 @@
 /** One message of a chat. */
-export interface ChatMessage {
+export interface PromptMessage {
   readonly role: "system" | "user" | "assistant";
   readonly content: string;
 }
@@ -16,7 +16,7 @@ export interface ChatProvider {
   /** Null until the provider was asked for its models. */
   readonly model: string | null;
   /** Streams the answer. Throws `ProviderError`, or the signal's reason if that aborts. */
-  answer(messages: readonly ChatMessage[], signal: AbortSignal): AsyncIterable<ChatPiece>;
+  answer(messages: readonly PromptMessage[], signal: AbortSignal): AsyncIterable<ChatPiece>;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { randomHex } from "../base/ids.ts";
-import type { ChatMessage } from "./chat-provider.ts";
+import type { PromptMessage } from "./chat-provider.ts";
 
 export interface FormatRequest {
   /** Whether the text is an instruction to carry out. Otherwise its words are kept. */
@@ -12,7 +12,7 @@ export interface FormatRequest {
 export function promptFor(
   text: string,
   request: FormatRequest,
-): { readonly messages: readonly ChatMessage[]; readonly mark: string } {
+): { readonly messages: readonly PromptMessage[]; readonly mark: string } {
   const mark = `text-${randomHex(24)}`;
   const system = [
     ...(request.assistive ? carryOut(mark) : keepWords(mark)),

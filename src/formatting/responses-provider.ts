@@ -1,5 +1,5 @@
 import { isRecord } from "../base/json/records.ts";
-import { type ChatMessage, type ChatPiece, type ChatProvider, ProviderError } from "./chat-provider.ts";
+import { type ChatPiece, type ChatProvider, type PromptMessage, ProviderError } from "./chat-provider.ts";
 import { firstModel } from "./first-model.ts";
 import { callProvider, type ProviderAddress } from "./provider-call.ts";
 
@@ -37,7 +37,7 @@ export function createResponsesProvider(options: ResponsesOptions): ChatProvider
   };
 }
 
-function inputItem({ role, content }: ChatMessage): object {
+function inputItem({ role, content }: PromptMessage): object {
   return { type: "message", role, content };
 }
 

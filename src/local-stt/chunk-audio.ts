@@ -38,7 +38,7 @@ function isTagged(start: Uint8Array): boolean {
 }
 
 /** Decodes the audio of a chunk, or returns the error if it is not base64 or too large. */
-export function readAudio(base64: string): Uint8Array | ApiError {
+export function decodeChunkAudio(base64: string): Uint8Array | ApiError {
   if (base64.length % 4 !== 0 || !ALPHABET.test(base64)) return brokenMessage("audio_base64 is not base64");
   const bytes = Buffer.from(base64, "base64");
   return bytes.length > CHUNK_BYTES_MAX ? chunkTooLarge(CHUNK_BYTES_MAX) : bytes;

@@ -6,7 +6,7 @@ import type { Logger } from "../base/logger.ts";
 import { type SpeechEngine, SpeechError, type Transcript, transcriptWarning } from "../speech/speech-engine.ts";
 import { clientTooSlow, streamIdle } from "./errors.ts";
 import { logSpeechFailure } from "./log-speech-failure.ts";
-import { Outbox } from "./outbox.ts";
+import { MessageQueue } from "./message-queue.ts";
 import { speechFault } from "./speech-faults.ts";
 import type { SpeechObserver } from "./speech-observer.ts";
 import { spokenLanguage } from "./spoken-language.ts";
@@ -87,7 +87,7 @@ class SessionDriver<Message extends object> {
   readonly #messages: AsyncIterator<unknown>;
   readonly #request: StreamCall;
   readonly #session: SttSession;
-  readonly #outbox: Outbox<Message>;
+  readonly #queue: MessageQueue<Message>;
   readonly #stopping = new AbortController();
   readonly #giveBackPlace: () => void;
   readonly #closed: () => void;
@@ -105,7 +105,7 @@ class SessionDriver<Message extends object> {
     this.#messages = messages;
     this.#request = request;
     this.#session = new SttSession(parts.protocol, (named) => spokenLanguage(named, parts.speech));
-    this.#outbox = new Outbox(() => this.#stop());
+    this.#queue = new MessageQueue(() => this.#stop());
     this.#giveBackPlace = parts.places.take();
     this.#closed = parts.observer.streamOpened();
   }
@@ -118,7 +118,7 @@ class SessionDriver<Message extends object> {
     if (signal.aborted) leave();
     this.#perform(this.#session.open());
     this.#read().catch((error: unknown) => this.#end(error));
-    return this.#outbox;
+    return this.#queue;
   }
 
   async #read(): Promise<void> {
@@ -189,8 +189,8 @@ class SessionDriver<Message extends object> {
   #perform(commands: readonly SessionCommand[]): void {
     for (const command of commands) this.#carryOut(command);
     if (!this.#session.isBehind) this.#caughtUp();
-    if (!this.#outbox.isFull || this.#stopping.signal.aborted) return;
-    this.#outbox.clear();
+    if (!this.#queue.isFull || this.#stopping.signal.aborted) return;
+    this.#queue.clear();
     this.#perform(this.#session.breakOff(clientTooSlow()));
   }
 
@@ -218,7 +218,7 @@ class SessionDriver<Message extends object> {
     if (message.type === "transcript.final")
       this.#parts.observer.finalMade(performance.now() - (this.#askedAt.shift() ?? performance.now()));
     const said = this.#parts.protocol.write(this.#withWarning(message));
-    if (said !== null) this.#outbox.add(said);
+    if (said !== null) this.#queue.add(said);
   }
 
   #withWarning(message: SttServerMessage): SttServerMessage {
@@ -269,7 +269,7 @@ class SessionDriver<Message extends object> {
   }
 
   #end(error: unknown): void {
-    this.#outbox.end(error);
+    this.#queue.end(error);
     this.#stop();
   }
 

@@ -3,7 +3,7 @@ import { ApiError } from "../base/api-error.ts";
 import { assert, assertNever } from "../base/assert.ts";
 import type { SpeechSegment } from "../speech/segmenter.ts";
 import { AudioIntake } from "./audio-intake.ts";
-import { fileFormatOf, isPcm16, readAudio } from "./chunk-audio.ts";
+import { decodeChunkAudio, fileFormatOf, isPcm16 } from "./chunk-audio.ts";
 import { brokenMessage, endsWithinSample, fileInsteadOfSamples, unsupportedEncoding } from "./errors.ts";
 import { Transcripts } from "./transcripts.ts";
 
@@ -193,7 +193,7 @@ export class SttSession {
     if (!isPcm16(chunk.encoding ?? null)) return this.fail(unsupportedEncoding(chunk.encoding ?? ""));
     const fault = this.#takeLanguage(chunk.language ?? null);
     if (fault !== null) return this.fail(fault);
-    const audio = readAudio(chunk.audio_base64);
+    const audio = decodeChunkAudio(chunk.audio_base64);
     if (audio instanceof Error) return this.fail(audio);
     const format = this.#intake.receivedBytes === 0 ? fileFormatOf(audio) : null;
     if (format !== null) return this.fail(fileInsteadOfSamples(format));

@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads";
  * A document to read and the module that reads it in a thread. The module gets `task` as worker data and posts one
  * outcome.
  */
-export interface Reading<Outcome> {
+export interface ReadJob<Outcome> {
   readonly module: URL;
   readonly task: unknown;
   readonly timeoutMs: number;
@@ -23,7 +23,7 @@ const HEAP_MEGABYTES_MAX = 256;
  * Rejects with the signal's reason if that aborts.
  */
 export async function readInThread<Outcome>(
-  { module, task, timeoutMs, isOutcome }: Reading<Outcome>,
+  { module, task, timeoutMs, isOutcome }: ReadJob<Outcome>,
   signal: AbortSignal,
 ): Promise<Outcome | ReadingFailed> {
   const worker = new Worker(module, {

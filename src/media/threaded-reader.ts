@@ -1,5 +1,5 @@
 import type { Semaphore } from "../base/limits/semaphore.ts";
-import { type Reading, type ReadingFailed, readInThread } from "./read-in-thread.ts";
+import { type ReadingFailed, type ReadJob, readInThread } from "./read-in-thread.ts";
 
 /** Limits of reading one document. */
 export interface ReadingLimits {
@@ -9,7 +9,7 @@ export interface ReadingLimits {
 }
 
 /** The module that reads one kind of document. Its task has the bytes and all limits except the time limit. */
-export type DocumentKind<Outcome> = Pick<Reading<Outcome>, "module" | "isOutcome">;
+export type DocumentKind<Outcome> = Pick<ReadJob<Outcome>, "module" | "isOutcome">;
 
 /**
  * Reads the text of documents of one kind, each in its own thread. Documents without a free slot wait until their

@@ -281,7 +281,7 @@ export interface FileStore {
 }
 
 /** How an answer is spoken: settled when it was asked for. Plain JSON. */
-export interface Speech {
+export interface SpeechOutput {
   readonly format: "mp3" | "opus" | "pcm16" | "wav";
   /** Null: the voice's own choice. */
   readonly voice: string | null;
@@ -289,7 +289,7 @@ export interface Speech {
 }
 
 export type SettledSpeech =
-  | { readonly type: "settled"; readonly speech: Speech }
+  | { readonly type: "settled"; readonly speech: SpeechOutput }
   /** It cannot be spoken so here; `reason` is a sentence that says what would help. */
   | { readonly type: "refused"; readonly param: string; readonly reason: string }
   | { readonly type: "unknown_voice"; readonly voice: string; readonly voices: readonly string[] };
@@ -303,7 +303,7 @@ export interface SpokenOutput {
    */
   speak(
     turn: AsyncIterable<readonly ModelEvent[]>,
-    run: { readonly responseId: string; readonly speech: Speech; readonly signal: AbortSignal },
+    run: { readonly responseId: string; readonly speech: SpeechOutput; readonly signal: AbortSignal },
   ): AsyncIterable<readonly ModelEvent[]>;
 }
 

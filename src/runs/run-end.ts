@@ -13,7 +13,7 @@ export function finishedResponse(state: Answering, at: number): Response {
     model: state.model,
     output: [...state.output],
     service_tier: tierOf(state.plan.response),
-    usage: usageOf(state.usage, {
+    usage: responseUsage(state.usage, {
       inputTokens: state.plan.inputTokensEstimate,
       outputCharacters: state.characters,
     }),
@@ -50,7 +50,7 @@ export interface UsageEstimate {
 }
 
 /** The `usage` of a response. `counted` is the model server's own count, or null. */
-export function usageOf(counted: ModelUsage | null, estimate: UsageEstimate): Usage {
+export function responseUsage(counted: ModelUsage | null, estimate: UsageEstimate): Usage {
   const { inputTokens, cachedTokens, cacheWriteTokens, outputTokens, reasoningTokens } = counted ?? {
     inputTokens: estimate.inputTokens,
     cachedTokens: 0,

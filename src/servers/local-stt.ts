@@ -28,7 +28,7 @@ const BODY_BYTES_MAX = 4 * MEBIBYTE;
  */
 const NOT_YET = [] as const satisfies readonly OperationId[];
 
-export function notImplementedOperations(): readonly OperationId[] {
+export function notImplementedSttOperations(): readonly OperationId[] {
   return NOT_YET;
 }
 

@@ -29,7 +29,7 @@ export class Meters {
   }
 
   /** `read` is called at each scrape. */
-  watch({ name, text, kind }: Kind<"counter" | "gauge">, read: () => number | readonly Reading[]): void {
+  watch({ name, text, kind }: Kind<"counter" | "gauge">, read: () => number | readonly MeterReading[]): void {
     const options = { description: text };
     const instrument =
       kind === "counter"
@@ -50,7 +50,7 @@ export class Meters {
 }
 
 /** A value that is read at each scrape. */
-export interface Reading {
+export interface MeterReading {
   readonly value: number;
   readonly labels: Attributes;
 }

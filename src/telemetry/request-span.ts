@@ -1,13 +1,13 @@
 import { SpanKind, SpanStatusCode, type Tracer } from "@opentelemetry/api";
 import { readTraceContext } from "../base/trace-context.ts";
-import type { Caller } from "../transport/caller.ts";
+import type { RequestHead } from "../transport/request-head.ts";
 import { contextOf, traceOf } from "./span-context.ts";
 import type { RequestSpan } from "./tracing.ts";
 
 const KNOWN_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /** The span of one HTTP request, by OpenTelemetry's conventions for HTTP servers. */
-export function beginRequestSpan(tracer: Tracer, caller: Caller): RequestSpan {
+export function beginRequestSpan(tracer: Tracer, caller: RequestHead): RequestSpan {
   const method = KNOWN_METHODS.has(caller.method) ? caller.method : "_OTHER";
   const span = tracer.startSpan(
     method,

@@ -1,6 +1,6 @@
 import type { TraceContext } from "../base/trace-context.ts";
 import { readTraceContext } from "../base/trace-context.ts";
-import type { Caller } from "../transport/caller.ts";
+import type { RequestHead } from "../transport/request-head.ts";
 import type { RequestObserver, RequestOutcome, RequestWatch } from "../transport/request-observer.ts";
 import type { Meters } from "./meters.ts";
 import { METRICS } from "./metric-table.ts";
@@ -53,7 +53,7 @@ class RequestRecord implements RequestWatch {
   readonly #span: RequestSpan | null;
   #isStream = false;
 
-  constructor(caller: Caller, metrics: RequestMetrics, span: RequestSpan | null) {
+  constructor(caller: RequestHead, metrics: RequestMetrics, span: RequestSpan | null) {
     this.#metrics = metrics;
     this.#span = span;
     this.trace = span === null ? readTraceContext(caller.headers) : span.trace;

@@ -1,13 +1,13 @@
 import type { Response } from "../../generated/responses-api/types.ts";
 import type { TraceContext } from "../base/trace-context.ts";
 import type { ModelEngine, WatchedRun } from "../runs/ports.ts";
-import type { Caller } from "../transport/caller.ts";
+import type { RequestHead } from "../transport/request-head.ts";
 import type { RequestOutcome } from "../transport/request-observer.ts";
 import type { ModelServer } from "./model-server.ts";
 
 /** The spans of this server. No tracing library is loaded unless a collector is configured. */
 export interface Tracing {
-  beginRequest(caller: Caller): RequestSpan;
+  beginRequest(caller: RequestHead): RequestSpan;
   beginRun(run: WatchedRun): RunSpan;
   /** Wraps the engine so that each turn has a span. */
   watchEngine(engine: ModelEngine, server: ModelServer): ModelEngine;

@@ -1,16 +1,7 @@
 import { ApiError } from "../base/api-error.ts";
 import type { SchemaRefusal } from "../base/json/schema-refusal.ts";
+import type { QueryRefusal } from "../base/query-refusal.ts";
 import type { StreamEvent } from "./handler.ts";
-
-/** Why a query parameter was refused; `limit` belongs to the rule that is named. */
-export type QueryRefusal = { readonly name: string; readonly value: string } & (
-  | { readonly rule: "required" }
-  | { readonly rule: "type"; readonly expected: "integer" | "number" | "boolean" | "object" }
-  | { readonly rule: "enum"; readonly allowed: readonly string[] }
-  | { readonly rule: "pattern"; readonly pattern: string }
-  | { readonly rule: "minimum" | "maximum"; readonly limit: number; readonly integer: boolean }
-  | { readonly rule: "minLength" | "maxLength" | "maxItems"; readonly limit: number; readonly size: number }
-);
 
 /** How an interface says what went wrong before or around its handlers. */
 export interface Faults {

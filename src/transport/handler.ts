@@ -1,6 +1,6 @@
 import type { Logger } from "../base/logger.ts";
 import type { TraceContext } from "../base/trace-context.ts";
-import type { Caller } from "./caller.ts";
+import type { RequestHead } from "./request-head.ts";
 
 /** What the contract says a caller may send, read and checked. */
 export interface OperationRequest {
@@ -16,7 +16,7 @@ export interface RequestContext<P> {
   readonly clientRequestId: string | null;
   readonly principal: P;
   /** Who is at the other end, for handlers that judge for themselves who may ask. */
-  readonly peer: Caller;
+  readonly peer: RequestHead;
   /** The trace that calls made for the request belong to. */
   readonly trace: TraceContext | null;
   /** Aborts when the client leaves, and when a stopping server has waited long enough. */

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { ByteBudget } from "../base/limits/byte-budget.ts";
 import type { Logger } from "../base/logger.ts";
-import type { Caller } from "./caller.ts";
 import type { Contract } from "./contract.ts";
 import type { Faults } from "./faults.ts";
 import type { HandlerTable, ReplyHeaders } from "./handler.ts";
 import type { InFlight } from "./in-flight.ts";
+import type { RequestHead } from "./request-head.ts";
 import type { RequestObserver } from "./request-observer.ts";
 import { UnreadBytes } from "./stream/unread-bytes.ts";
 
@@ -16,7 +16,7 @@ export interface ServedInterface<P = unknown> {
   /** Who answers each of the operations. */
   readonly handlers: HandlerTable<P>;
   /** Who may ask. */
-  readonly admission: Admission<P>;
+  readonly admission: AccessControl<P>;
   /** How it says what went wrong. */
   readonly faults: Faults;
   /** Limits, times and habits. */
@@ -30,7 +30,7 @@ export interface ServedInterface<P = unknown> {
 }
 
 /** Who may come in, as the interface says. */
-export interface Admission<P> {
+export interface AccessControl<P> {
   /** Whose request it is; throws an `ApiError` (401). Asked for operations that need a key. */
   authenticate(headers: IncomingHttpHeaders): Promise<P>;
   /** Headers of every reply to a caller who was let in. */
@@ -40,7 +40,7 @@ export interface Admission<P> {
   /** Who calls an operation that needs no key. */
   readonly anonymous: P;
   /** Throws an `ApiError` for callers that get nothing at all, whatever the path. */
-  admit?(caller: Caller): void;
+  admit?(caller: RequestHead): void;
 }
 
 const MIB = 1024 * 1024;

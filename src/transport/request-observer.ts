@@ -1,5 +1,5 @@
 import type { TraceContext } from "../base/trace-context.ts";
-import type { Caller } from "./caller.ts";
+import type { RequestHead } from "./request-head.ts";
 
 /** What became of a request. */
 export interface RequestOutcome {
@@ -25,7 +25,7 @@ export interface RequestWatch {
 
 /** Told of every request, for metrics and traces. */
 export interface RequestObserver {
-  begin(caller: Caller): RequestWatch;
+  begin(caller: RequestHead): RequestWatch;
   /** A WebSocket opened; the function is told when it has closed. */
   beginSocket(): () => void;
 }

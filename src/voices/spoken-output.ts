@@ -3,7 +3,7 @@ import { pcmBytes } from "../audio/pcm.ts";
 import { wavHeader } from "../audio/wav.ts";
 import { Semaphore } from "../base/limits/semaphore.ts";
 import type { Logger } from "../base/logger.ts";
-import type { SettledSpeech, Speech, SpokenOutput } from "../responses-api/ports.ts";
+import type { SettledSpeech, SpeechOutput, SpokenOutput } from "../responses-api/ports.ts";
 import { type CompressedFormat, type FfmpegEncoders, isCompressed } from "./ffmpeg-encoders.ts";
 import { type Encoder, type VoiceEngine, VoiceError } from "./ports.ts";
 import { speakTurn } from "./speak-turn.ts";
@@ -99,7 +99,7 @@ function noEncoder(format: CompressedFormat): string {
   return `This server has no encoder for '${format}': install ffmpeg, or set FFMPEG_PATH to its path. 'pcm16' and 'wav' need none.`;
 }
 
-function encoderOf(format: Speech["format"], compressed: FfmpegEncoders): Encoder {
+function encoderOf(format: SpeechOutput["format"], compressed: FfmpegEncoders): Encoder {
   if (isCompressed(format)) return compressed.encoders[format];
   return format === "wav" ? encodeWav : encodePcm16;
 }

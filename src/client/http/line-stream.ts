@@ -60,7 +60,7 @@ export function writeLines(messages: AsyncIterable<unknown>, watch: CallWatch): 
       controller.enqueue(encoder.encode(BLANK_LINE));
       watch.whenOver(() => {
         if (!isWritten) controller.error(new APIConnectionError("The server has ended the stream."));
-        cancelSource(iterator);
+        cancelIterator(iterator);
       });
     },
     pull: async (controller) => {
@@ -73,12 +73,12 @@ export function writeLines(messages: AsyncIterable<unknown>, watch: CallWatch): 
         watch.end(error); // The caller's own error is what the call rejects with.
       }
     },
-    cancel: () => cancelSource(iterator),
+    cancel: () => cancelIterator(iterator),
   });
 }
 
 /** Does not wait: a source that never speaks again would never answer. */
-export function cancelSource(iterator: AsyncIterator<unknown>): void {
+export function cancelIterator(iterator: AsyncIterator<unknown>): void {
   iterator.return?.().catch(() => undefined);
 }
 

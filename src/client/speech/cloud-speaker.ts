@@ -2,7 +2,7 @@ import type { CloudAudioMessage, CloudHeartbeatMessage } from "../../../generate
 import type { CallWatch } from "../http/call-watch.ts";
 import { silentFor } from "../http/errors.ts";
 import { isRecord } from "../http/json-members.ts";
-import { cancelSource } from "../http/line-stream.ts";
+import { cancelIterator } from "../http/line-stream.ts";
 import type { Socket, SocketInbox } from "./socket-inbox.ts";
 import { hasRoom } from "./socket-stream.ts";
 
@@ -40,7 +40,7 @@ export class CloudSpeaker {
     const iterator = messages[Symbol.asyncIterator]();
     this.#watch.whenOver(() => {
       clearTimeout(this.#timer);
-      cancelSource(iterator);
+      cancelIterator(iterator);
     });
     this.#rest();
     // The caller's own error is what the stream rejects with.
@@ -53,7 +53,7 @@ export class CloudSpeaker {
       if (!(await hasRoom(this.#socket, this.#inbox))) return;
       this.#say(done === true ? LAST : value);
     }
-    cancelSource(iterator);
+    cancelIterator(iterator);
   }
 
   #say(message: unknown): void {

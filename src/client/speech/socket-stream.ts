@@ -1,7 +1,7 @@
 import type { ClientRequest, ClientSend, RequestOptions } from "../../../generated/local-stt/client.ts";
 import { CallWatch } from "../http/call-watch.ts";
 import type { Connection } from "../http/connection.ts";
-import { cancelSource, isAsyncIterable, SPEECH_MESSAGES } from "../http/line-stream.ts";
+import { cancelIterator, isAsyncIterable, SPEECH_MESSAGES } from "../http/line-stream.ts";
 import { ReplyStream } from "../http/reply-stream.ts";
 import { trustReply } from "../http/trust-reply.ts";
 import { writeQuery } from "../http/write-query.ts";
@@ -29,14 +29,14 @@ async function openStream(socket: Socket, messages: AsyncIterable<unknown>, watc
   const inbox = new SocketInbox(socket, watch);
   await inbox.open();
   const iterator = messages[Symbol.asyncIterator]();
-  watch.whenOver(() => cancelSource(iterator));
+  watch.whenOver(() => cancelIterator(iterator));
   sendMessages(socket, iterator, inbox).catch((error: unknown) => watch.end(error));
   return new ReplyStream(inbox.read(), { watch, kind: SPEECH_MESSAGES, headers: new Headers() });
 }
 
 async function sendMessages(socket: Socket, iterator: AsyncIterator<unknown>, inbox: SocketInbox): Promise<void> {
   for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
-    if (!(await hasRoom(socket, inbox))) return cancelSource(iterator);
+    if (!(await hasRoom(socket, inbox))) return cancelIterator(iterator);
     socket.send(JSON.stringify(next.value));
   }
 }

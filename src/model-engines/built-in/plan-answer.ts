@@ -8,7 +8,7 @@ import { planReasoning } from "./reasoning.ts";
 import { OUTPUT_TOKENS_MAX, sayDeltas, sayText } from "./say-text.ts";
 import { isDelta, type Step } from "./step.ts";
 import { planCalls } from "./tools/plan-calls.ts";
-import { usageOf } from "./usage.ts";
+import { usageEvent } from "./usage.ts";
 
 interface Draft {
   readonly events: readonly ModelEvent[];
@@ -24,7 +24,7 @@ export function planAnswer(request: ModelRequest): readonly Step[] {
   const { events, cut } = limitTokens([...reasoning, ...draft.events], tokensMax);
   const ending = cut ? "length" : draft.ending;
   if (typeof ending !== "string") return [...events, { type: "failure", error: ending }];
-  return [...events, usageOf(request, events), { type: "finished", reason: ending }];
+  return [...events, usageEvent(request, events), { type: "finished", reason: ending }];
 }
 
 function draftAnswer(request: ModelRequest, conversation: Conversation): Draft {

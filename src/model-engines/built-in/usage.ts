@@ -8,7 +8,7 @@ import { countTokens } from "./tokens.ts";
 const ATTACHMENT_TOKENS = 85;
 
 /** The usage of an answer. Nothing is cached, and each delta is one output token. */
-export function usageOf(request: ModelRequest, steps: readonly Step[]): ModelEvent {
+export function usageEvent(request: ModelRequest, steps: readonly Step[]): ModelEvent {
   const deltas = steps.filter(isDelta);
   const reasoning = deltas.filter(
     (delta) => delta.type === "reasoning_delta" || delta.type === "reasoning_summary_delta",

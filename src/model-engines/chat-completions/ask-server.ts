@@ -1,6 +1,6 @@
 import type { Dispatcher } from "undici";
 import { jsonOrUndefined } from "../../base/json/read-json.ts";
-import { readBody } from "./read-body.ts";
+import { readBodyStart } from "./read-body-start.ts";
 import { requestBody } from "./request-body.ts";
 
 /** Address and headers of a model server, for calls other than turns. */
@@ -47,7 +47,7 @@ export async function askServer(
       headers: { ...headers, accept: "application/json", ...posted.headers },
       signal,
     });
-    return { status: reply.statusCode, body: jsonOrUndefined(await readBody(reply.body, replyBytesMax)) };
+    return { status: reply.statusCode, body: jsonOrUndefined(await readBodyStart(reply.body, replyBytesMax)) };
   } catch {
     return null; // No reply, for any reason; callers have a fallback.
   }

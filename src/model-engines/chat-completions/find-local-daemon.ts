@@ -2,7 +2,7 @@ import { type Dispatcher, request } from "undici";
 import { jsonOrUndefined } from "../../base/json/read-json.ts";
 import { isRecord } from "../../base/json/records.ts";
 import { textOrNull } from "./json-values.ts";
-import { readBody } from "./read-body.ts";
+import { readBodyStart } from "./read-body-start.ts";
 
 const OLLAMA_ORIGIN = "http://127.0.0.1:11434";
 const WAIT_MS = 300;
@@ -24,7 +24,7 @@ export async function findLocalDaemon(
   const options = { signal: AbortSignal.timeout(WAIT_MS), ...(dispatcher === undefined ? {} : { dispatcher }) };
   try {
     const reply = await request(`${origin}/api/version`, options);
-    const answer = jsonOrUndefined(await readBody(reply.body, BODY_BYTES_MAX));
+    const answer = jsonOrUndefined(await readBodyStart(reply.body, BODY_BYTES_MAX));
     const version = isRecord(answer) ? textOrNull(answer["version"]) : null;
     return reply.statusCode === 200 && version !== null ? { name: "Ollama", version, baseUrl: `${origin}/v1` } : null;
   } catch {

@@ -6,7 +6,7 @@ import { brokenAnswer, tooSlow } from "./errors/model-errors.ts";
 import { explainTransportError } from "./errors/transport-error.ts";
 import { explainRefusal } from "./errors/upstream-error.ts";
 import { countOrZero, isList, textOrNull } from "./json-values.ts";
-import { readBody } from "./read-body.ts";
+import { readBodyStart } from "./read-body-start.ts";
 
 /** Statuses by which a server says that it has no list of models. */
 const NO_LIST: ReadonlySet<number> = new Set([404, 405, 501]);
@@ -52,7 +52,7 @@ export class ModelList {
         headers: { ...headers, accept: "application/json" },
         signal: limited,
       });
-      const body = await readBody(reply.body, BODY_BYTES_MAX);
+      const body = await readBodyStart(reply.body, BODY_BYTES_MAX);
       if (reply.statusCode === 200) return readModels(body);
       const context = { model: "", host: new URL(origin).host, apiKey };
       throw listRefused(

@@ -86,8 +86,8 @@ function rateLimitHeaders({
     "x-ratelimit-limit-tokens": String(tokens.limit),
     "x-ratelimit-remaining-requests": String(requests.remaining),
     "x-ratelimit-remaining-tokens": String(tokens.remaining),
-    "x-ratelimit-reset-requests": durationText(requests.resetMs),
-    "x-ratelimit-reset-tokens": durationText(tokens.resetMs),
+    "x-ratelimit-reset-requests": rateLimitResetText(requests.resetMs),
+    "x-ratelimit-reset-tokens": rateLimitResetText(tokens.resetMs),
   };
 }
 
@@ -95,7 +95,7 @@ const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 
 /** `0s`, `20ms`, `1.2s`, `6m0s`: as the reference writes durations. */
-export function durationText(ms: number): string {
+export function rateLimitResetText(ms: number): string {
   const whole = Math.ceil(ms);
   if (whole > 0 && whole < SECOND_MS) return `${whole}ms`;
   const seconds = `${(whole % MINUTE_MS) / SECOND_MS}s`;

@@ -3,7 +3,7 @@ import type { ModelEvent, ModelRequest, Owner } from "../../runs/ports.ts";
 import { compactTurn, turnIntoCompaction } from "../compaction/compact-turn.ts";
 import { type CompactedContext, sealCompaction } from "../compaction/compacted-context.ts";
 import { summaryRequest, takeSummary } from "../compaction/summary-turn.ts";
-import { ownerText } from "../input/resolve-input.ts";
+import { sealScope } from "../input/resolve-input.ts";
 import type { RunTask } from "../keeping/run-task.ts";
 import type { ResponseServices } from "../services.ts";
 import { fitToWindow } from "../window/fit-to-window.ts";
@@ -45,7 +45,7 @@ function withCompaction({ engine, sealer }: TurnServices, turn: Turn, task: RunT
   if (compaction === null) return turn;
   const { owner, onFault, signal } = run;
   const responseId = idFromStem("resp", task.ids, 0);
-  const seal = (context: CompactedContext): string => sealCompaction(context, sealer, responseId, ownerText(owner));
+  const seal = (context: CompactedContext): string => sealCompaction(context, sealer, responseId, sealScope(owner));
   if (compaction.type === "instead") return turnIntoCompaction(turn, seal);
   return compactTurn(turn, {
     seal,

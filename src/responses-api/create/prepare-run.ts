@@ -15,7 +15,7 @@ import { resolveInput } from "../input/resolve-input.ts";
 import { shapeContext } from "../input/shape-context.ts";
 import type { RunTask } from "../keeping/run-task.ts";
 import { writeTask } from "../keeping/stored-task.ts";
-import type { Speech } from "../ports.ts";
+import type { SpeechOutput } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
 import { fitToWindow } from "../window/fit-to-window.ts";
 import { type ConversationHold, conversationIdOf, holdConversation } from "./conversation-hold.ts";
@@ -110,7 +110,7 @@ async function settleSpeech(
   { spokenOutput }: Pick<ResponseServices, "spokenOutput">,
   { output_audio: asked }: CreateResponseRequest,
   signal: AbortSignal,
-): Promise<Speech | null> {
+): Promise<SpeechOutput | null> {
   if (asked == null) return null;
   const settled = await spokenOutput.settle(asked, signal);
   switch (settled.type) {

@@ -1,6 +1,7 @@
 import type { ApiError } from "../../base/api-error.ts";
 import { assertNever } from "../../base/assert.ts";
 import type { SchemaRefusal } from "../../base/json/schema-refusal.ts";
+import type { QueryRefusal } from "../../base/query-refusal.ts";
 import { isStorageFull } from "../../base/storage-full.ts";
 import { patternError, rangeError, sizeError } from "../checks/limit-error.ts";
 import { validationError } from "../checks/validation-error.ts";
@@ -23,16 +24,6 @@ import {
 } from "./request-errors.ts";
 import { internalError, noRoomForBody, shuttingDown, storageFull } from "./server-errors.ts";
 import { storeError } from "./store-errors.ts";
-
-/** Why a query parameter was refused. `limit` is the limit of `rule`. */
-export type QueryRefusal = { readonly name: string; readonly value: string } & (
-  | { readonly rule: "required" }
-  | { readonly rule: "type"; readonly expected: "integer" | "number" | "boolean" | "object" }
-  | { readonly rule: "enum"; readonly allowed: readonly string[] }
-  | { readonly rule: "pattern"; readonly pattern: string }
-  | { readonly rule: "minimum" | "maximum"; readonly limit: number; readonly integer: boolean }
-  | { readonly rule: "minLength" | "maxLength" | "maxItems"; readonly limit: number; readonly size: number }
-);
 
 /** The errors of Interface A for faults that transport finds, such as an unreadable body. */
 export const responsesApiFaults = {

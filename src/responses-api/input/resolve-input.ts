@@ -39,7 +39,7 @@ export async function resolveInput(
   checkInput(items);
   checkCallsNotRepeated(history, items);
   const unique = withoutRepeats([...history, ...items]);
-  const compacted = beginAtCompaction(unique, (sealed) => openCompaction(sealed, services.sealer, ownerText(owner)));
+  const compacted = beginAtCompaction(unique, (sealed) => openCompaction(sealed, services.sealer, sealScope(owner)));
   const context = pairCalls(compacted);
   const places = new Map(items.map((item, place) => [item, place]));
   return { items, context, places: context.map((item) => places.get(item) ?? null) };
@@ -79,6 +79,6 @@ function withoutTrigger(input: string | readonly InputItem[]): string | readonly
 }
 
 /** The owner as text. A seal can only be opened for the owner text with which it was made. */
-export function ownerText(owner: Owner): string {
+export function sealScope(owner: Owner): string {
   return `${owner.organization}/${owner.project}`;
 }

@@ -6,7 +6,7 @@ import { invalidEncryptedContent } from "../errors/state-errors.ts";
 import type { Sealer } from "../keeping/seal.ts";
 import { MediaError, type RequestMedia } from "../ports.ts";
 import type { ResponseServices } from "../services.ts";
-import { ownerText } from "./resolve-input.ts";
+import { sealScope } from "./resolve-input.ts";
 
 type ContextServices = Pick<ResponseServices, "sealer" | "media">;
 
@@ -31,7 +31,7 @@ export async function shapeContext(
   context: readonly StoredItem[],
   places: readonly (number | null)[],
 ): Promise<readonly StoredItem[]> {
-  const reader = ownerText(caller.principal.owner);
+  const reader = sealScope(caller.principal.owner);
   const unsealed = context.map((item) => withReasoningText(item, services.sealer, reader));
   return fitMedia(services, caller, unsealed, places);
 }

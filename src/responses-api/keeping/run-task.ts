@@ -3,8 +3,8 @@ import { type IdStem, stemFromId } from "../../base/ids.ts";
 import type { RunPlan } from "../../runs/index.ts";
 import type { ModelRequest, Owner, RecordedEvent } from "../../runs/ports.ts";
 import type { CompactionPlan } from "../compaction/plan-compaction.ts";
-import { ownerText } from "../input/resolve-input.ts";
-import type { Speech } from "../ports.ts";
+import { sealScope } from "../input/resolve-input.ts";
+import type { SpeechOutput } from "../ports.ts";
 import type { Sealer } from "./seal.ts";
 
 /**
@@ -20,14 +20,14 @@ export interface RunTask {
   readonly inputTokensEstimate: number;
   readonly request: ModelRequest;
   /** How the answer is spoken; null if it is not. */
-  readonly speech: Speech | null;
+  readonly speech: SpeechOutput | null;
   readonly compaction: CompactionPlan | null;
 }
 
 /** The plan of a run that makes `response` by this task. */
 export function planOf(task: PlanTask, response: Response, owner: Owner, sealer: Sealer): RunPlan {
   const { ids, rawReasoningAs, inputTokensEstimate } = task;
-  const seal = (text: string, itemId: string): string => sealer.seal(text, itemId, ownerText(owner));
+  const seal = (text: string, itemId: string): string => sealer.seal(text, itemId, sealScope(owner));
   return { response, ids, rawReasoningAs, inputTokensEstimate, sealReasoning: task.sealsReasoning ? seal : null };
 }
 

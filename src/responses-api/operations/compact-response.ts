@@ -1,7 +1,7 @@
 import type { ResponsesApiHandlers } from "../../../generated/responses-api/operations.ts";
 import type { CompactRequest, CreateResponseRequest, Usage } from "../../../generated/responses-api/types.ts";
 import { idFromStem, newIdStem } from "../../base/ids.ts";
-import { usageOf } from "../../runs/index.ts";
+import { responseUsage } from "../../runs/index.ts";
 import type { ModelRequest, Owner } from "../../runs/ports.ts";
 import { Admission } from "../access/admission.ts";
 import type { Caller } from "../access/caller.ts";
@@ -15,7 +15,7 @@ import { shapeTurn } from "../create/shape-turn.ts";
 import { rethrowModelError } from "../errors/model-errors.ts";
 import { missingParameter, nothingToAnswer } from "../errors/parameter-errors.ts";
 import { tooManyRuns } from "../errors/server-errors.ts";
-import { ownerText } from "../input/resolve-input.ts";
+import { sealScope } from "../input/resolve-input.ts";
 import type { ResponseServices } from "../services.ts";
 import { fitToWindow } from "../window/fit-to-window.ts";
 
@@ -53,7 +53,7 @@ async function compact(services: ResponseServices, body: CompactRequest, caller:
   const id = idFromStem("resp", ids, 0);
   const place = { id: idFromStem("cmp", ids, 0), type: "compaction" as const };
   const context = { summary, keeps: "user_messages" as const, calls: [] };
-  const compaction = { ...place, encrypted_content: sealCompaction(context, services.sealer, id, ownerText(owner)) };
+  const compaction = { ...place, encrypted_content: sealCompaction(context, services.sealer, id, sealScope(owner)) };
   return {
     status: 200 as const,
     headers: admission.headers,
@@ -82,7 +82,7 @@ async function summarize(
   try {
     const summary = await readSummary(turn);
     const estimate = { inputTokens: await estimateInputTokens(asked), outputCharacters: summary.text.length };
-    const usage = usageOf(summary.usage, estimate);
+    const usage = responseUsage(summary.usage, estimate);
     admission.settle(usage.total_tokens);
     return { summary: summary.text, usage };
   } catch (error) {

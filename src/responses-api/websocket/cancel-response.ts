@@ -7,7 +7,7 @@ import type { ServedFrame } from "./serve-frame.ts";
  * Stops a response of this connection; its frame is answered by its last event. Gives the error where there is none to
  * stop.
  */
-export function cancelResponse(
+export function cancelRun(
   serving: ReadonlyMap<Lane, ServedFrame>,
   lane: Lane,
   responseId: string | null,

@@ -7,13 +7,13 @@ import { internalError, noRoomForBody, shuttingDown } from "../errors/server-err
 import { storeError } from "../errors/store-errors.ts";
 import { connectionLimitReached, streamLimitReached } from "../errors/websocket-errors.ts";
 import type { ResponseServices } from "../services.ts";
-import { cancelResponse } from "./cancel-response.ts";
+import { BoundedMessageQueue } from "./bounded-message-queue.ts";
+import { cancelRun } from "./cancel-response.ts";
 import { type CharacterBudget, ConnectionMemory } from "./connection-memory.ts";
 import { errorFrame } from "./error-frame.ts";
 import { LANES_MAX, type Lane, Lanes } from "./lanes.ts";
-import { Outbox } from "./outbox.ts";
 import { type Frame, faultFrame, readFrame } from "./read-frame.ts";
-import { type AskingFrame, type Connection, serveFrame } from "./serve-frame.ts";
+import { type AskingFrame, serveFrame, type WebSocketConnection } from "./serve-frame.ts";
 
 /** How long connections last, and what they may hold. */
 export interface ConnectionLimits {
@@ -62,9 +62,9 @@ class ConnectionServer {
   readonly #messages: AsyncIterator<unknown>;
   readonly #caller: ConnectedCaller;
   readonly #lanes: Lanes<WaitingFrame>;
-  readonly #outbox = new Outbox();
+  readonly #queue = new BoundedMessageQueue();
   readonly #timeOver = new AbortController();
-  readonly #connection: Connection;
+  readonly #connection: WebSocketConnection;
   readonly #serving = new Set<Promise<void>>();
   #wakeReading: () => void = () => {};
   /** Why nothing new is begun, as the frames that still wait are told. */
@@ -87,7 +87,7 @@ class ConnectionServer {
       memory: new ConnectionMemory(limits.budget),
       running: new Map(),
       serving: new Map(),
-      outbox: this.#outbox,
+      queue: this.#queue,
     };
   }
 
@@ -96,7 +96,7 @@ class ConnectionServer {
     const leave = (): void => {
       this.#lanes.clear();
       // Else it is the server that ends, and responses still get their last event.
-      if (!(signal.reason instanceof ApiError)) this.#outbox.close();
+      if (!(signal.reason instanceof ApiError)) this.#queue.close();
       this.#wakeReading();
     };
     const drain = (): void => this.#end(shuttingDown(), true); // An idle client learns it from the close code.
@@ -107,7 +107,7 @@ class ConnectionServer {
     if (draining.aborted) drain();
     void this.#work();
     try {
-      yield* this.#outbox.messages();
+      yield* this.#queue.messages();
     } finally {
       stopClock();
       signal.removeEventListener("abort", leave);
@@ -139,12 +139,12 @@ class ConnectionServer {
     try {
       await this.#readFrames();
       while (this.#serving.size > 0) await Promise.all(this.#serving);
-      if (this.#ending?.isTold === false) await this.#outbox.put(errorFrame(this.#ending.fault, null));
-      this.#outbox.end();
+      if (this.#ending?.isTold === false) await this.#queue.put(errorFrame(this.#ending.fault, null));
+      this.#queue.end();
     } catch (error) {
       this.#lanes.clear();
       this.#timeOver.abort(error);
-      this.#outbox.fail(error);
+      this.#queue.fail(error);
     }
   }
 
@@ -183,7 +183,7 @@ class ConnectionServer {
       case "fault":
         return content.fault;
       case "cancel":
-        return cancelResponse(this.#connection.serving, lane, content.responseId);
+        return cancelRun(this.#connection.serving, lane, content.responseId);
       case "create":
         if (!this.#lanes.open(lane)) return streamLimitReached(LANES_MAX);
         return { lane, bytes, previousId, asked: content.asked };
@@ -196,7 +196,7 @@ class ConnectionServer {
     const { log, requestId } = this.#caller;
     if (previousId !== null) this.#connection.memory.forget(previousId);
     log.info({ requestId, lane, status: fault.status, code: fault.code }, "a frame was refused");
-    await this.#outbox.put(errorFrame(fault, lane));
+    await this.#queue.put(errorFrame(fault, lane));
   }
 
   #serveReady(): void {
@@ -224,7 +224,7 @@ class ConnectionServer {
     } catch (error) {
       const fault = this.#faultOf(error, frame.lane);
       log.info({ ...said, status: fault.status, code: fault.code }, "a turn was refused");
-      if (!signal.aborted) await this.#outbox.put(errorFrame(fault, frame.lane));
+      if (!signal.aborted) await this.#queue.put(errorFrame(fault, frame.lane));
     }
   }
 

@@ -6,14 +6,14 @@ import { type BegunResponse, beginResponse } from "../create/begin-response.ts";
 import { responseNotFound } from "../errors/state-errors.ts";
 import type { ResponseServices } from "../services.ts";
 import { showEvents } from "../show/show-events.ts";
+import type { BoundedMessageQueue } from "./bounded-message-queue.ts";
 import { type ConnectionMemory, type SizedTurn, turnAfter } from "./connection-memory.ts";
 import { inLane } from "./lane-events.ts";
 import type { Lane } from "./lanes.ts";
-import type { Outbox } from "./outbox.ts";
 import type { CreateFrame, Frame } from "./read-frame.ts";
 
 /** What the frames of one connection share. */
-export interface Connection {
+export interface WebSocketConnection {
   readonly services: ResponseServices;
   /** Who has opened it. The signal aborts when the client has left, or has had its time: then nothing goes on. */
   readonly caller: Caller;
@@ -24,7 +24,7 @@ export interface Connection {
   readonly running: Map<string, Promise<void>>;
   /** The frames that are being served, by their lanes, of which each serves one at a time. */
   readonly serving: Map<Lane, ServedFrame>;
-  readonly outbox: Outbox;
+  readonly queue: BoundedMessageQueue;
 }
 
 /** A frame that is being served. */
@@ -42,7 +42,7 @@ export interface AskingFrame extends Pick<Frame, "lane" | "previousId"> {
 /**
  * Serves a frame whose turn has come, to the last event of its response. Throws what HTTP would have refused it with.
  */
-export async function serveFrame(connection: Connection, frame: AskingFrame): Promise<Response> {
+export async function serveFrame(connection: WebSocketConnection, frame: AskingFrame): Promise<Response> {
   const { memory, serving } = connection;
   const served: ServedFrame = { responseId: null, cancel: new AbortController() };
   serving.set(frame.lane, served);
@@ -60,7 +60,7 @@ export async function serveFrame(connection: Connection, frame: AskingFrame): Pr
 }
 
 async function answer(
-  connection: Connection,
+  connection: WebSocketConnection,
   { asked, lane, previousId }: AskingFrame,
   served: ServedFrame,
 ): Promise<Response> {
@@ -83,7 +83,7 @@ async function answer(
       remember(connection, { lane, previousId, previous }, run, latest);
     });
     for await (const event of showEvents(batches, request)) {
-      const room = connection.outbox.put(inLane(event, lane));
+      const room = connection.queue.put(inLane(event, lane));
       if (room !== undefined) await room;
     }
     // It was deleted meanwhile, or is another worker's.
@@ -109,7 +109,7 @@ async function* noting(
 
 /** Keeps what no store has, so that the lane can go on from it. */
 function remember(
-  { memory }: Connection,
+  { memory }: WebSocketConnection,
   place: { readonly lane: Frame["lane"]; readonly previousId: string | null; readonly previous: SizedTurn | null },
   { responseId, inputItems }: BegunResponse,
   response: Response,

@@ -1,5 +1,5 @@
 import type { CustomToolCall, FunctionCall } from "../../../generated/responses-api/types.ts";
-import { type GrowingText, grow, NO_TEXT, textOf } from "../../base/growing-text.ts";
+import { type GrowingText, grow, NO_TEXT, wholeTextOf } from "../../base/growing-text.ts";
 import type { BlockEnd, UnnumberedEvent } from "../wire-event.ts";
 
 /** A tool call that is still being streamed. The client runs the tool. */
@@ -37,9 +37,9 @@ export function addCallText(block: CallBlock, delta: string, events: UnnumberedE
 
 export function closeCall(block: CallBlock, end: BlockEnd, events: UnnumberedEvent[]): FunctionCall | CustomToolCall {
   // Some model servers send no arguments for a function without parameters, but clients parse them as JSON.
-  const empty = block.tool === "function" && end === "completed" && textOf(block.text).trim() === "";
+  const empty = block.tool === "function" && end === "completed" && wholeTextOf(block.text).trim() === "";
   const closed = empty ? addCallText(block, "{}", events) : block;
-  const text = textOf(closed.text);
+  const text = wholeTextOf(closed.text);
   const place = { item_id: closed.id, output_index: closed.index };
   events.push(
     closed.tool === "function"

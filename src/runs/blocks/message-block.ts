@@ -4,7 +4,7 @@ import type {
   LogProb,
   OutputMessage,
 } from "../../../generated/responses-api/types.ts";
-import { type GrowingText, grow, NO_TEXT, textOf } from "../../base/growing-text.ts";
+import { type GrowingText, grow, NO_TEXT, wholeTextOf } from "../../base/growing-text.ts";
 import type { BlockEnd, UnnumberedEvent } from "../wire-event.ts";
 
 /** A message that is still being streamed: its finished parts, and at most one open part. */
@@ -109,7 +109,7 @@ function closePart(block: MessageBlock, events: UnnumberedEvent[]): MessageBlock
   if (block.part === null) return block;
   const place = { content_index: block.content.length, item_id: block.id, output_index: block.index };
   if (block.part.kind === "refusal") {
-    const part: AssistantContentPart = { type: "refusal", refusal: textOf(block.part.refusal) };
+    const part: AssistantContentPart = { type: "refusal", refusal: wholeTextOf(block.part.refusal) };
     events.push({ type: "response.refusal.done", ...place, refusal: part.refusal });
     events.push(partEvent("response.content_part.done", block, part));
     return { ...block, content: [...block.content, part], part: null };
@@ -119,7 +119,7 @@ function closePart(block: MessageBlock, events: UnnumberedEvent[]): MessageBlock
     type: "output_text" as const,
     annotations: [...block.part.annotations],
     logprobs,
-    text: textOf(block.part.text),
+    text: wholeTextOf(block.part.text),
   };
   events.push({ type: "response.output_text.done", ...place, logprobs, text: text.text });
   // The reference sends no log probabilities in this event.

@@ -1,5 +1,5 @@
 import type { ReasoningItem } from "../../../generated/responses-api/types.ts";
-import { type GrowingText, grow, NO_TEXT, textOf } from "../../base/growing-text.ts";
+import { type GrowingText, grow, NO_TEXT, wholeTextOf } from "../../base/growing-text.ts";
 import type { UnnumberedEvent } from "../wire-event.ts";
 
 /** A reasoning item that is still being streamed: summary parts, raw text, or both. */
@@ -40,7 +40,7 @@ export function addSummary(block: ReasoningBlock, delta: string, events: Unnumbe
 
 export function endSummaryPart(block: ReasoningBlock, events: UnnumberedEvent[]): ReasoningBlock {
   if (block.summaryPart === null) return block;
-  const text = textOf(block.summaryPart);
+  const text = wholeTextOf(block.summaryPart);
   const place = { item_id: block.id, output_index: block.index, summary_index: block.summary.length };
   events.push({ type: "response.reasoning_summary_text.done", ...place, text });
   events.push({ type: "response.reasoning_summary_part.done", ...place, part: { type: "summary_text", text } });
@@ -58,7 +58,7 @@ export function addReasoningText(block: ReasoningBlock, delta: string, events: U
 
 export function closeReasoning(block: ReasoningBlock, events: UnnumberedEvent[]): ReasoningItem {
   const closed = endSummaryPart(block, events);
-  const text = closed.text === null ? null : textOf(closed.text);
+  const text = closed.text === null ? null : wholeTextOf(closed.text);
   if (text !== null) {
     const place = { content_index: 0, item_id: closed.id, output_index: closed.index };
     events.push({ type: "response.reasoning_text.done", ...place, text });

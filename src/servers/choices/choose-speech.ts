@@ -15,13 +15,13 @@ import { WhisperEngine, type WhisperOptions } from "../../speech/whisper/whisper
 import type { Hearing } from "../handlers/local-stt-handlers.ts";
 
 const DOWNLOAD_URL = "https://huggingface.co/ggerganov/whisper.cpp/resolve/main";
-export interface Speech extends Hearing {
+export interface SpeechService extends Hearing {
   /** Resolves once the engine has stopped. */
   close(): Promise<void>;
 }
 
 /** Opens the speech engine of this machine, for both interfaces. It starts loading at once. */
-export function openSpeech(config: Config, log: Logger): Speech {
+export function openSpeech(config: Config, log: Logger): SpeechService {
   if (config.speechEngine === "none")
     return {
       ...hearingWith(createDisabledEngine("Speech is switched off by SPEECH_ENGINE"), config),

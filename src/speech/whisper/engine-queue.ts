@@ -1,7 +1,7 @@
 import type { Logger } from "../../base/logger.ts";
 import { SpeechError, type TranscriptionRequest } from "../speech-engine.ts";
 import type { EngineReply } from "./engine-reply.ts";
-import { type EngineProcess, EngineRefusal, type Question } from "./process/engine-process.ts";
+import { type EngineProcess, EngineRefusal, type EngineRequest } from "./process/engine-process.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
 /** The part of the engine that the queue needs. */
@@ -18,7 +18,7 @@ export interface QuestionOptions extends Pick<TranscriptionRequest, "caller" | "
 }
 
 interface Job {
-  readonly question: Question;
+  readonly question: EngineRequest;
   readonly signal: AbortSignal;
   /** How long the engine may take, in milliseconds. */
   readonly timeoutMs: number;
@@ -66,7 +66,7 @@ export class EngineQueue {
 
   /** Rejects with `SpeechError`, or with the signal's reason if that aborts. */
   async ask(
-    question: Question,
+    question: EngineRequest,
     { caller, urgency, hurried, signal, timeoutMs, isContinued }: QuestionOptions,
   ): Promise<EngineReply> {
     signal.throwIfAborted();

@@ -4,7 +4,7 @@ import {
   isUnsure,
   looksWrong,
   moreConfident,
-  readReply,
+  readEngineReply,
   repeatsPrompt,
   withoutRepetition,
 } from "./engine-reply.ts";
@@ -20,7 +20,7 @@ describe("an engine reply", () => {
         { text: "!", start: 3, end: 2.5 },
       ],
     };
-    expect(readReply(body)).toEqual({
+    expect(readEngineReply(body)).toEqual({
       languageName: "german",
       segments: [
         { text: " Guten Tag.", startMs: 500, endMs: 1250, logProbability: -0.3 },
@@ -30,7 +30,7 @@ describe("an engine reply", () => {
   });
 
   test.each([null, "text", {}, { segments: "none" }, []])("is rejected if it is %j", (body) => {
-    expect(readReply(body)).toBeNull();
+    expect(readEngineReply(body)).toBeNull();
   });
 });
 

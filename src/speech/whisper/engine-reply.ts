@@ -17,7 +17,7 @@ export interface EngineReply {
 }
 
 /** Reads a reply in the format `verbose_json`; null if it has another format. */
-export function readReply(body: unknown): EngineReply | null {
+export function readEngineReply(body: unknown): EngineReply | null {
   if (!isRecord(body) || !Array.isArray(body["segments"])) return null;
   const language = body["language"];
   return {

@@ -3,7 +3,7 @@ import { silentLogger } from "../../base/logger.ts";
 import type { TranscriptionRequest } from "../speech-engine.ts";
 import { EngineQueue } from "./engine-queue.ts";
 import type { EngineReply } from "./engine-reply.ts";
-import type { Question } from "./process/engine-process.ts";
+import type { EngineRequest } from "./process/engine-process.ts";
 import { Transcriber } from "./transcriber.ts";
 
 const SECONDS = 4;
@@ -20,7 +20,7 @@ async function ask(
   const questions: string[] = [];
   const queue = new EngineQueue(8, silentLogger);
   queue.setEngine({
-    ask: ({ positions, prompt }: Question) => {
+    ask: ({ positions, prompt }: EngineRequest) => {
       questions.push(`${positions ?? "all"}${prompt === null ? "" : " after words"}`);
       return Promise.resolve(positions === null ? answers.full : answers.fitted);
     },

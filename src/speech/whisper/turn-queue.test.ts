@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { TurnQueue, type Urgency } from "./turn-queue.ts";
+import { type JobPriority, TurnQueue } from "./turn-queue.ts";
 
 /** Each letter is a job and names its caller; capitals are awaited. */
 function orderOf(jobs: string): string {
@@ -8,7 +8,7 @@ function orderOf(jobs: string): string {
   return Array.from(jobs, () => queue.take()).join("");
 }
 
-function urgencyOf(job: string): Urgency {
+function urgencyOf(job: string): JobPriority {
   return job === job.toUpperCase() ? "awaited" : "ahead";
 }
 

@@ -1,4 +1,4 @@
-export type Urgency = "awaited" | "ahead";
+export type JobPriority = "awaited" | "ahead";
 
 interface Lane<T> {
   readonly caller: object | string;
@@ -13,7 +13,7 @@ const AWAITED_IN_A_ROW_MAX = 3;
  * others.
  */
 export class TurnQueue<T> {
-  readonly #lanes: Readonly<Record<Urgency, Lane<T>[]>> = { awaited: [], ahead: [] };
+  readonly #lanes: Readonly<Record<JobPriority, Lane<T>[]>> = { awaited: [], ahead: [] };
   readonly #jobsMax: number;
   #size = 0;
   #awaitedInARow = 0;
@@ -31,7 +31,7 @@ export class TurnQueue<T> {
   }
 
   /** Adds a job even if the queue is full: check `isFull` first. Jobs with a null caller count as different callers. */
-  add(job: T, caller: string | null, urgency: Urgency): void {
+  add(job: T, caller: string | null, urgency: JobPriority): void {
     const lanes = this.#lanes[urgency];
     const lane = caller === null ? undefined : lanes.find((known) => known.caller === caller);
     if (lane === undefined) lanes.push({ caller: caller ?? {}, waiting: [job] });

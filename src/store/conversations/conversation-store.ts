@@ -15,7 +15,7 @@ import type { Owner } from "../../runs/ports.ts";
 import type { Database } from "../database/schema.ts";
 import { ContextBudget } from "../responses/context-budget.ts";
 import { firstPage, type ItemPlace, readItems } from "../responses/item-places.ts";
-import { type ItemText, textOf } from "../responses/item-text.ts";
+import { type ItemText, itemTextOf } from "../responses/item-text.ts";
 import { storedItem } from "../responses/stored-item.ts";
 import type { WriteJob, WriteOutcome } from "../runs/commit-plan.ts";
 import type { CommitQueue } from "../runs/commit-queue.ts";
@@ -178,5 +178,5 @@ function inConversations(row: Pick<ItemPlace, "sequence" | "bytes">): ItemPlace 
 /** Drops repeated ids: a conversation holds an id once, and a second one would fail the whole commit. */
 function textsOf(items: readonly StoredItem[]): readonly ItemText[] {
   assert(new Set(items.map(({ id }) => id)).size === items.length, "items that are added together have different ids");
-  return items.map(textOf);
+  return items.map(itemTextOf);
 }

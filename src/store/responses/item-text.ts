@@ -10,13 +10,13 @@ export interface ItemText {
   readonly body: string;
 }
 
-export function textOf(item: object): ItemText {
+export function itemTextOf(item: object): ItemText {
   assert("id" in item && typeof item.id === "string", "a stored item has an id");
   return { id: item.id, body: jsonOf(item) };
 }
 
 /** The same for many or large items, with turns of the event loop in between. */
-export async function textsOf(items: readonly object[]): Promise<readonly ItemText[]> {
+export async function itemTextsOf(items: readonly object[]): Promise<readonly ItemText[]> {
   const slices = new Slices();
   const texts: ItemText[] = [];
   for (const item of items) {

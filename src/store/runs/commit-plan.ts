@@ -67,7 +67,7 @@ export interface ResponseUpdate {
 }
 
 /** What the writer knows about a run that has not ended. */
-export interface LiveRun {
+export interface UnfinishedRun {
   readonly owner: Owner;
   readonly tail: RunTail;
 }
@@ -87,13 +87,13 @@ export interface CommitPlan {
   readonly conversations: readonly PlannedChange[];
   readonly outcomes: readonly WriteOutcome[];
   /** The runs that changed; null for those that ended. */
-  readonly runs: ReadonlyMap<string, LiveRun | null>;
+  readonly runs: ReadonlyMap<string, UnfinishedRun | null>;
 }
 
 /** The inputs of a plan besides its jobs. */
 export interface CommitContext {
   readonly worker: number;
-  readonly runs: ReadonlyMap<string, LiveRun>;
+  readonly runs: ReadonlyMap<string, UnfinishedRun>;
   /** Runs whose tail must become a chunk now, so that the journal can be truncated. */
   readonly overdue: ReadonlySet<string>;
   /** Runs that another worker has ended. */
@@ -109,7 +109,7 @@ export function planCommit(jobs: readonly WriteJob[], context: CommitContext): C
 }
 
 interface RunDraft {
-  readonly before: LiveRun;
+  readonly before: UnfinishedRun;
   /**
    * The first events of a run become a chunk at once: they echo the whole request, and would otherwise stay in memory
    * as the tail.
@@ -182,7 +182,7 @@ class CommitDraft {
   rows(): Omit<CommitPlan, "outcomes"> {
     const chunks: CommitPlan["chunks"][number][] = [];
     const journal: JournalEntry[] = [];
-    const runs = new Map<string, LiveRun | null>();
+    const runs = new Map<string, UnfinishedRun | null>();
     for (const [responseId, { before, isNew, events, state }] of this.#runs) {
       if (state !== "live") runs.set(responseId, null);
       if (state === "deleted") continue;
@@ -243,7 +243,7 @@ class CommitDraft {
     this.#conversations.push({ job, owner, conversationId: end.conversationId, step: endStep(end, responseId) });
   }
 
-  #begin(responseId: string, before: LiveRun, isNew: boolean): RunDraft {
+  #begin(responseId: string, before: UnfinishedRun, isNew: boolean): RunDraft {
     const run: RunDraft = { before, isNew, events: [], nextNumber: before.tail.nextNumber, state: "live" };
     this.#runs.set(responseId, run);
     return run;

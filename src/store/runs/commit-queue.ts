@@ -21,7 +21,7 @@ export interface CommitReport {
 }
 
 /** `urgent`: commit at the end of this tick. `shared`: wait for the next commit, so that many runs share one. */
-export type Urgency = "urgent" | "shared";
+export type CommitUrgency = "urgent" | "shared";
 
 interface Waiting<Job, Outcome> {
   readonly job: Job;
@@ -50,7 +50,7 @@ export class CommitQueue<Job, Outcome> {
   }
 
   /** Resolves once the job is committed. If a commit fails, all of its jobs reject. */
-  add(job: Job, urgency: Urgency): Promise<Outcome> {
+  add(job: Job, urgency: CommitUrgency): Promise<Outcome> {
     if (this.#closed) return Promise.reject(new Error("The store is closed."));
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
     const size = this.#options.sizeOf(job);

@@ -6,11 +6,11 @@ import { isSmall } from "../../base/json/write-json.ts";
 import { type ClosedRun, type EventLog, type OpenedRun, type RecordedEvent, RunLost } from "../../runs/ports.ts";
 import { type ConversationEnd, sizeOfStep } from "../conversations/conversation-changes.ts";
 import type { Database } from "../database/schema.ts";
-import { lengthOfItems, textOf, textsOf } from "../responses/item-text.ts";
+import { itemTextOf, itemTextsOf, lengthOfItems } from "../responses/item-text.ts";
 import type { Snapshot, WriteJob, WriteOutcome } from "./commit-plan.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import { readJournal } from "./journal.ts";
-import { readEvents } from "./read-events.ts";
+import { readStoredEvents } from "./read-stored-events.ts";
 import { findNextNumber, LIVE_STATUSES } from "./run-rows.ts";
 import type { RunTail } from "./run-tail.ts";
 import type { RunWriter } from "./run-writer.ts";
@@ -41,7 +41,7 @@ export class StoredEventLog implements EventLog {
       streamed: run.streamed ?? false,
       conversationId: response.conversation?.id ?? null,
       // Small inputs are serialized without waiting for a turn.
-      items: isSmall(inputItems) ? inputItems.map(textOf) : await textsOf(inputItems),
+      items: isSmall(inputItems) ? inputItems.map(itemTextOf) : await itemTextsOf(inputItems),
       events,
     };
     requireWritten(await this.#queue.add(job, "urgent"));
@@ -61,7 +61,7 @@ export class StoredEventLog implements EventLog {
       type: "close",
       responseId,
       snapshot: snapshotOf(end.response),
-      items: end.outputItems.map(textOf),
+      items: end.outputItems.map(itemTextOf),
       events,
       conversation: endInConversation(end.response),
     };
@@ -71,7 +71,7 @@ export class StoredEventLog implements EventLog {
   async *read(responseId: string, after: number): AsyncGenerator<readonly RecordedEvent[], void> {
     await this.#writer.recover();
     const tail = this.#writer.findTail(responseId) ?? (await findForeignTail(this.#db, responseId));
-    yield* readEvents(this.#db, responseId, after, tail);
+    yield* readStoredEvents(this.#db, responseId, after, tail);
   }
 }
 

@@ -2,7 +2,7 @@ import { type Kysely, type SqlBool, sql } from "kysely";
 import type { Response } from "../../../generated/responses-api/types.ts";
 import type { Database } from "../database/schema.ts";
 import { forgetItems, keepAsAncestor } from "../responses/ancestors.ts";
-import type { CommitPlan, LiveRun } from "./commit-plan.ts";
+import type { CommitPlan, UnfinishedRun } from "./commit-plan.ts";
 import { emptyTail } from "./run-tail.ts";
 
 /** The statuses of a response that has not ended. */
@@ -61,7 +61,11 @@ export async function deleteResponses(
 }
 
 /** Restores the state of a live run of this worker from its chunks; null if there is no such run. */
-export async function findLiveRun(db: Kysely<Database>, worker: number, responseId: string): Promise<LiveRun | null> {
+export async function findLiveRun(
+  db: Kysely<Database>,
+  worker: number,
+  responseId: string,
+): Promise<UnfinishedRun | null> {
   const owner = await db
     .selectFrom("responses")
     .select(["organization", "project"])

@@ -8,8 +8,8 @@ import type { Database } from "../database/schema.ts";
 import {
   type CommitContext,
   type CommitPlan,
-  type LiveRun,
   planCommit,
+  type UnfinishedRun,
   type WriteJob,
   type WriteOutcome,
 } from "./commit-plan.ts";
@@ -38,7 +38,7 @@ export class RunWriter {
   readonly #inserter = new RowInserter();
   #journal = new JournalSpan();
   /** The live runs of this worker. Each entry holds less than one chunk of text. */
-  readonly #runs = new Map<string, LiveRun>();
+  readonly #runs = new Map<string, UnfinishedRun>();
   #recovery: Promise<void> | null = null;
   /** The worker number that holds `#runs`. */
   #worker = 0;
@@ -165,7 +165,7 @@ export class RunWriter {
     return plan.outcomes.map((outcome, index) => changed.get(index) ?? (deleted.has(index) ? "written" : outcome));
   }
 
-  #remember(responseId: string, run: LiveRun): void {
+  #remember(responseId: string, run: UnfinishedRun): void {
     this.#runs.set(responseId, run);
     if (run.tail.body !== "") this.#journal.beginTail(responseId);
   }

@@ -1,23 +1,24 @@
 import { expect, test } from "vitest";
 import { sampleFaults } from "../http/sample-interface.fixture.ts";
 import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from "./json-assembler.ts";
-import { AT_ONCE_BYTES_MAX, parseJson } from "./parse-json.ts";
+import { AT_ONCE_BYTES_MAX, parseJsonChunks } from "./parse-json.ts";
 
 /** Small, and so large that it is read in pieces. */
 const MARGINS = ["", " ".repeat(AT_ONCE_BYTES_MAX)];
 
 async function check(text: string, value: unknown): Promise<void> {
-  for (const margin of MARGINS) expect(await parseJson([Buffer.from(text + margin)], sampleFaults)).toEqual(value);
+  for (const margin of MARGINS)
+    expect(await parseJsonChunks([Buffer.from(text + margin)], sampleFaults)).toEqual(value);
 }
 
 async function checkRefused(text: string): Promise<void> {
   for (const margin of MARGINS)
-    await expect(parseJson([Buffer.from(text + margin)], sampleFaults)).rejects.toThrow("invalid_json");
+    await expect(parseJsonChunks([Buffer.from(text + margin)], sampleFaults)).rejects.toThrow("invalid_json");
 }
 
 test("JSON may be as deep as the limit and no deeper", async () => {
   const nested = (depth: number) => "[".repeat(depth) + '"x"' + "]".repeat(depth);
-  for (const margin of MARGINS) await parseJson([Buffer.from(nested(JSON_DEPTH_MAX) + margin)], sampleFaults);
+  for (const margin of MARGINS) await parseJsonChunks([Buffer.from(nested(JSON_DEPTH_MAX) + margin)], sampleFaults);
   await checkRefused(nested(JSON_DEPTH_MAX + 1));
   await checkRefused('{"a":'.repeat(JSON_DEPTH_MAX + 1));
 });
@@ -51,7 +52,7 @@ test("a large text comes in any chunks, and others get their turn while it is re
       next = setImmediate(count);
     };
     let next = setImmediate(count);
-    expect(await parseJson(sent, sampleFaults)).toEqual(body);
+    expect(await parseJsonChunks(sent, sampleFaults)).toEqual(body);
     clearImmediate(next);
     expect(turns).toBeGreaterThan(text.length / (16 * 1024 * 1024));
   }

@@ -19,7 +19,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 type JsonFaults = Pick<Faults, "invalidJson">;
 
 /** Parses UTF-8 JSON of bounded depth and size, which lies in chunks. Large texts take several turns of the loop. */
-export async function parseJson(chunks: readonly Buffer[], faults: JsonFaults): Promise<unknown> {
+export async function parseJsonChunks(chunks: readonly Buffer[], faults: JsonFaults): Promise<unknown> {
   const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
   if (bytes <= AT_ONCE_BYTES_MAX) return parseJsonAtOnce(joined(chunks), faults);
   const slices = new Slices();

@@ -12,7 +12,7 @@ import {
   decodeBody,
   hasBody,
 } from "./body-chunks.ts";
-import { parseJson } from "./parse-json.ts";
+import { parseJsonChunks } from "./parse-json.ts";
 import { type IncomingForm, readForm } from "./read-form.ts";
 import { readLines } from "./read-lines.ts";
 
@@ -83,7 +83,7 @@ async function readJson(
 ): Promise<unknown> {
   return readWhole(request, options, faults, (chunks) => {
     if (chunks.every(({ length }) => length === 0) && !route.bodyRequired) return undefined;
-    return parseJson(chunks, faults);
+    return parseJsonChunks(chunks, faults);
   });
 }
 
@@ -113,7 +113,7 @@ export async function readBodyQuery(
 ): Promise<string> {
   if (!/^application\/json\b/i.test(request.headers["content-type"] ?? "")) return "";
   const members = await readWhole(request, { ...options, bodyBytesMax: QUERY_BYTES_MAX }, faults, (chunks) =>
-    parseJson(chunks, faults),
+    parseJsonChunks(chunks, faults),
   );
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(isRecord(members) ? members : {})) {

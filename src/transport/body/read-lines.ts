@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Faults } from "../faults.ts";
 import { bodyChunks } from "./body-chunks.ts";
-import { parseJson } from "./parse-json.ts";
+import { parseJsonChunks } from "./parse-json.ts";
 
 export interface LineLimits {
   readonly lineBytesMax: number;
@@ -28,13 +28,13 @@ export async function* readLines(request: IncomingMessage, limits: LineLimits, f
       begun = [];
       begunBytes = 0;
       start = end + 1;
-      if (!line.every(isBlank)) yield await parseJson(line, faults);
+      if (!line.every(isBlank)) yield await parseJsonChunks(line, faults);
     }
     begun.push(chunk.subarray(start));
     begunBytes += chunk.length - start;
     if (begunBytes > limits.lineBytesMax) throw faults.bodyTooLarge(limits.lineBytesMax);
   }
-  if (!begun.every(isBlank)) yield await parseJson(begun, faults);
+  if (!begun.every(isBlank)) yield await parseJsonChunks(begun, faults);
 }
 
 function isBlank(piece: Buffer): boolean {

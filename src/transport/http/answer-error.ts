@@ -2,7 +2,7 @@ import type { ApiError } from "../../base/api-error.ts";
 import { isStorageFull } from "../../base/storage-full.ts";
 import { type Faults, namedFault } from "../faults.ts";
 import type { ServedInterface } from "../options.ts";
-import { writeJson } from "../stream/write-reply.ts";
+import { writeJsonReply } from "../stream/write-reply.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** After these the connection is no good: the client is still sending what nobody wants, or sends nothing. */
@@ -24,7 +24,11 @@ export async function answerError(
   const fault = apiError(exchange, error, faults);
   const closing = CLOSING_STATUSES.has(fault.status) ? { connection: "close" } : {};
   const headers = { ...closing, ...fault.headers };
-  await writeJson(exchange, { status: fault.status, headers, body: faults.renderError(fault) }, options.prettyJson);
+  await writeJsonReply(
+    exchange,
+    { status: fault.status, headers, body: faults.renderError(fault) },
+    options.prettyJson,
+  );
 }
 
 function apiError(exchange: Exchange, error: unknown, faults: Faults): ApiError {

@@ -1,5 +1,5 @@
-import type { Caller } from "../caller.ts";
 import type { TransportOptions } from "../options.ts";
+import type { RequestHead } from "../request-head.ts";
 
 type CrossOrigin = Pick<TransportOptions, "allowsOrigin">;
 
@@ -14,13 +14,13 @@ export function crossOriginHeaders(origin: string | undefined, { allowsOrigin }:
 }
 
 /** Whether a browser asks, on behalf of a page that may, what it may send. */
-export function isPreflight({ method, headers }: Caller, { allowsOrigin }: CrossOrigin): boolean {
+export function isPreflight({ method, headers }: RequestHead, { allowsOrigin }: CrossOrigin): boolean {
   if (method !== "OPTIONS" || headers["access-control-request-method"] === undefined) return false;
   return headers.origin !== undefined && allowsOrigin(headers.origin);
 }
 
 /** The answer to it. Any header may be sent: what is asked of a request is asked when it comes. */
-export function preflightHeaders({ headers }: Caller): Record<string, string> {
+export function preflightHeaders({ headers }: RequestHead): Record<string, string> {
   const asked = headers["access-control-request-headers"];
   return {
     "access-control-allow-methods": METHODS,

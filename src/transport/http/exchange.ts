@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { newRequestId } from "../../base/ids.ts";
 import type { Logger } from "../../base/logger.ts";
 import { ReaderTooSlow } from "../../base/reader-too-slow.ts";
-import type { Caller } from "../caller.ts";
 import type { ReplyHeaders } from "../handler.ts";
 import type { ServedInterface, TransportOptions } from "../options.ts";
+import type { RequestHead } from "../request-head.ts";
 import type { RequestWatch } from "../request-observer.ts";
 import type { Unread } from "../stream/unread-bytes.ts";
 import { crossOriginHeaders } from "./cross-origin.ts";
@@ -18,7 +18,7 @@ export class ClientLeft extends Error {
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly caller: Caller;
+  readonly caller: RequestHead;
   readonly path: string;
   /** The query string without its `?`. */
   readonly search: string;
@@ -123,7 +123,7 @@ function elapsedSince(startedAt: number): number {
   return Math.round(performance.now() - startedAt);
 }
 
-export function callerOf(request: IncomingMessage): Caller {
+export function callerOf(request: IncomingMessage): RequestHead {
   return {
     method: request.method ?? "",
     path: splitUrl(request.url ?? "/")[0],
@@ -138,7 +138,7 @@ const CLIENT_REQUEST_ID = /^[\x20-\x7e]{0,512}$/;
  * What every request and every upgrade must pass before anything else; throws the `ApiError` of the door that stays
  * shut.
  */
-export function admitCaller<P>(caller: Caller, { admission, inFlight, faults }: ServedInterface<P>): void {
+export function admitCaller<P>(caller: RequestHead, { admission, inFlight, faults }: ServedInterface<P>): void {
   if (inFlight.draining) throw faults.shuttingDown();
   admission.admit?.(caller);
   const clientRequestId = caller.headers["x-client-request-id"];

@@ -1,5 +1,6 @@
+import type { QueryRefusal } from "../../base/query-refusal.ts";
 import type { OperationRoute, QueryParameter, QueryScalar } from "../contract.ts";
-import type { Faults, QueryRefusal } from "../faults.ts";
+import type { Faults } from "../faults.ts";
 
 type QueryFaults = Pick<Faults, "invalidQuery">;
 type Rule = QueryRefusal extends infer R ? (R extends QueryRefusal ? Omit<R, "name" | "value"> : never) : never;

@@ -11,7 +11,7 @@ import { writeBytes } from "./write-bytes.ts";
 import { ndjsonStream, sseStream, writeStream } from "./write-stream.ts";
 
 /**
- * Writes what a handler answered, in the form the reply itself names. This and `writeJson` are no async functions:
+ * Writes what a handler answered, in the form the reply itself names. This and `writeJsonReply` are no async functions:
  * those would keep the reply in memory, beside the bytes that are made of it, until its reader has taken them.
  */
 export function writeReply(exchange: Exchange, reply: Reply, served: ServedInterface): Promise<void> {
@@ -28,7 +28,7 @@ export function writeReply(exchange: Exchange, reply: Reply, served: ServedInter
   const { status, headers } = reply;
   if ("body" in reply) {
     if (status < 300) assertValid(reply.body, contract.replyValidators?.[operationId]);
-    return writeJson(exchange, { status, headers: headers ?? {}, body: reply.body }, options.prettyJson);
+    return writeJsonReply(exchange, { status, headers: headers ?? {}, body: reply.body }, options.prettyJson);
   }
   if ("text" in reply) {
     const contentType = reply.contentType ?? "text/plain; charset=utf-8";
@@ -49,7 +49,11 @@ interface JsonReply {
   readonly body: unknown;
 }
 
-export function writeJson(exchange: Exchange, { status, headers, body }: JsonReply, pretty: boolean): Promise<void> {
+export function writeJsonReply(
+  exchange: Exchange,
+  { status, headers, body }: JsonReply,
+  pretty: boolean,
+): Promise<void> {
   const bytes = Buffer.from(JSON.stringify(body, null, pretty ? 2 : undefined));
   return writeWhole(exchange, status, { "content-type": "application/json", ...headers }, bytes);
 }

@@ -3,7 +3,7 @@ import type { WebSocket } from "ws";
 import type { ApiError } from "../../base/api-error.ts";
 import type { HeldBytes } from "../../base/limits/byte-budget.ts";
 import { rememberSize } from "../../base/message-size.ts";
-import { parseJson } from "../body/parse-json.ts";
+import { parseJsonChunks } from "../body/parse-json.ts";
 import type { Faults } from "../faults.ts";
 import { MessageBytes } from "./message-bytes.ts";
 
@@ -145,6 +145,6 @@ export class WebSocketInbox implements AsyncIterableIterator<unknown, undefined>
 
   async #read({ bytes, isBinary }: WaitingMessage): Promise<unknown> {
     if (isBinary) throw this.#faults.binaryMessage();
-    return rememberSize(await parseJson([bytes], this.#faults), bytes.length);
+    return rememberSize(await parseJsonChunks([bytes], this.#faults), bytes.length);
   }
 }

@@ -44,7 +44,7 @@ const BUFFERED_BYTES_MAX = 64 * 1024;
 const LAST_MESSAGES_MS = 300;
 
 /** Runs one session to its end. Everything that goes wrong ends the socket, nothing else. */
-export function runSession(
+export function runWebSocketSession(
   incoming: IncomingSocket,
   flight: Flight,
   handle: (messages: AsyncIterableIterator<unknown>) => AsyncIterable<object>,

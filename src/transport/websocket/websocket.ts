@@ -13,7 +13,7 @@ import { readQuery } from "../http/read-query.ts";
 import type { ServedInterface } from "../options.ts";
 import { BoundedWebSocket } from "./bounded-websocket.ts";
 import type { IncomingSocket } from "./websocket-inbox.ts";
-import { runSession } from "./websocket-session.ts";
+import { runWebSocketSession } from "./websocket-session.ts";
 
 /** What answers WebSockets at a path. */
 export type Upgrade<P> = { readonly path: string } & (
@@ -165,7 +165,7 @@ class SocketDoor<P> implements Door {
       log,
       authenticate: () => this.#authenticate(request),
     };
-    runSession(incoming, flight, (messages) => handle(messages, context), {
+    runWebSocketSession(incoming, flight, (messages) => handle(messages, context), {
       requestId: known.requestId,
       draining: inFlight.whenDraining,
       endsByItself,

@@ -3,7 +3,7 @@ import type { ModelRequest } from "../../../runs/ports.ts";
 import { readConversation } from "../conversation.ts";
 import { textDelta } from "../say-text.ts";
 import type { Step } from "../step.ts";
-import { usageOf } from "../usage.ts";
+import { usageEvent } from "../usage.ts";
 import type { Conditions, Scenario, ScenarioEvent, ScenarioFile } from "./scenario-file.ts";
 
 /** The first scenario whose conditions all hold, or null. */
@@ -29,7 +29,9 @@ export function playScenario(events: readonly ScenarioEvent[], request: ModelReq
     events.some((event) => event.type === "break_off" || event.type === "failure");
   const steps: readonly Step[] = ends ? said : [...said, { type: "finished", reason: "stop" }];
   if (said.some((step) => step.type === "usage")) return steps;
-  return steps.flatMap((step): readonly Step[] => (step.type === "finished" ? [usageOf(request, said), step] : [step]));
+  return steps.flatMap((step): readonly Step[] =>
+    step.type === "finished" ? [usageEvent(request, said), step] : [step],
+  );
 }
 
 function stepsOf(event: ScenarioEvent, request: ModelRequest): readonly Step[] {

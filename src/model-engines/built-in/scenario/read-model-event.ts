@@ -71,7 +71,7 @@ export function readModelEvent(value: unknown, place: Place): ModelEvent {
       return { type, callId: readOptional(callId, (id) => readName(id, place.member("callId"))), arguments: asked };
     }
     case "usage":
-      return { type, usage: readUsage(members("usage")["usage"], place.member("usage")) };
+      return { type, usage: readScenarioUsage(members("usage")["usage"], place.member("usage")) };
     case "finished":
       return {
         type,
@@ -94,7 +94,7 @@ function readCallStarted(event: Readonly<Record<string, unknown>>, place: Place)
 }
 
 /** Accepts both spellings: `input_tokens` as in the rest of the file, and `inputTokens` as in `ModelUsage`. */
-export function readUsage(value: unknown, place: Place): ModelUsage {
+export function readScenarioUsage(value: unknown, place: Place): ModelUsage {
   const keys = ["input", "output", "cached", "cache_write", "reasoning"];
   const names = keys.flatMap((key) => [`${key}_tokens`, portName(key)]);
   const usage = readMapping(value, place, names);

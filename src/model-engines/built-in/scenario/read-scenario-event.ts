@@ -2,7 +2,7 @@ import { splitTokens } from "../tokens.ts";
 import { readAnnotation } from "./read-annotation.ts";
 import { type CallKind, readCall } from "./read-call.ts";
 import { readModelError } from "./read-model-error.ts";
-import { PHASES, readModelEvent, readUsage } from "./read-model-event.ts";
+import { PHASES, readModelEvent, readScenarioUsage } from "./read-model-event.ts";
 import { readChoice, readInteger, readList, readMapping, readText, readTexts } from "./read-values.ts";
 import type { Place } from "./scenario-error.ts";
 import type { ScenarioEvent } from "./scenario-file.ts";
@@ -30,7 +30,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   annotation: (value, place) => [
     { type: "event", event: { type: "annotation", annotation: readAnnotation(value, place) } },
   ],
-  usage: (value, place) => [{ type: "event", event: { type: "usage", usage: readUsage(value, place) } }],
+  usage: (value, place) => [{ type: "event", event: { type: "usage", usage: readScenarioUsage(value, place) } }],
   finish: readFinish,
   delay_ms: (value, place) => [{ type: "pause", ms: readInteger(value, place, 0, DELAY_MS_MAX) }],
   error: (value, place) => [{ type: "failure", error: readModelError(value, place) }],

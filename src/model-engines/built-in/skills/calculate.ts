@@ -1,4 +1,4 @@
-import type { Question } from "./skill.ts";
+import type { SkillInput } from "./skill.ts";
 
 const READ_CHARS_MAX = 400;
 const ALONE = /^(-?[\d(.][\d\s.+\-*/%^()]*)[\s=?!]*$/;
@@ -15,7 +15,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Answers "What is 2+2*3", or an expression alone, with the expression and its value. */
-export function calculate({ text }: Question): string | null {
+export function calculate({ text }: SkillInput): string | null {
   const signs = WORDS.reduce((rest, [word, sign]) => rest.replaceAll(word, sign), text.slice(0, READ_CHARS_MAX));
   const found = (ALONE.exec(signs) ?? ASKED.exec(signs))?.[1];
   // Signs after the last number belong to the sentence.

@@ -1,4 +1,4 @@
-import type { Question } from "./skill.ts";
+import type { SkillInput } from "./skill.ts";
 
 const NUMBERS_MAX = 1000;
 const WORDS_MAX = 5000;
@@ -14,7 +14,7 @@ const STORY =
   );
 
 /** Answers "count to N" and "count from M to N" with at most 1000 numbers. */
-export function countNumbers({ text }: Question): string | null {
+export function countNumbers({ text }: SkillInput): string | null {
   const [, first, last] = COUNTING.exec(text) ?? [];
   const from = first === undefined ? 1 : readNumber(first);
   const to = last === undefined ? null : readNumber(last);
@@ -25,7 +25,7 @@ export function countNumbers({ text }: Question): string | null {
 }
 
 /** Answers "write N words" with exactly N words, at most 5000, for clients that need a long stream. */
-export function writeWords({ text }: Question): string | null {
+export function writeWords({ text }: SkillInput): string | null {
   const count = Math.min(Number(WRITING.exec(text)?.[1] ?? 0), WORDS_MAX);
   if (count === 0) return null;
   return Array.from({ length: count }, (_, index) => STORY[index % STORY.length]).join(" ");

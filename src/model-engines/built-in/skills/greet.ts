@@ -1,4 +1,4 @@
-import type { Question } from "./skill.ts";
+import type { SkillInput } from "./skill.ts";
 
 const INTRODUCTION =
   "I am Antiphon's built-in engine, not a language model: I have no weights and answer from fixed rules, so the same request always gets the same answer.";
@@ -13,7 +13,7 @@ const QUESTION =
 const THANKS = /^(?:thanks|thank you)\b.{0,40}$/i;
 const FAREWELL = /^(?:bye|goodbye|see you)\b.{0,40}$/i;
 
-export function greet({ text }: Question): string | null {
+export function greet({ text }: SkillInput): string | null {
   if (GREETING.test(text)) return `Hello! ${INTRODUCTION}`;
   if (QUESTION.test(text)) return `${INTRODUCTION} ${ABILITIES}`;
   if (THANKS.test(text)) return "You're welcome.";

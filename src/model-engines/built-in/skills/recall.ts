@@ -1,5 +1,5 @@
 import { shorten } from "../tokens.ts";
-import type { Question } from "./skill.ts";
+import type { SkillInput } from "./skill.ts";
 
 const MESSAGE_CHARS_MAX = 2000;
 const ASKS_FOR_MESSAGE =
@@ -9,7 +9,7 @@ const ASKS_FOR_FACT =
   /\b(?:what(?:'s|’s| is| was)|tell me|do you (?:know|remember)) my ((?:[\p{L}\p{N}]{1,40} ?){1,4})/iu;
 
 /** Answers "what did I say" with the previous user message, which shows that earlier turns are in the context. */
-export function recallMessage({ text, earlierTexts }: Question): string | null {
+export function recallMessage({ text, earlierTexts }: SkillInput): string | null {
   if (!ASKS_FOR_MESSAGE.test(text)) return null;
   const before = earlierTexts.at(-1);
   return before === undefined
@@ -18,14 +18,14 @@ export function recallMessage({ text, earlierTexts }: Question): string | null {
 }
 
 /** Answers "what are your instructions" with the request's instructions and developer messages. */
-export function recallInstructions({ text, instructions }: Question): string | null {
+export function recallInstructions({ text, instructions }: SkillInput): string | null {
   if (!ASKS_FOR_INSTRUCTIONS.test(text)) return null;
   if (instructions.length === 0) return "I have no instructions.";
   return `My instructions are: "${shorten(instructions.join("\n"), MESSAGE_CHARS_MAX)}"`;
 }
 
 /** Answers "what is my X" if an earlier message says "my X is Y". */
-export function recallFact({ text, earlierTexts }: Question): string | null {
+export function recallFact({ text, earlierTexts }: SkillInput): string | null {
   const subject = ASKS_FOR_FACT.exec(text)?.[1]?.trim().toLowerCase();
   if (subject === undefined) return null;
   // `subject` holds letters, digits and single spaces only.
@@ -43,7 +43,7 @@ const ASKS_FOR_SUMMARY =
   /^(?:please[\s,]+)?(?:write (?:me )?a (?:short )?summary of|summari[sz]e) (?:this|the|our) (?:whole )?conversation\b/i;
 
 /** Answers "summarize this conversation" with the latest user messages, at most 50. */
-export function summarizeConversation({ text, earlierTexts }: Question): string | null {
+export function summarizeConversation({ text, earlierTexts }: SkillInput): string | null {
   if (!ASKS_FOR_SUMMARY.test(text)) return null;
   if (earlierTexts.length === 0) return "Nothing was said.";
   const said = earlierTexts.slice(-SUMMARY_MESSAGES_MAX).map((earlier) => `- "${shorten(earlier, SUMMARY_CHARS_MAX)}"`);

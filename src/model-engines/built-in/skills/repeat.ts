@@ -1,4 +1,4 @@
-import type { Question } from "./skill.ts";
+import type { SkillInput } from "./skill.ts";
 
 const REQUEST =
   /^(?:please[\s,]+)?(?:(?:can|could|would|will) you (?:please )?)?(?:say|repeat|echo|(?:reply|respond|answer)(?: only| just| exactly)? with)[\s:,]+(.+)$/is;
@@ -8,7 +8,7 @@ const PREAMBLE =
 const QUOTED = /^(?:"([^"]+)"|“([^”]+)”|'([^']+)'|`([^`]+)`)/;
 
 /** Answers "say X" and "reply with X" with X. If X begins with a quotation, only the quotation is repeated. */
-export function repeatText({ text }: Question): string | null {
+export function repeatText({ text }: SkillInput): string | null {
   const request = REQUEST.exec(text)?.[1]?.trim();
   if (request === undefined || request === "") return null;
   const wanted = request.replace(PREAMBLE, "") || request;

@@ -1,5 +1,5 @@
 /** The parts of a conversation that skills can read. */
-export interface Question {
+export interface SkillInput {
   /** The last user message. */
   readonly text: string;
   /** The user messages before it, oldest first. */
@@ -9,4 +9,4 @@ export interface Question {
 }
 
 /** Returns an answer, or null if the question is not its kind. Skills understand English only. */
-export type Skill = (question: Question) => string | null;
+export type Skill = (question: SkillInput) => string | null;

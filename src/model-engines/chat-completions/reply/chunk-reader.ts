@@ -6,7 +6,7 @@ import type { ReasoningTags } from "../profile.ts";
 import type { ToolNames } from "../request/tool-names.ts";
 import { CallSequencer } from "./call-sequencer.ts";
 import { ContentReader } from "./content-reader.ts";
-import { type FinishReason, readFinishReason } from "./finish-reason.ts";
+import { type ChatFinishReason, readFinishReason } from "./finish-reason.ts";
 import { readUsage } from "./read-usage.ts";
 import { ToolCallReader } from "./tool-call-reader.ts";
 
@@ -28,7 +28,7 @@ export class ChunkReader {
   #hasLateContent = false;
   #model: string | null = null;
   #usage: ModelUsage | null = null;
-  #finishReason: FinishReason | null = null;
+  #finishReason: ChatFinishReason | null = null;
   #hasText = false;
   #earlyAnnotations: Annotation[] = [];
 

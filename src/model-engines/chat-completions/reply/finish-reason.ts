@@ -1,6 +1,6 @@
 import { brokenAnswer } from "../errors/model-errors.ts";
 
-export type FinishReason = "stop" | "length" | "content_filter";
+export type ChatFinishReason = "stop" | "length" | "content_filter";
 
 const LENGTH: ReadonlySet<string> = new Set(["length", "max_tokens", "model_length", "max_output_tokens"]);
 const FILTERED: ReadonlySet<string> = new Set([
@@ -24,7 +24,7 @@ const FAILED: ReadonlySet<string> = new Set([
  * Translates a finish reason. Any reason that means no limit, filter or failure is an ordinary end: stop, tool_calls,
  * eos, end_turn, … Throws `ModelError` for a failure.
  */
-export function readFinishReason(reason: string): FinishReason {
+export function readFinishReason(reason: string): ChatFinishReason {
   const word = reason.toLowerCase();
   if (LENGTH.has(word)) return "length";
   if (FILTERED.has(word)) return "content_filter";

@@ -1,4 +1,4 @@
-import { type GrowingText, grow, lengthOf, NO_TEXT, textOf } from "../../../base/growing-text.ts";
+import { type GrowingText, grow, lengthOf, NO_TEXT, wholeTextOf } from "../../../base/growing-text.ts";
 import type { CalledTool } from "../request/tool-names.ts";
 import type { CustomInputReader } from "./custom-input-reader.ts";
 import { JsonScanner } from "./json-scanner.ts";
@@ -24,7 +24,7 @@ export class IncomingCall {
 
   /** All arguments that have arrived. Joins the pieces, so do not call it for every piece. */
   get arguments(): string {
-    return textOf(this.#text);
+    return wholeTextOf(this.#text);
   }
 
   get length(): number {

@@ -10,7 +10,7 @@ import { wavHeader } from "../../../audio/wav.ts";
 import { readJson } from "../../../base/json/read-json.ts";
 import { type ProgramEnd, startGuarded, statusText } from "../../../programs/guarded-child.ts";
 import { SPEECH_RATE_HZ } from "../../speech-engine.ts";
-import { type EngineReply, readReply } from "../engine-reply.ts";
+import { type EngineReply, readEngineReply } from "../engine-reply.ts";
 import type { BuiltServer } from "./build-server.ts";
 
 export interface EngineCommand {
@@ -19,7 +19,7 @@ export interface EngineCommand {
   readonly threads: number;
 }
 
-export interface Question {
+export interface EngineRequest {
   readonly samples: Int16Array;
   /** How many encoder positions to compute; null for all. */
   readonly positions: number | null;
@@ -124,12 +124,12 @@ export class EngineProcess {
    * Rejects with `EngineRefusal`, the signal's reason, or the error of a broken connection. An aborted question may
    * keep the engine busy for a while.
    */
-  async ask(question: Question, signal: AbortSignal): Promise<EngineReply> {
+  async ask(question: EngineRequest, signal: AbortSignal): Promise<EngineReply> {
     const body = formOf(question);
     const reply = await this.#fetch("/inference", { method: "POST", body, signal });
     const text = await readText(reply);
     if (!reply.ok) throw new EngineRefusal(`status ${reply.status}`);
-    const heard = readReply(readJson(text));
+    const heard = readEngineReply(readJson(text));
     if (heard === null) throw new EngineRefusal("the reply holds no segments");
     return heard;
   }
@@ -211,7 +211,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   logprob_thold: "-1.25",
 };
 
-function formOf({ samples, positions, language, prompt }: Question): FormData {
+function formOf({ samples, positions, language, prompt }: EngineRequest): FormData {
   const form = new FormData();
   const bytes = pcmBytes(samples);
   const file = Uint8Array.from(Buffer.concat([wavHeader(SPEECH_RATE_HZ, bytes.length), bytes]));

@@ -9,7 +9,7 @@ interface Waiting<T> {
 }
 
 /** A queue of messages to send, which its single reader iterates over. */
-export class Outbox<T extends object> implements AsyncIterableIterator<T, undefined> {
+export class MessageQueue<T extends object> implements AsyncIterableIterator<T, undefined> {
   readonly #leave: () => void;
   #waiting: Waiting<T>[] = [];
   #characters = 0;

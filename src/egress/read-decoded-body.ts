@@ -15,7 +15,7 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
  * Reads and decodes a whole body. `bytesMax` limits both the bytes from the connection and the decoded bytes. Rejects
  * with `EgressError` for an unknown or broken encoding and for a body that is too large.
  */
-export async function readBody(body: Readable, encoding: string | null, bytesMax: number): Promise<Buffer> {
+export async function readDecodedBody(body: Readable, encoding: string | null, bytesMax: number): Promise<Buffer> {
   const name = encoding?.trim().toLowerCase() ?? "";
   if (name === "" || name === "identity") return gather(body, bytesMax);
   const createDecoder = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 
 /** Reads at most `bytesMax` bytes of a body, as text. The rest is not read. */
-export async function readBody(body: Readable, bytesMax: number): Promise<string> {
+export async function readBodyStart(body: Readable, bytesMax: number): Promise<string> {
   const pieces: Buffer[] = [];
   let bytes = 0;
   for await (const piece of body) {

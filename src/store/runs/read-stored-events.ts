@@ -14,7 +14,7 @@ const PAGE_CHUNKS = 16;
  * least to the start of that tail, so there is no gap; events that became a chunk in between are skipped by their
  * numbers. If the response is deleted, reading ends.
  */
-export async function* readEvents(
+export async function* readStoredEvents(
   db: Kysely<Database>,
   responseId: string,
   after: number,

@@ -2,7 +2,7 @@
 const WAITING_MESSAGES_MAX = 32;
 
 /** Brings the messages of many writers to one reader, who sets the pace. */
-export class Outbox {
+export class BoundedMessageQueue {
   #waiting: object[] = [];
   #ended = false;
   #fault: { readonly error: unknown } | null = null;

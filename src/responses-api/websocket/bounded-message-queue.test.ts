@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { Outbox } from "./outbox.ts";
+import { BoundedMessageQueue } from "./bounded-message-queue.ts";
 
 /** Puts messages until a writer has to wait. */
-function fill(outbox: Outbox): { readonly count: number; readonly room: Promise<void> } {
+function fill(queue: BoundedMessageQueue): { readonly count: number; readonly room: Promise<void> } {
   for (let count = 1; ; count++) {
-    const room = outbox.put({ count });
+    const room = queue.put({ count });
     if (room !== undefined) return { count, room };
   }
 }
@@ -15,43 +15,43 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 }
 
 test("writers wait for the reader, who gets everything in order", async () => {
-  const outbox = new Outbox();
-  const { count, room } = fill(outbox);
+  const queue = new BoundedMessageQueue();
+  const { count, room } = fill(queue);
   expect(await isSettled(room)).toBe(false);
-  const messages = outbox.messages();
+  const messages = queue.messages();
   expect(await messages.next()).toEqual({ done: false, value: { count: 1 } });
   expect(await isSettled(room)).toBe(true);
-  outbox.end();
+  queue.end();
   const rest: object[] = [];
   for await (const message of messages) rest.push(message);
   expect(rest).toEqual(Array.from({ length: count - 1 }, (_, index) => ({ count: index + 2 })));
 });
 
 test("a reader that waits is woken", async () => {
-  const outbox = new Outbox();
-  const messages = outbox.messages();
+  const queue = new BoundedMessageQueue();
+  const messages = queue.messages();
   const next = messages.next();
-  void outbox.put({ late: true });
+  void queue.put({ late: true });
   expect(await next).toEqual({ done: false, value: { late: true } });
   const end = messages.next();
-  outbox.end();
+  queue.end();
   expect(await end).toEqual({ done: true, value: undefined });
 });
 
 test("a fault comes after what was put before it", async () => {
-  const outbox = new Outbox();
-  void outbox.put({ first: true });
-  outbox.fail(new Error("broken"));
-  const messages = outbox.messages();
+  const queue = new BoundedMessageQueue();
+  void queue.put({ first: true });
+  queue.fail(new Error("broken"));
+  const messages = queue.messages();
   expect((await messages.next()).value).toEqual({ first: true });
   await expect(messages.next()).rejects.toThrow("broken");
 });
 
 test("when nobody reads any more, nobody waits and nothing is kept", async () => {
-  const outbox = new Outbox();
-  const { room } = fill(outbox);
-  outbox.close();
+  const queue = new BoundedMessageQueue();
+  const { room } = fill(queue);
+  queue.close();
   await room;
-  expect(outbox.put({ more: true })).toBeUndefined();
-  expect(await outbox.messages().next()).toEqual({ done: true, value: undefined });
+  expect(queue.put({ more: true })).toBeUndefined();
+  expect(await queue.messages().next()).toEqual({ done: true, value: undefined });
 });
