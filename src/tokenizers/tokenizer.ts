@@ -1,4 +1,5 @@
 import { Slices } from "../base/limits/slices.ts";
+import { type Encoding, readVocabulary } from "./vocabulary.ts";
 
 /** Counts tokens as a family of models does. */
 export interface Tokenizer {
@@ -18,7 +19,7 @@ const COUNTED_CHARS_MAX = 1024 * 1024;
 /** Loads the tokenizer for a model. The first call reads the vocabulary, some megabytes. */
 export async function loadTokenizer(model: string): Promise<Tokenizer> {
   const encoding = chooseEncoding(model);
-  const countPiece = await COUNTERS[encoding]();
+  const countPiece = await counterFor(encoding);
   return {
     encoding,
     async count(texts, signal) {
@@ -50,18 +51,24 @@ const AS_TEXT = { disallowedSpecial: new Set<string>() };
  */
 const WORDS_CACHED_MAX = 256;
 
-const COUNTERS: Readonly<Record<Encoding, () => Promise<CountPiece>>> = {
-  o200k_base: async () => {
-    const { countTokens, setMergeCacheSize } = await import("gpt-tokenizer/encoding/o200k_base");
-    setMergeCacheSize(WORDS_CACHED_MAX);
-    return (text) => countTokens(text, AS_TEXT);
-  },
-  cl100k_base: async () => {
-    const { countTokens, setMergeCacheSize } = await import("gpt-tokenizer/encoding/cl100k_base");
-    setMergeCacheSize(WORDS_CACHED_MAX);
-    return (text) => countTokens(text, AS_TEXT);
-  },
-};
+const counters = new Map<Encoding, Promise<CountPiece>>();
+
+function counterFor(encoding: Encoding): Promise<CountPiece> {
+  const known = counters.get(encoding);
+  if (known !== undefined) return known;
+  const made = makeCounter(encoding);
+  counters.set(encoding, made);
+  made.catch(() => counters.delete(encoding)); // The next call tries again.
+  return made;
+}
+
+async function makeCounter(encoding: Encoding): Promise<CountPiece> {
+  const tokens = await readVocabulary(encoding);
+  const { GptEncoding } = await import("gpt-tokenizer/GptEncoding");
+  const library = GptEncoding.getEncodingApi(encoding, () => tokens);
+  library.setMergeCacheSize(WORDS_CACHED_MAX);
+  return (text) => library.countTokens(text, AS_TEXT);
+}
 
 /**
  * Cuts the text into pieces, in order. A cut before a space adds no token, because tokens begin with their space.
@@ -85,9 +92,6 @@ export function* pieces(text: string): Generator<string> {
 function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff;
 }
-
-/** The available byte-pair encodings. */
-type Encoding = "o200k_base" | "cl100k_base";
 
 /** Encodings by the start of the model's name, without a path such as `openai/`. The first match counts. */
 const FAMILIES: readonly (readonly [RegExp, Encoding])[] = [

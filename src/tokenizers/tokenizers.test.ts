@@ -1,10 +1,13 @@
 import fc from "fast-check";
+import cl100k from "gpt-tokenizer/bpeRanks/cl100k_base";
+import o200k from "gpt-tokenizer/bpeRanks/o200k_base";
 import { describe, expect, test } from "vitest";
 import { cpuMsOf } from "../../tests/cpu-time.ts";
 import { verifies } from "../../tests/verifies.ts";
 import { readImageSize } from "./image-size.ts";
 import { imageTokens } from "./image-tokens.ts";
 import { chooseEncoding, loadTokenizer, pieces } from "./tokenizer.ts";
+import { readVocabulary } from "./vocabulary.ts";
 
 const stays = new AbortController().signal;
 
@@ -21,6 +24,15 @@ test.each([
   ["some-model-of-tomorrow", "o200k_base"],
 ] as const)("the tokens of %s are counted with %s", (model, encoding) => {
   expect(chooseEncoding(model)).toBe(encoding);
+});
+
+test.each([
+  ["o200k_base", o200k],
+  ["cl100k_base", cl100k],
+] as const)("the tokens of %s are those of the library's module", async (encoding, tokens) => {
+  const read = await readVocabulary(encoding);
+  expect(read.length).toBe(tokens.length);
+  expect(read.filter((token, rank) => JSON.stringify(token) !== JSON.stringify(tokens[rank]))).toEqual([]);
 });
 
 describe("a tokenizer", () => {
