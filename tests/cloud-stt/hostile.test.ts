@@ -59,7 +59,7 @@ describe("a cloud stream under attack", () => {
       else expect([code, last]).toMatchObject([1008, { type: "error", message: expect.any(String) }]);
     };
     await fc.assert(fc.asyncProperty(fc.array(message, { maxLength: 12 }), exchange), { numRuns: CONVERSATIONS });
-    await servesOn(server);
+    await expectServing(server);
   });
 
   test("frees the places of hundreds of clients that connect and drop", async () => {
@@ -68,7 +68,7 @@ describe("a cloud stream under attack", () => {
     for (let round = 0; round < CONNECTS; round += AT_ONCE)
       await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => connectAndDrop(server.url, round + index)));
     await expect.poll(() => server.streamsOpen()).toBe(0);
-    await servesOn(server);
+    await expectServing(server);
   });
 
   test("never exceeds its maximum of streams under many simultaneous requests", async () => {
@@ -94,7 +94,7 @@ describe("a cloud stream under attack", () => {
   });
 });
 
-async function servesOn(server: CloudServer): Promise<void> {
+async function expectServing(server: CloudServer): Promise<void> {
   const stream = await openRawStream(server.url);
   stream.say(LAST);
   expect(words(await stream.hearAll())).toBe("word");

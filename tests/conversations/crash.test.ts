@@ -95,7 +95,7 @@ test("a server killed during responses leaves their conversations complete and u
 });
 
 /** What the writers of one conversation were told, by the text they wrote. */
-interface Promised {
+interface Confirmed {
   readonly tried: Set<string>;
   readonly kept: Set<string>;
 }
@@ -105,7 +105,7 @@ async function until(count: () => number, enough: number): Promise<void> {
 }
 
 /** Writes until the server is gone: items in pairs, and sometimes a response. */
-async function write({ post }: Life, id: string, writer: string, promised: Promised): Promise<void> {
+async function write({ post }: Life, id: string, writer: string, promised: Confirmed): Promise<void> {
   for (let turn = 0; ; turn++) {
     const text = `${writer}.${turn}`;
     promised.tried.add(text);
@@ -124,7 +124,7 @@ test("after any kill, each confirmed write is in the conversation once, and no w
   timeout: STARTS_TIMEOUT_MS,
 }, async () => {
   const [model, dataDir] = [await serveModel(), await dataFolder()];
-  const promised: Promised = { tried: new Set(), kept: new Set() };
+  const promised: Confirmed = { tried: new Set(), kept: new Set() };
   let id = "";
   for (let round = 0; round < 4; round++) {
     const server = await live(dataDir, model);

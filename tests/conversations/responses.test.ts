@@ -8,14 +8,14 @@ import { verifies } from "../verifies.ts";
 import { conversationCalls, user } from "./call-conversations.ts";
 
 /** The whole server with a model that says "Yes.", and calls on its conversations. */
-async function serveYes(answer = says("Yes.")) {
+async function serveWithModel(answer = says("Yes.")) {
   const behind = await serveBehind(answer);
   return { ...behind, calls: conversationCalls(behind.server) };
 }
 
 test("the model gets the conversation's items before the input, and the next turn gets what was added", async () => {
   verifies("conversations.run.history-is-context", "create.context.order");
-  const { calls, create, asked } = await serveYes();
+  const { calls, create, asked } = await serveWithModel();
   const { id } = await calls.create({ items: [user("One"), { role: "assistant", content: "Two" }] });
   expect((await create({ conversation: id, input: "Three", instructions: "Be brief." })).status).toBe(200);
   expect(asked()).toMatchObject({
@@ -42,7 +42,7 @@ test("the model gets the conversation's items before the input, and the next tur
 test("a request names a conversation by its id or an object with it; the response shows an object, or no member without one", async () => {
   verifies("conversations.run.echo-is-object", "response.body.conversation-and-prompt-absent");
   verifies("create.chain.echoed");
-  const { calls, create } = await serveYes();
+  const { calls, create } = await serveWithModel();
   const { id } = await calls.create();
   for (const conversation of [id, { id }]) {
     const response = await readResponse(await create({ conversation }));
@@ -57,7 +57,7 @@ test("a request names a conversation by its id or an object with it; the respons
 
 test("a malformed name of a conversation is refused before any lookup", async () => {
   verifies("errors.catalogue.ill-formed-id");
-  const { create } = await serveYes();
+  const { create } = await serveWithModel();
   const prefix: Refusal = {
     code: "invalid_value",
     param: "conversation",
@@ -72,7 +72,7 @@ test("a malformed name of a conversation is refused before any lookup", async ()
 
 test("the items of a response keep their ids in the conversation, also after the response is deleted", async () => {
   verifies("conversations.run.outlives-response");
-  const { calls, create, server } = await serveYes();
+  const { calls, create, server } = await serveWithModel();
   const { id } = await calls.create();
   const response = await readResponse(await create({ conversation: id, input: [user("Hi", { id: "msg_mine" })] }));
   const items = await calls.walk(id);
@@ -84,7 +84,7 @@ test("the items of a response keep their ids in the conversation, also after the
 
 test("with store false the conversation is read and not changed", async () => {
   verifies("conversations.run.store-false-appends-nothing");
-  const { calls, create, asked } = await serveYes();
+  const { calls, create, asked } = await serveWithModel();
   const { id } = await calls.create({ items: [user("One")] });
   const response = await readResponse(await create({ conversation: id, store: false, input: "Two" }));
   expect(response.conversation).toEqual({ id });
@@ -93,7 +93,7 @@ test("with store false the conversation is read and not changed", async () => {
 });
 
 test("a conversation can be answered without any input, unless it is empty", async () => {
-  const { calls, create, asked } = await serveYes();
+  const { calls, create, asked } = await serveWithModel();
   const { id } = await calls.create({ items: [user("One")] });
   expect((await create({ conversation: id, input: undefined })).status).toBe(200);
   expect(asked()).toMatchObject({ messages: [{ content: "One" }] });
@@ -111,7 +111,7 @@ test("a conversation can be answered without any input, unless it is empty", asy
 
 test("a list of items as conversation precedes the input, and is neither echoed nor listed as input", async () => {
   verifies("extensions.conversation.list-of-items");
-  const { create, asked, server } = await serveYes();
+  const { create, asked, server } = await serveWithModel();
   const conversation = [user("One"), { role: "assistant", content: "Two" }, { type: "input_text", text: "Three" }];
   const response = await readResponse(await create({ conversation, input: "Four" }));
   expect(response).not.toHaveProperty("conversation");
@@ -129,7 +129,7 @@ test("a list of items as conversation precedes the input, and is neither echoed 
 test("a function call is answered in the next turn of a conversation; a turn without its output is refused and changes nothing", async () => {
   const call = toolDelta(0, { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } });
   const answers = [chunks(call, lastChunk("tool_calls")), says("18 degrees.")];
-  const { calls, create, asked } = await serveYes((...parts) => answers.shift()?.(...parts));
+  const { calls, create, asked } = await serveWithModel((...parts) => answers.shift()?.(...parts));
   const { id } = await calls.create();
   const tools = [{ type: "function", name: "f", parameters: { type: "object", properties: {} }, strict: false }];
   const first = await readResponse(await create({ conversation: id, tools, input: "Weather?" }));
@@ -154,7 +154,7 @@ test("a function call is answered in the next turn of a conversation; a turn wit
 
 test("an item of a conversation can be referred to elsewhere, but not added to the same conversation again", async () => {
   verifies("conversations.items.referred-to-elsewhere", "conversations.items.once");
-  const { calls, create, asked } = await serveYes();
+  const { calls, create, asked } = await serveWithModel();
   const { id } = await calls.create({ items: [user("One", { id: "msg_one" })] });
   const input = [{ type: "item_reference", id: "msg_one" }, user("Two")];
   expect((await create({ input })).status).toBe(200);
@@ -170,7 +170,7 @@ test("an item of a conversation can be referred to elsewhere, but not added to t
 });
 
 test("reasoning of earlier turns is not sent to a model that needs only the current turn's, and stays in the conversation", async () => {
-  const { calls, create, asked } = await serveYes();
+  const { calls, create, asked } = await serveWithModel();
   const reasoning = { type: "reasoning", id: "rs_1", summary: [{ type: "summary_text", text: "Hm." }] };
   const { id } = await calls.create({ items: [user("One"), reasoning, { role: "assistant", content: "Two" }] });
   expect((await create({ conversation: id, input: "Three", reasoning: { context: "current_turn" } })).status).toBe(200);
@@ -179,7 +179,7 @@ test("reasoning of earlier turns is not sent to a model that needs only the curr
 });
 
 test("a conversation of 5,000 items is answered, and all of them precede the input", async () => {
-  const { calls, create, upstream } = await serveYes();
+  const { calls, create, upstream } = await serveWithModel();
   const { id } = await calls.create();
   for (let first = 0; first < 5_000; first += 20)
     await calls.add(

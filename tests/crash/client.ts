@@ -4,7 +4,7 @@ export const KINDS = ["foreground", "foreground stream", "background", "backgrou
 export type Kind = (typeof KINDS)[number];
 
 /** What one client had received when its connection broke. */
-export interface Witness {
+export interface ClientView {
   readonly kind: Kind;
   /** Null if the server died before it sent the id. */
   id: string | null;
@@ -13,8 +13,8 @@ export interface Witness {
 }
 
 /** Requests one response and reads until its end or the server's death. */
-export async function ask(server: ChildServer, kind: Kind, conversation: string): Promise<Witness> {
-  const witness: Witness = { kind, id: null, events: [] };
+export async function ask(server: ChildServer, kind: Kind, conversation: string): Promise<ClientView> {
+  const clientView: ClientView = { kind, id: null, events: [] };
   const body = {
     model: "m",
     input: `Hello from a ${kind} client`,
@@ -25,15 +25,15 @@ export async function ask(server: ChildServer, kind: Kind, conversation: string)
   };
   try {
     const reply = await server.post("/v1/responses", body);
-    if (body.stream) await readEvents(reply, witness);
-    else witness.id = idIn(await reply.text());
+    if (body.stream) await readEvents(reply, clientView);
+    else clientView.id = idIn(await reply.text());
   } catch {
     // The server died, as this test wants.
   }
-  return witness;
+  return clientView;
 }
 
-async function readEvents(reply: Response, witness: Witness): Promise<void> {
+async function readEvents(reply: Response, clientView: ClientView): Promise<void> {
   if (reply.status !== 200 || reply.body === null) return; // Another writer held the conversation.
   let text = "";
   for await (const piece of reply.body.pipeThrough(new TextDecoderStream())) {
@@ -42,8 +42,8 @@ async function readEvents(reply: Response, witness: Witness): Promise<void> {
       const data = /^data: (.*)$/m.exec(text.slice(0, end))?.[1];
       text = text.slice(end + 2);
       if (data === undefined) continue;
-      witness.events.push(data);
-      witness.id ??= idIn(data);
+      clientView.events.push(data);
+      clientView.id ??= idIn(data);
     }
   }
 }

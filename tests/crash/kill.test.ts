@@ -5,14 +5,14 @@ import { ResponseFold } from "../../src/runs/index.ts";
 import type { ChildServer } from "../child-server.ts";
 import { dataLines, readResponse } from "../responses/read-stream.ts";
 import { verifies } from "../verifies.ts";
-import { ask, KINDS, type Witness } from "./client.ts";
+import { ask, type ClientView, KINDS } from "./client.ts";
 import { dataFolder, query, start } from "./lives.ts";
 import { serveTalkingModel } from "./talking-model.ts";
 
 /** CI sets a lower number to save time. */
 const KILLS = Number(process.env["CRASH_KILLS"] ?? 50);
 /** With fewer, a run of some kind may by chance not be interrupted at the right moment. */
-const KILLS_THAT_MEET_ALL = 50;
+const KILLS_TO_MEET_ALL_KINDS = 50;
 const RUNS_AT_ONCE = 20;
 const LIFE_MS_MAX = 450;
 const TEST_TIMEOUT_MS = 600_000;
@@ -33,14 +33,14 @@ test(
       );
       await sleep(Math.random() * LIFE_MS_MAX);
       await server.kill();
-      const witnesses = await Promise.all(lives);
+      const clientViews = await Promise.all(lives);
       server = await startAgain();
-      for (const witness of witnesses) await checkWitness(server, witness, seen);
+      for (const clientView of clientViews) await checkClientView(server, clientView, seen);
       await checkConversation(server, conversation);
     }
     expect(query(folder, "select id from responses where status in ('queued', 'in_progress')")).toEqual([]);
     expect(seen.completed + seen.failed).toBeGreaterThan(0);
-    if (KILLS < KILLS_THAT_MEET_ALL) return;
+    if (KILLS < KILLS_TO_MEET_ALL_KINDS) return;
     for (const [what, times] of Object.entries(seen)) expect(times, what).toBeGreaterThan(0);
   },
   TEST_TIMEOUT_MS,
@@ -55,7 +55,7 @@ async function conversationOf(server: ChildServer): Promise<string> {
 }
 
 /** Everything that a client saw is unchanged, the rest follows it, and there is one end. */
-async function checkWitness(server: ChildServer, { kind, id, events }: Witness, seen: Seen): Promise<void> {
+async function checkClientView(server: ChildServer, { kind, id, events }: ClientView, seen: Seen): Promise<void> {
   if (id === null) return;
   const path = `/v1/responses/${id}`;
   const all = dataLines(await (await server.fetch(`${path}/events?dialect=reference`)).text());

@@ -23,7 +23,7 @@ const WATCH: RunWatch = {
 };
 
 /** A run keeper with a store whose claims wait until the test releases them. */
-async function keeperThatWaits() {
+async function keeperWithHeldClaims() {
   const { events, ledger } = await openTestStore();
   const gate = Promise.withResolvers<readonly never[]>();
   const waiting: RunLedger = {
@@ -56,7 +56,7 @@ async function keeperThatWaits() {
 
 test("a start does not wait long for the runs of earlier processes, and logs that it continues", async () => {
   verifies("state.crash.start-is-bounded");
-  const { keeper, gate, said } = await keeperThatWaits();
+  const { keeper, gate, said } = await keeperWithHeldClaims();
   await keeper.start(20);
   expect(said).toEqual(["runs that were left are taken up while requests are served"]);
   gate.resolve([]);
@@ -64,10 +64,10 @@ test("a start does not wait long for the runs of earlier processes, and logs tha
 
 test("a start fails if it cannot read the left runs; a later failure is logged and retried", async () => {
   verifies("state.crash.start-is-bounded");
-  const early = await keeperThatWaits();
+  const early = await keeperWithHeldClaims();
   early.gate.reject(new Error("unreadable"));
   await expect(early.keeper.start()).rejects.toThrow("unreadable");
-  const late = await keeperThatWaits();
+  const late = await keeperWithHeldClaims();
   await late.keeper.start(20);
   late.gate.reject(new Error("unreadable"));
   await sleep(50);

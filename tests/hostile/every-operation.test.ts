@@ -14,7 +14,7 @@ const MODEL = "antiphon-built-in";
 const NOT_IMPLEMENTED = 501;
 
 /** A status of the path, not of an operation. */
-const OF_THE_METHOD = 405;
+const METHOD_NOT_ALLOWED = 405;
 
 const operations = contractOperations();
 const notYet: ReadonlySet<string> = new Set(notImplementedOperations());
@@ -124,7 +124,7 @@ async function check(server: TestServer, operation: ContractOperation, { path, b
   const told = `${operation.method} ${path} ${body ?? ""} → ${reply.status} ${text.slice(0, 500)}`;
   if (notYet.has(operation.operationId) && reply.status === NOT_IMPLEMENTED) return;
   expect(reply.status, told).toBeLessThan(500);
-  expect([...operation.replies.keys(), OF_THE_METHOD], told).toContain(reply.status);
+  expect([...operation.replies.keys(), METHOD_NOT_ALLOWED], told).toContain(reply.status);
   if (reply.headers.get("content-type")?.startsWith("application/json") !== true) return;
   const name = reply.status === 200 ? operation.replies.get(200) : "ErrorBody";
   if (name != null) expect(isValid(name, JSON.parse(text)), told).toBe(true);

@@ -6,7 +6,7 @@ import { cpuMsOf } from "../cpu-time.ts";
 import { startTestServer, type TestServer } from "../test-server.ts";
 import { verifies } from "../verifies.ts";
 
-const SKILLED = [
+const MESSAGE_STARTS = [
   "hello ",
   "say ",
   "write ",
@@ -39,7 +39,7 @@ describe("a client's text", () => {
     return ms;
   };
 
-  test.each(SKILLED)("is understood quickly, whatever follows %j", async (start) => {
+  test.each(MESSAGE_STARTS)("is understood quickly, whatever follows %j", async (start) => {
     verifies("limits.work.texts-in-linear-time");
     for (const repeated of REPEATED) {
       const text = `${start}${repeated.repeat(MESSAGE_CHARACTERS / repeated.length)}\u0001x`;

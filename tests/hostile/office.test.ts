@@ -10,7 +10,7 @@ const MEGABYTE = 1024 * 1024;
 const GROWTH_BYTES_MAX = 400 * MEGABYTE;
 
 /** Replaces the size of the named file in the zip directory by a small one. */
-function lying(archive: Buffer, name: string): Buffer {
+function declaringSmallSize(archive: Buffer, name: string): Buffer {
   const at = archive.lastIndexOf(name) - 46;
   expect(archive.readUInt32LE(at)).toBe(0x02014b50);
   const lie = Buffer.from(archive);
@@ -23,7 +23,7 @@ const cell = '<c r="XFD1" t="s"><v>0</v></c>';
 
 const DOCUMENTS: readonly (readonly [name: string, make: () => Buffer, code: string])[] = [
   ["unpack to 300 MB", () => docxOf(blanks), "file_too_large"],
-  ["say less than they unpack to", () => lying(docxOf(blanks), "word/document2.xml"), "unsupported_file"],
+  ["say less than they unpack to", () => declaringSmallSize(docxOf(blanks), "word/document2.xml"), "unsupported_file"],
   ["nest without end", () => docxOf("<w:p>".repeat(200_000)), "file_too_large"],
   [
     "have entities that multiply",

@@ -109,9 +109,14 @@ async function barrage(server: ChildServer): Promise<void> {
   ]) {
     await Promise.all(Array.from({ length: 25 }, () => exchange(server, bytes, Buffer.alloc(0))));
   }
-  await leaveAll(server, 150, createCall(server.apiKey, ENDLESS), true);
-  await leaveAll(server, 100, createCall(server.apiKey, { model: MODEL, input: "a long story", stream: true }), false);
-  await leaveAll(server, 100, createCall(server.apiKey, ENDLESS).slice(0, -5), false);
+  await connectAndLeave(server, 150, createCall(server.apiKey, ENDLESS), true);
+  await connectAndLeave(
+    server,
+    100,
+    createCall(server.apiKey, { model: MODEL, input: "a long story", stream: true }),
+    false,
+  );
+  await connectAndLeave(server, 100, createCall(server.apiKey, ENDLESS).slice(0, -5), false);
 }
 
 function hostileBodies(): readonly (readonly [body: Buffer, headers: Readonly<Record<string, string>>])[] {
@@ -144,7 +149,7 @@ async function exchange(server: ChildServer, head: string, body: Buffer): Promis
 }
 
 /** Many clients at once that leave after the first bytes of an answer, or before. */
-async function leaveAll(server: ChildServer, clients: number, bytes: string, answered: boolean): Promise<void> {
+async function connectAndLeave(server: ChildServer, clients: number, bytes: string, answered: boolean): Promise<void> {
   const connections = await Promise.all(Array.from({ length: clients }, () => RawConnection.open(server.url)));
   for (const connection of connections) connection.send(bytes);
   if (answered)

@@ -49,7 +49,7 @@ const NAMING: Readonly<Record<string, Naming>> = {
 };
 
 /** Why the other members name nothing stored; by member, or by schema and member. */
-const NAMES_NOTHING_STORED: Readonly<Record<string, string>> = {
+const UNRELATED_MEMBERS: Readonly<Record<string, string>> = {
   id: "an item's own id goes with the item, as MessageInput.id shows",
   call_id: "ties an output to its call within one context",
   caller_id: "ties a call to its program within one context",
@@ -94,9 +94,7 @@ test("every member of a body that looks like an id is tested, or listed as namin
   const members = new Set(readIdOperations().flatMap(({ bodyMembers }) => bodyMembers));
   const unexplained = [...members].filter(
     (member) =>
-      !(member in NAMING) &&
-      !(member in NAMES_NOTHING_STORED) &&
-      !((member.split(".")[1] ?? "") in NAMES_NOTHING_STORED),
+      !(member in NAMING) && !(member in UNRELATED_MEMBERS) && !((member.split(".")[1] ?? "") in UNRELATED_MEMBERS),
   );
   expect(unexplained).toEqual([]);
   expect(Object.keys(NAMING).filter((member) => !members.has(member))).toEqual([]);

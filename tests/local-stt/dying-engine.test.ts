@@ -7,7 +7,7 @@ import { tones } from "../speech/tones.ts";
 import { enginePids } from "../speech/whisper-for-tests.ts";
 import { verifies } from "../verifies.ts";
 import { programsOf, startChildToneServer } from "./child-tone-server.ts";
-import { dice } from "./mutated-files.ts";
+import { randomNumbers } from "./mutated-files.ts";
 import { chunk, exchange } from "./stream-client.ts";
 import { program } from "./tone-server.ts";
 
@@ -16,7 +16,7 @@ const REQUESTS = 100;
 const AT_ONCE = 4;
 const SPOKEN = wavFile(tones("eight", "two"), 16_000);
 const CODES = ["transcription_failed", "model_failed", "model_loading", "busy"];
-const random = dice(7);
+const random = randomNumbers(7);
 
 /** Sends a request in one of three ways. Returns the words, or the code of an error. */
 async function ask(url: string, round: number): Promise<string> {

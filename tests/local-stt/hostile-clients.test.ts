@@ -47,7 +47,7 @@ async function drip(url: string, path: string, type: string, start: string): Pro
   return connection;
 }
 
-async function expectToHear(server: ChildToneServer): Promise<void> {
+async function expectTranscribing(server: ChildToneServer): Promise<void> {
   const form = new FormData();
   form.set("audio", new Blob([Uint8Array.from(wavFile(tones("three", "one"), 16_000))]));
   const reply = await fetch(`${server.url}/transcribe`, { method: "POST", body: form });
@@ -77,7 +77,7 @@ describe.skipIf(program === null || process.platform !== "linux")("clients", () 
       grownBytes = residentBytes - before;
     }
     expect(grownBytes).toBeLessThan(GROWN_BYTES_MAX);
-    await expectToHear(server);
+    await expectTranscribing(server);
     expect(server.complaints()).toBe("");
   });
 
@@ -98,7 +98,7 @@ describe.skipIf(program === null || process.platform !== "linux")("clients", () 
       ...(await every(() => drip(server.url, "/format", "application/json", '{"text": "'))),
     ];
     const streams = await every(() => drip(server.url, "/stream/transcribe", "application/x-ndjson", "{"));
-    await expectToHear(server);
+    await expectTranscribing(server);
     const idle = /"code":"idle_timeout","message":"[^"]+\."/;
     for (const connection of bodies)
       expect(await connection.until((received) => idle.test(received))).toMatch(/^HTTP\/1\.1 408 /);
@@ -107,7 +107,7 @@ describe.skipIf(program === null || process.platform !== "linux")("clients", () 
     await expect.poll(() => server.metric(STREAMS_OPEN), { timeout: 10_000 }).toBe(0);
     const grown = (await memoryOf(server.pid)).residentBytes - before;
     expect(grown).toBeLessThan(64 * MEBIBYTE);
-    await expectToHear(server);
+    await expectTranscribing(server);
     expect(server.complaints()).toBe("");
   });
 });

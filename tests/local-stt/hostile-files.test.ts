@@ -9,7 +9,7 @@ import { memoryOf } from "../child-server.ts";
 import { tones } from "../speech/tones.ts";
 import { verifies } from "../verifies.ts";
 import { type ChildToneServer, programsOf, startChildToneServer } from "./child-tone-server.ts";
-import { dice, inAllFormats, mutated } from "./mutated-files.ts";
+import { inAllFormats, mutated, randomNumbers } from "./mutated-files.ts";
 import { oversizedFiles } from "./oversized-files.ts";
 import { program } from "./tone-server.ts";
 
@@ -54,7 +54,7 @@ function expectWordsOrRefusal(name: string, { status, body }: Awaited<ReturnType
 }
 
 /** No process started for a file is left, and the server transcribes as before. */
-async function expectAsBefore(server: ChildToneServer, before: { readonly residentBytes: number }): Promise<void> {
+async function expectUnchanged(server: ChildToneServer, before: { readonly residentBytes: number }): Promise<void> {
   expect((await upload(server.url, SPOKEN)).body["text"]).toBe("three one");
   await expect.poll(async () => (await programsOf(server.pid)).length).toBe(1); // The engine's guard.
   const folders = ["/dev/shm", tmpdir()];
@@ -74,7 +74,7 @@ describe.skipIf(program === null || !canEncode() || process.platform !== "linux"
     const others = Object.values(files);
     for (const audio of others) expect((await upload(server.url, audio)).body["text"]).toBe("three one");
     const before = await memoryOf(server.pid);
-    const random = dice(SEED);
+    const random = randomNumbers(SEED);
     const all = Object.entries(files).flatMap(([name, original]) =>
       Array.from({ length: ROUNDS }, (_, round) => ({
         name: `${name}, ${round}`,
@@ -84,7 +84,7 @@ describe.skipIf(program === null || !canEncode() || process.platform !== "linux"
     await mapSomeAtOnce(all, AT_ONCE, async ({ name, audio }) =>
       expectWordsOrRefusal(name, await upload(server.url, audio)),
     );
-    await expectAsBefore(server, before);
+    await expectUnchanged(server, before);
   });
 
   test("that contain or declare too much are refused", { timeout: 120_000 }, async () => {
@@ -105,7 +105,7 @@ describe.skipIf(program === null || !canEncode() || process.platform !== "linux"
       body: Uint8Array.from(bomb),
     });
     expect([reply.status, await reply.json()]).toMatchObject([413, { error: { code: "upload_too_large" } }]);
-    await expectAsBefore(server, before);
+    await expectUnchanged(server, before);
   });
 });
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { encoded } from "../../src/audio-formats/encoded-sound.fixture.ts";
 
 /** A fixed sequence of numbers from 0 to below 1. */
-export function dice(seed: number): () => number {
+export function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

@@ -6,10 +6,10 @@ export function oversizedFiles(wav: Buffer, m4a: Buffer): Readonly<Record<string
     "flac of hours in a few bytes": constantFlac(3000),
     "ogg of hours in a few bytes": silentOpus(300),
     "ogg of empty packets": emptyPackets(2000),
-    "wav that claims two gigabytes": claiming(wav, wav.indexOf("data") + 4, 0x7ffe_fff0),
+    "wav that claims two gigabytes": withNumberAt(wav, wav.indexOf("data") + 4, 0x7ffe_fff0),
     "wav of very slow samples": slowWav(10_000_000),
     "wav of a hundred channels": patched(wav, 22, Buffer.from([100, 0])),
-    "wav whose format never ends": claiming(wav, 16, 0xffff_fff0),
+    "wav whose format never ends": withNumberAt(wav, 16, 0xffff_fff0),
     "webm of a million tracks": repeated(WEBM_START, Buffer.from([0xae, 0x80]), 1_000_000),
     "webm of segments in segments": repeated(WEBM_START, WEBM_SEGMENT, 150_000),
     "webm of a block larger than all": Buffer.concat([
@@ -21,7 +21,7 @@ export function oversizedFiles(wav: Buffer, m4a: Buffer): Readonly<Record<string
       Buffer.from("ID3\x04\0\0\x7f\x7f\x7f\x7f", "latin1"),
       Buffer.alloc(5000),
     ]),
-    "m4a of two thousand million samples": claiming(m4a, m4a.indexOf("stsz") + 12, 0x7fff_ffff, "BE"),
+    "m4a of two thousand million samples": withNumberAt(m4a, m4a.indexOf("stsz") + 12, 0x7fff_ffff, "BE"),
   };
 }
 
@@ -40,7 +40,7 @@ function patched(bytes: Buffer, place: number, patch: Buffer): Buffer {
   return Buffer.concat([bytes.subarray(0, place), patch, bytes.subarray(place + patch.length)]);
 }
 
-function claiming(bytes: Buffer, place: number, number: number, order: "LE" | "BE" = "LE"): Buffer {
+function withNumberAt(bytes: Buffer, place: number, number: number, order: "LE" | "BE" = "LE"): Buffer {
   const patch = Buffer.alloc(4);
   if (order === "LE") patch.writeUInt32LE(number);
   else patch.writeUInt32BE(number);

@@ -77,7 +77,7 @@ const ACCEPTED: Readonly<Record<string, unknown>> = {
 };
 
 /** Values of refused members that have no effect. */
-const ASKING_FOR_NOTHING = {
+const WITHOUT_EFFECT = {
   background: false,
   context_management: null,
   conversation: null,
@@ -123,14 +123,14 @@ test("every engine accepts every member that is not refused", async () => {
   const env = { VOICE_BASE_URL: "http://127.0.0.1:1/v1" }; // Nothing listens there.
   const { server: chat, create } = await serveBehind(says("Hi"), env);
   const builtIn = await startTestServer({ env });
-  for (const [name, value] of Object.entries({ ...ACCEPTED, ...ASKING_FOR_NOTHING })) {
+  for (const [name, value] of Object.entries({ ...ACCEPTED, ...WITHOUT_EFFECT })) {
     const members = { [name]: value };
     const plain = await builtIn.post("/v1/responses", { model: MODEL, input: "Hi", ...members });
     expect(plain.status, `${name}: ${await plain.text()}`).toBe(200);
     const behind = await create(members);
     expect(behind.status, `${name}: ${await behind.text()}`).toBe(200);
   }
-  const all = await builtIn.post("/v1/responses", { ...ACCEPTED, ...ASKING_FOR_NOTHING });
+  const all = await builtIn.post("/v1/responses", { ...ACCEPTED, ...WITHOUT_EFFECT });
   expect(all.status, await all.text()).toBe(200);
   expect(chat.url).not.toBe(builtIn.url);
   await builtIn.close();

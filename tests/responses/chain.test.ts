@@ -7,7 +7,7 @@ import { checkReply, codeless } from "./check-refusal.ts";
 import { readResponse } from "./read-stream.ts";
 
 /** A model that numbers its answers. */
-async function serveCounting(): Promise<BehindUpstream> {
+async function serveNumberedAnswers(): Promise<BehindUpstream> {
   let answers = 0;
   return serveBehind((response) => {
     answers++;
@@ -32,7 +32,7 @@ function checkShown(behind: BehindUpstream, messages: readonly object[]): void {
 describe("a response that follows another", () => {
   test("shows the model earlier turns in order, and only its own instructions and settings", async () => {
     verifies("create.context.order", "create.chain.continues-stored-response", "create.instructions.not-inherited");
-    const behind = await serveCounting();
+    const behind = await serveNumberedAnswers();
     const first = await turn(behind, { input: "one", instructions: "First rule.", temperature: 0.5 });
     const second = await turn(behind, { input: "two", previous_response_id: first.id });
     checkShown(behind, [user("one"), assistant("answer 1"), user("two")]);
@@ -50,7 +50,7 @@ describe("a response that follows another", () => {
   });
 
   test("may be one of several that continue the same response", async () => {
-    const behind = await serveCounting();
+    const behind = await serveNumberedAnswers();
     const first = await turn(behind, { input: "one" });
     await turn(behind, { input: "left", previous_response_id: first.id });
     await turn(behind, { input: "right", previous_response_id: first.id });
@@ -58,14 +58,14 @@ describe("a response that follows another", () => {
   });
 
   test("may have no input of its own", async () => {
-    const behind = await serveCounting();
+    const behind = await serveNumberedAnswers();
     const first = await turn(behind, { input: "one" });
     await turn(behind, { input: undefined, previous_response_id: first.id });
     checkShown(behind, [user("one"), assistant("answer 1")]);
   });
 
   test("can continue a response that is not stored only by sending its items", async () => {
-    const behind = await serveCounting();
+    const behind = await serveNumberedAnswers();
     const first = await turn(behind, { input: "one" });
     const second = await turn(behind, { input: "two", previous_response_id: first.id, store: false });
     checkShown(behind, [user("one"), assistant("answer 1"), user("two")]);
@@ -75,7 +75,7 @@ describe("a response that follows another", () => {
   });
 
   test("may name stored items instead of sending them", async () => {
-    const behind = await serveCounting();
+    const behind = await serveNumberedAnswers();
     const first = await turn(behind, { input: "one" });
     const id = first.output[0]?.id;
     for (const reference of [{ type: "item_reference", id }, { type: null, id }, { id }]) {
@@ -86,7 +86,7 @@ describe("a response that follows another", () => {
 
   test("is refused if the response it continues was deleted", async () => {
     verifies("errors.catalogue.previous-response-not-found");
-    const behind = await serveCounting();
+    const behind = await serveNumberedAnswers();
     const { id } = await turn(behind, { input: "one" });
     await behind.server.fetch(`/v1/responses/${id}`, { method: "DELETE" });
     await checkReply(await behind.create({ previous_response_id: id }), {
@@ -98,7 +98,7 @@ describe("a response that follows another", () => {
 
   test("answers the calls of the previous response, and must answer all of them", async () => {
     verifies("tools.function.output-continues-the-turn", "errors.catalogue.call-without-output");
-    const behind = await serveCounting();
+    const behind = await serveNumberedAnswers();
     const call = (callId: string): object => ({ type: "function_call", call_id: callId, name: "f", arguments: "{}" });
     const output = (callId: string): object => ({ type: "function_call_output", call_id: callId, output: "done" });
     const first = await turn(behind, { input: [user("one"), call("call_a"), output("call_a")] });

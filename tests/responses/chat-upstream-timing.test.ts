@@ -8,7 +8,7 @@ import { dataLines, readResponse } from "./read-stream.ts";
 const CLOSED_WITHIN_MS = 1000;
 
 /** A model server that sends only what the test lets it send, when the test lets it. */
-async function serveGated(env: Readonly<Record<string, string>> = {}) {
+async function serveControlled(env: Readonly<Record<string, string>> = {}) {
   const opened = Promise.withResolvers<ServerResponse>();
   const behind = await serveBehind((response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -43,7 +43,7 @@ async function statusOf({ server }: BehindUpstream, id: string): Promise<string>
 describe("between a model server and a client", () => {
   test("each delta arrives before the model server sends the next one", async () => {
     verifies("transport.sse.first-event-is-not-delayed");
-    const { create, opened } = await serveGated();
+    const { create, opened } = await serveControlled();
     const [reply, upstream] = await Promise.all([create({ stream: true }), opened]);
     const next = follow(reply);
     await next(/event: response\.in_progress\n.*\n\n/);
@@ -58,7 +58,7 @@ describe("between a model server and a client", () => {
 
   test("a silent stream sends keep-alive comments, which are no events and have no numbers", async () => {
     verifies("transport.sse.keep-alive-comment");
-    const { create, opened } = await serveGated({ SSE_KEEP_ALIVE_MS: "10" });
+    const { create, opened } = await serveControlled({ SSE_KEEP_ALIVE_MS: "10" });
     const [reply, upstream] = await Promise.all([create({ stream: true }), opened]);
     const next = follow(reply);
     await next(/event: response\.in_progress\n.*\n\n/);
@@ -70,7 +70,7 @@ describe("between a model server and a client", () => {
 
   test.each([true, false])("a client that leaves ends the model server's call (stream: %s)", async (stream) => {
     verifies("chat-engine.abort.client-leaves");
-    const behind = await serveGated();
+    const behind = await serveControlled();
     const leaving = new AbortController();
     const reply = behind.create({ stream }, leaving.signal);
     const upstream = await behind.opened;
@@ -84,7 +84,7 @@ describe("between a model server and a client", () => {
   });
 
   test("a response whose client left is cancelled and keeps its output", async () => {
-    const behind = await serveGated();
+    const behind = await serveControlled();
     const leaving = new AbortController();
     const reply = behind.create({ stream: true }, leaving.signal);
     const upstream = await behind.opened;
@@ -100,7 +100,7 @@ describe("between a model server and a client", () => {
 
   test("a model server that stalls ends the stream in response.failed", async () => {
     verifies("chat-engine.timeout.stalled-stream");
-    const { create, opened } = await serveGated({ MODEL_IDLE_TIMEOUT_MS: "100" });
+    const { create, opened } = await serveControlled({ MODEL_IDLE_TIMEOUT_MS: "100" });
     const [reply, upstream] = await Promise.all([create({ stream: true }), opened]);
     upstream.write(sse(textChunk("Half")));
     const text = await reply.text();

@@ -31,7 +31,7 @@ const notJson: Refusal = {
   message:
     "Invalid body: failed to parse JSON value. Please check the value to ensure it is valid JSON. (Common errors include trailing commas, missing closing brackets, missing quotation marks, etc.)",
 };
-const nothingToAnswer: Refusal = {
+const missingInput: Refusal = {
   code: "missing_required_parameter",
   param: null,
   message: `One of "input" or "previous_response_id" or 'prompt' or 'conversation' must be provided.`,
@@ -58,8 +58,8 @@ const CHAT_MEMBERS: Cases = {
 };
 
 const STATE: Cases = {
-  "an empty text as input": [{ input: "" }, nothingToAnswer],
-  "no items as input": [{ input: [] }, nothingToAnswer],
+  "an empty text as input": [{ input: "" }, missingInput],
+  "no items as input": [{ input: [] }, missingInput],
   "an unknown model": [{ model: "gpt-none" }, noSuchModel("gpt-none")],
   "an empty model name": [{ model: "" }, noSuchModel("")],
   "an unknown previous response": [

@@ -10,7 +10,7 @@ const late = { type: "function", name: "late", description: "Comes late.", param
 const echoed = { ...late, output_schema: null, strict: true };
 const joined = { type: "namespace", name: "late", description: "Comes late.", tools: [echoed] };
 const sent = { type: "function", function: { name: "late", description: "Comes late.", parameters, strict: true } };
-const callsLate = chunks(
+const lateCallChunks = chunks(
   toolDelta(0, { id: "call_1", type: "function", function: { name: "late", arguments: "{}" } }),
   lastChunk("tool_calls"),
 );
@@ -19,7 +19,7 @@ const added = { type: "additional_tools", role: "developer", tools: [late] };
 
 test("a tool added during the conversation is echoed from the first event on, and its call has its namespace", async () => {
   verifies("tools.joined.echoed-and-called-by-namespace");
-  const { create, asked } = await serveBehind(callsLate);
+  const { create, asked } = await serveBehind(lateCallChunks);
   const { events, final } = await readStream(await create({ input: [added, hi], stream: true }));
   expect(responseOf(events[0]).tools).toEqual([joined]);
   expect(final.tools).toEqual([joined]);
@@ -28,7 +28,7 @@ test("a tool added during the conversation is echoed from the first event on, an
 });
 
 test("it stays along the chain, where its call has the name that the model knows", async () => {
-  const { create, asked } = await serveBehind(callsLate);
+  const { create, asked } = await serveBehind(lateCallChunks);
   const first = await readResponse(await create({ input: [added, hi] }));
   const output = { type: "function_call_output", call_id: "call_1", output: "done" };
   const second = await readResponse(await create({ previous_response_id: first.id, input: [output] }));
@@ -54,7 +54,7 @@ test("tools found by the client's search join the namespace of the request", asy
 });
 
 test("it can be chosen, and its tokens are counted", async () => {
-  const { server, create, asked } = await serveBehind(callsLate);
+  const { server, create, asked } = await serveBehind(lateCallChunks);
   const request = { input: [added, hi], tool_choice: { type: "function", name: "late" } };
   expect((await readResponse(await create(request))).status).toBe("completed");
   expect(asked()).toMatchObject({ tool_choice: { type: "function", function: { name: "late" } } });

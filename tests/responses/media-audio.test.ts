@@ -8,7 +8,7 @@ import { MP3, OGG, PCM, WAV, wav } from "./media-samples.ts";
 import { readResponse } from "./read-stream.ts";
 import { serveTranscriptions, type Transcription, type TranscriptionServer } from "./transcription-server.ts";
 
-const HEARS = { MODEL_INPUT: "text,audio" };
+const AUDIO_INPUT = { MODEL_INPUT: "text,audio" };
 const KEY = "sk-key-of-the-transcription-server";
 
 const hearing = (audio: object, ...before: readonly object[]): object => ({
@@ -41,23 +41,23 @@ describe("a recording for a model with audio input", () => {
       part(base64(wav(PCM, 48_000, 2)), "wav"),
     ],
   ])("is sent as %s", async (_title, audio, content) => {
-    await checkAsked(await serveBehind(says("I hear."), HEARS), hearing(audio), content);
+    await checkAsked(await serveBehind(says("I hear."), AUDIO_INPUT), hearing(audio), content);
   });
 
   test("may be at the top level of input", async () => {
     const element = { type: "input_audio", data: base64(PCM), format: "pcm", sample_rate_hz: 16_000, channels: 1 };
-    const behind = await serveBehind(says("I hear."), HEARS);
+    const behind = await serveBehind(says("I hear."), AUDIO_INPUT);
     await checkAsked(behind, { input: [element] }, part(WAV, "wav"));
   });
 
   test("is transcribed if the model does not accept its format", async () => {
-    const { behind, tape } = await serveDeaf({}, HEARS);
+    const { behind, tape } = await serveWithoutAudioInput({}, AUDIO_INPUT);
     await checkAsked(behind, hearing({ data: OGG, format: "ogg" }), "Hello from the tape.");
     expect(tape.received).toHaveLength(1);
   });
 });
 
-async function serveDeaf(
+async function serveWithoutAudioInput(
   answer: Transcription = {},
   env: Readonly<Record<string, string>> = {},
 ): Promise<{ behind: BehindUpstream; tape: TranscriptionServer }> {
@@ -69,7 +69,7 @@ async function serveDeaf(
 describe("a recording for a model without audio input", () => {
   verifies("media.audio.heard-or-transcribed", "extensions.input.audio-members");
   test("is transcribed with its known properties, and used like typed text", async () => {
-    const { behind, tape } = await serveDeaf();
+    const { behind, tape } = await serveWithoutAudioInput();
     const pcm = { data: base64(PCM), format: "pcm", sample_rate_hz: 16_000, language_hint: "de-CH" };
     await checkAsked(behind, hearing(pcm), "Hello from the tape.");
     expect(tape.received).toMatchObject([
@@ -89,14 +89,14 @@ describe("a recording for a model without audio input", () => {
     ["ogg", OGG, "audio/ogg", "recording.ogg"],
     ["wav", WAV, "audio/wav", "recording.wav"],
   ])("is sent as %s to be transcribed", async (format, sound, type, filename) => {
-    const { behind, tape } = await serveDeaf();
+    const { behind, tape } = await serveWithoutAudioInput();
     await checkAsked(behind, hearing({ data: sound, format }), "Hello from the tape.");
     expect(tape.received).toMatchObject([{ type, filename, bytes: Buffer.from(sound, "base64") }]);
     expect(tape.received[0]?.fields).not.toHaveProperty("language");
   });
 
   test("is marked as a recording, unlike text beside it", async () => {
-    const { behind } = await serveDeaf();
+    const { behind } = await serveWithoutAudioInput();
     await checkAsked(behind, hearing({ data: WAV, format: "wav" }, { type: "input_text", text: "Sum it up:" }), [
       { type: "text", text: "Sum it up:" },
       { type: "text", text: "Transcript of a recording:\nHello from the tape." },
@@ -104,13 +104,13 @@ describe("a recording for a model without audio input", () => {
   });
 
   test("without speech is reported as such", async () => {
-    const { behind } = await serveDeaf({ body: { text: " " } });
+    const { behind } = await serveWithoutAudioInput({ body: { text: " " } });
     await checkAsked(behind, hearing({ data: WAV, format: "wav" }), "[A recording in which nothing is said]");
   });
 
   verifies("media.text.read-once");
   test("is listed as sent, stays in its chain, and is transcribed once", async () => {
-    const { behind, tape } = await serveDeaf();
+    const { behind, tape } = await serveWithoutAudioInput();
     const audio = { data: WAV, format: "wav", language_hint: "en" };
     let previous = (await readResponse(await behind.create(hearing(audio)))).id;
     const listed = await (await behind.server.fetch(`/v1/responses/${previous}/input_items`)).json();
@@ -133,7 +133,7 @@ describe("a recording for a model without audio input", () => {
   });
 
   test("is no longer transcribed once its sender has left", async () => {
-    const { behind, tape } = await serveDeaf({ isSilent: true });
+    const { behind, tape } = await serveWithoutAudioInput({ isSilent: true });
     const leaving = new AbortController();
     const asked = behind.create(hearing({ data: WAV, format: "wav" }), leaving.signal);
     await expect.poll(() => tape.received.length).toBe(1);
@@ -190,7 +190,7 @@ const UNFIT: Readonly<Record<string, readonly [audio: object, refusal: Refusal]>
 
 describe("before a run starts, a recording", () => {
   test.each(Object.entries(UNFIT))("%s is refused", async (_title, [audio, refusal]) => {
-    for (const env of [HEARS, { TRANSCRIPTION_BASE_URL: "http://127.0.0.1:1/v1" }]) {
+    for (const env of [AUDIO_INPUT, { TRANSCRIPTION_BASE_URL: "http://127.0.0.1:1/v1" }]) {
       const behind = await serveBehind(says("Hi"), { ...env, INPUT_AUDIO_BYTES_MAX: "4096" });
       await checkReply(await behind.create({ ...hearing(audio), stream: true }), refusal);
       expect(behind.upstream.calls).toEqual([]);
@@ -236,7 +236,7 @@ describe("before a run starts, a recording", () => {
     ["nothing", { status: 415, body: {} }, /refused the recording\.$/],
     ["its key", { status: 400, body: { error: `not for ${KEY}` } }, /recording: not for \*\*\*\.$/],
   ])("that the transcription server refuses with %s is refused", async (_title, answer, message) => {
-    const { behind } = await serveDeaf(answer);
+    const { behind } = await serveWithoutAudioInput(answer);
     const reply = await behind.create(hearing({ data: WAV, format: "wav" }));
     await checkReply(reply, { code: "invalid_value", param: DATA, message });
   });
@@ -247,7 +247,7 @@ describe("before a run starts, a recording", () => {
     ["answers nonsense", { body: { words: 3 } }, "sent an answer without text"],
     ["is silent", { isSilent: true }, "did not answer in time"],
   ])("is answered by 502 where the transcription server %s", async (_title, answer, deed) => {
-    const { behind } = await serveDeaf(answer, { TRANSCRIPTION_TIMEOUT_MS: "300" });
+    const { behind } = await serveWithoutAudioInput(answer, { TRANSCRIPTION_TIMEOUT_MS: "300" });
     const reply = await behind.create(hearing({ data: WAV, format: "wav" }));
     const message = `The transcription server ${deed}.`;
     await checkReply(reply, { status: 502, type: "server_error", code: "server_error", param: null, message });

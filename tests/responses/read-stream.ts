@@ -53,7 +53,7 @@ export function eventsOf<Type extends ResponseStreamEvent["type"]>(stream: ReadS
 }
 
 /** What two answers to the same request have in common: ids become prefix and counter, times become 0. */
-export function withoutChance(body: ResponseBody): unknown {
+export function withoutRandomParts(body: ResponseBody): unknown {
   const text = JSON.stringify({ ...body, created_at: 0, completed_at: body.completed_at === null ? null : 0 });
   return JSON.parse(
     text.replaceAll(/\b([a-z]+)_[0-9a-f]{42}([0-9a-f]{8})\b/g, "$1_$2").replaceAll(/\bcall_[0-9a-f]{24}\b/g, "call_"),

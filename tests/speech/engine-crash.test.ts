@@ -35,7 +35,7 @@ describe.skipIf(program === null)("an engine that crashes", () => {
     verifies("stt.engine.crash-is-mended");
     const folder = await mkdtemp(join(tmpdir(), "antiphon-twice-"));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    const second = await badAtItsSecondStart(program ?? "", folder);
+    const second = await engineCrashingOnSecondStart(program ?? "", folder);
     const engine = await startToneEngine(second);
     const frozen = await freeze();
     const doomed = hear(engine, tones("one"));
@@ -72,7 +72,7 @@ describe.skipIf(program === null)("an engine that crashes", () => {
     expect(ends).toBeGreaterThan(2);
     expect(engine.status()).toMatchObject({ reason: expect.stringMatching(/ended with signal 9$/) });
     await expect(hear(engine, tones("one"))).rejects.toMatchObject({ reason: "failed" });
-    await settledAs(engine, "ready");
+    await waitForState(engine, "ready");
     expect((await hear(engine, tones("one"))).text).toBe("one");
   }, 90_000);
 
@@ -100,7 +100,7 @@ describe.skipIf(program === null)("an engine that crashes", () => {
   });
 });
 
-async function settledAs(engine: Awaited<ReturnType<typeof startToneEngine>>, state: string): Promise<void> {
+async function waitForState(engine: Awaited<ReturnType<typeof startToneEngine>>, state: string): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const stop = engine.watch((status) => status.state === state && resolve());
   if (engine.status().state === state) resolve();
@@ -109,7 +109,7 @@ async function settledAs(engine: Awaited<ReturnType<typeof startToneEngine>>, st
 }
 
 /** A program that acts as the engine, but crashes when it loads a model at its second start. */
-async function badAtItsSecondStart(engine: string, folder: string): Promise<string> {
+async function engineCrashingOnSecondStart(engine: string, folder: string): Promise<string> {
   const path = join(folder, "engine");
   const badModel = await toneModelFile({ weights: "f32" });
   const script = `#!/bin/sh

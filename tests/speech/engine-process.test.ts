@@ -22,7 +22,7 @@ function valueOf(flag: string, words: readonly string[]): string {
   return words[words.indexOf(flag) + 1] ?? "";
 }
 
-const NOBODY = 65_534;
+const NOBODY_UID = 65_534;
 const ASKS_HEALTH = `
   require("node:http").get({ socketPath: process.argv[1], path: "/health", agent: false }, (reply) => { console.log(reply.statusCode); reply.destroy(); })
     .on("error", (error) => console.log(error.code));
@@ -70,7 +70,7 @@ describe.skipIf(program === null)("the engine's process", () => {
     const socket = valueOf("--host", await commandLine(pid));
     expect((await stat(dirname(socket))).mode & 0o777).toBe(0o700);
     expect(await healthThrough(socket)).toBe("200");
-    if (process.getuid?.() === 0) expect(await healthThrough(socket, NOBODY)).toBe("EACCES");
+    if (process.getuid?.() === 0) expect(await healthThrough(socket, NOBODY_UID)).toBe("EACCES");
     expect(await listeningPorts(pid)).toEqual([]);
     const environment = (await readFile(`/proc/${pid}/environ`, "utf8"))
       .split("\0")

@@ -11,14 +11,14 @@ import { openEngine, toneModelFile, whisperForTests } from "./whisper-for-tests.
 /** The real engine; null if this machine cannot build it. */
 const program = await whisperForTests();
 
-const NOBODY = createDisabledEngine("Speech is switched off");
+const DISABLED_ENGINE = createDisabledEngine("Speech is switched off");
 
 /** What the fixed engine transcribes for any sound. */
 const LONG_TEXT = "word ".repeat(50_000).trim();
 
 /** Engines in states that a real one has only briefly. */
 const STAGED = {
-  none: NOBODY,
+  none: DISABLED_ENGINE,
   building: unready({ state: "building", percent: 40 }),
   downloading: unready({ state: "downloading", receivedBytes: 1_048_576, totalBytes: 147_951_465 }),
   loading: unready({ state: "loading" }),
@@ -64,9 +64,9 @@ function refusing(reason: SpeechErrorReason, message: string): SpeechEngine {
 
 function ready(failure: Error): SpeechEngine {
   return {
-    ...NOBODY,
+    ...DISABLED_ENGINE,
     status: () => ({ state: "ready" }),
-    facts: () => ({ ...NOBODY.facts(), model: "base.en" }),
+    facts: () => ({ ...DISABLED_ENGINE.facts(), model: "base.en" }),
     refusal: () => null,
     transcribe: () => Promise.reject(failure),
   };

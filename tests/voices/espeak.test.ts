@@ -105,7 +105,7 @@ describe.skipIf(!HAS_ESPEAK)("espeak-ng", () => {
 
   test("never gets text on its command line, and is killed when the response is cancelled", async () => {
     verifies("extensions.audio.cancel-stops-the-voice");
-    const { program, calls } = await espeakThatStays();
+    const { program, calls } = await hangingEspeak();
     const { server, create, call } = await serveSlowModel({ ESPEAK_PATH: program });
     const heard = hear(await create({ ...spoken({ voice: "en-us" }), background: true }));
     (await call(0)).say("This is the secret sentence. And");
@@ -121,7 +121,7 @@ describe.skipIf(!HAS_ESPEAK)("espeak-ng", () => {
 });
 
 /** An espeak-ng that hangs after each sentence and writes down its calls. */
-async function espeakThatStays(): Promise<{ program: string; calls: () => Promise<readonly string[]> }> {
+async function hangingEspeak(): Promise<{ program: string; calls: () => Promise<readonly string[]> }> {
   const folder = await mkdtemp(join(tmpdir(), "antiphon-voice-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const program = join(folder, "espeak-ng");

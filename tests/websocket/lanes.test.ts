@@ -13,7 +13,7 @@ interface HeldModel extends BehindUpstream {
 }
 
 /** A model server that answers when the test says so. */
-async function holdModel(): Promise<HeldModel> {
+async function startHeldModel(): Promise<HeldModel> {
   const held: string[] = [];
   const answers = new Map<string, () => void>();
   const behind = await serveBehind((response, { path, body }) => {
@@ -32,7 +32,7 @@ const ASK = { model: "m", store: false };
 
 test("without a lane, responses are made one at a time, in order", async () => {
   verifies("websocket.responses.one-at-a-time");
-  const model = await holdModel();
+  const model = await startHeldModel();
   const socket = await openSocket(model.server);
   for (const input of ["one", "two", "three"]) socket.ask({ ...ASK, input });
   for (const [index, input] of ["one", "two", "three"].entries()) {
@@ -44,7 +44,7 @@ test("without a lane, responses are made one at a time, in order", async () => {
 
 test("frames of one lane are served in order, and lanes in parallel", async () => {
   verifies("websocket.responses.lanes-run-in-parallel");
-  const model = await holdModel();
+  const model = await startHeldModel();
   const socket = await openSocket(model.server);
   for (const input of ["a1", "a2"]) socket.ask({ ...ASK, input, stream_id: "a" });
   for (const input of ["b1", "b2"]) socket.ask({ ...ASK, input, stream_id: "b" });
@@ -93,7 +93,7 @@ test("a 33rd lane is refused, and the other 32 continue", async () => {
 
 test("16 responses are made at the same time, and the others wait", async () => {
   verifies("websocket.responses.in-flight-limit");
-  const model = await holdModel();
+  const model = await startHeldModel();
   const socket = await openSocket(model.server);
   const names = Array.from({ length: 20 }, (_, index) => `lane${index}`);
   for (const name of names) socket.ask({ ...ASK, input: name, stream_id: name });
@@ -111,7 +111,7 @@ test("16 responses are made at the same time, and the others wait", async () => 
 describe("a lane continues the response of another lane", () => {
   test("that has ended", async () => {
     verifies("websocket.responses.fork");
-    const model = await holdModel();
+    const model = await startHeldModel();
     const socket = await openSocket(model.server);
     socket.ask({ ...ASK, input: "trunk", stream_id: "a" });
     await socket.until("response.output_text.delta", "a");
@@ -128,7 +128,7 @@ describe("a lane continues the response of another lane", () => {
 
   test.each([true, false])("that is in progress, once it has ended (store: %s)", async (store) => {
     verifies("websocket.responses.fork");
-    const model = await holdModel();
+    const model = await startHeldModel();
     const socket = await openSocket(model.server);
     socket.ask({ ...ASK, store, input: "trunk", stream_id: "a" });
     const created = await socket.until("response.in_progress", "a");

@@ -20,7 +20,7 @@ async function serve(env: Readonly<Record<string, string>> = {}): Promise<TestSe
   return server;
 }
 
-async function serveShortly(): Promise<TestSocket> {
+async function serveWithShortLifetime(): Promise<TestSocket> {
   return openSocket(await serve({ WEBSOCKET_LIFETIME_MS: String(LIFETIME_MS) }));
 }
 
@@ -38,7 +38,7 @@ const LIMIT = {
 
 test("a connection at its time limit gets an error and is closed", async () => {
   verifies("websocket.responses.lifetime");
-  const socket = await serveShortly();
+  const socket = await serveWithShortLifetime();
   expect((await socket.create()).response.status).toBe("completed");
   expect((await socket.turn()).refusal).toEqual(LIMIT);
   expect(await socket.closed).toBe(1000);
@@ -46,7 +46,7 @@ test("a connection at its time limit gets an error and is closed", async () => {
 
 test("a response in progress at the time limit may end", async () => {
   verifies("websocket.responses.lifetime");
-  const socket = await serveShortly();
+  const socket = await serveWithShortLifetime();
   socket.ask({ input: "slowly" });
   expect((await socket.turn()).text).toBe("Slow and late.");
   expect((await socket.turn()).refusal).toEqual(LIMIT);
@@ -54,7 +54,7 @@ test("a response in progress at the time limit may end", async () => {
 });
 
 test("frames queued at the time limit are refused, each in its lane", async () => {
-  const socket = await serveShortly();
+  const socket = await serveWithShortLifetime();
   for (const stream_id of ["a", "a", "b"]) socket.ask({ input: "slowly", stream_id });
   socket.ask({ stream_id: "b" });
   for (const lane of ["a", "b"]) {
@@ -66,7 +66,7 @@ test("frames queued at the time limit are refused, each in its lane", async () =
 });
 
 test("a response that does not end in time is cancelled", async () => {
-  const socket = await serveShortly();
+  const socket = await serveWithShortLifetime();
   socket.ask({ input: "for ever" });
   expect((await socket.turn()).response).toMatchObject({ status: "cancelled" });
   expect((await socket.turn()).refusal).toEqual(LIMIT);
