@@ -30,7 +30,7 @@ export function notTranscribed(error: SpeechError): MediaError {
   return new MediaError(`${error.message}.`, {
     code: "server_error",
     member: null,
-    isOurs: true,
+    isServerFault: true,
     ...retryAfter(error.reason),
     cause: error,
   });

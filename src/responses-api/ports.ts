@@ -13,28 +13,28 @@ import type { ModelEvent, Owner } from "../runs/ports.ts";
 /** The items of a conversation, oldest first. */
 export interface ConversationItems {
   readonly items: readonly StoredItem[];
-  /** The ids of calls of which a client has deleted one half, the call or its output; both can be there again. */
+  /** Ids of calls of which a client once deleted the call or its output. The deleted half may have been added again. */
   readonly splitCalls: ReadonlySet<string>;
 }
 
-/** The items a response adds to the context of the next one. */
+/** The items that a response adds to the context of the next response. */
 export interface ChainLink {
   readonly responseId: string;
   readonly status: Response["status"];
-  /** What it saw of the conversation it was made in, as far as that is still there; null: it was made in none. */
+  /** The items of its conversation that it saw and that still exist; null if it was made in no conversation. */
   readonly seen: ConversationItems | null;
-  /** Its input, then its output. */
+  /** Its input items, then its output items. */
   readonly items: readonly StoredItem[];
 }
 
-/** A response and what its body does not tell. */
+/** A response, and facts about it that its body does not show. */
 export interface StoredResponse {
   readonly response: Response;
-  /** Whether it was made with `stream`. */
+  /** Whether its request asked for `stream`. */
   readonly streamed: boolean;
 }
 
-/** `hasMore` can be true of a page with fewer items than were asked for, because a page's text is bounded too. */
+/** A page may have fewer items than requested and still have `hasMore`, because the text of a page is limited too. */
 export interface ItemPage {
   readonly items: readonly StoredItem[];
   readonly hasMore: boolean;
@@ -43,96 +43,96 @@ export interface ItemPage {
 export interface PageRequest {
   readonly limit: number;
   readonly order: "asc" | "desc";
-  /** Exclusive cursor: the id of the last item of the page before. */
+  /** An exclusive cursor: the id of the last item of the page before; null for the first page. */
   readonly after: string | null;
 }
 
 export interface InputPageRequest extends PageRequest {
-  /** Ends the page before this item; null: nowhere before its limit. */
+  /** An item id before which the page ends; null if only `limit` ends it. */
   readonly before: string | null;
-  /** Whether what came before the response in its chain is listed too. */
+  /** Whether the items of earlier responses in the chain are listed too. */
   readonly history: boolean;
 }
 
 /**
- * Stored responses and their items. A foreign or unknown id is `null`, `false` or an empty list, never an error that
- * tells them apart.
+ * Stored responses and their items. An unknown id and another owner's id give the same result: `null`, `false` or an
+ * empty list.
  */
 export interface ResponseStore {
   /** The latest stored snapshot. */
   findResponse(owner: Owner, responseId: string): Promise<Response | null>;
   findStored(owner: Owner, responseId: string): Promise<StoredResponse | null>;
   /**
-   * Removes the response, its events, and its items unless a response continues it: then they go with the last that
-   * does. False if there was none.
+   * Removes the response, its events and its items. If other responses continue it, its items stay until the last of
+   * those is removed. Returns false if there was no such response.
    */
   deleteResponse(owner: Owner, responseId: string): Promise<boolean>;
   /**
-   * The chain that ends with `responseId`, oldest first, deleted links included; null if any link is unknown to this
-   * owner. Rejects with `ContextTooLong` rather than read more than the budget allows.
+   * The chain that ends with `responseId`, oldest first, deleted links included; null if a link is unknown to this
+   * owner. Rejects with `ContextTooLong` if the chain is larger than the budget.
    */
   loadChain(owner: Owner, responseId: string): Promise<readonly ChainLink[] | null>;
   /**
-   * One page of exactly the items supplied to that create call, or with `history` after those of its chain; null if the
-   * response, or a cursor, is unknown.
+   * One page of the input items of that create call; with `history`, after the items of its chain. Null if the response
+   * or a cursor is unknown.
    */
   listInputItems(owner: Owner, responseId: string, page: InputPageRequest): Promise<ItemPage | null>;
   /**
-   * Stored items by id, for `item_reference`, those of conversations among them; unknown ids are absent from the map.
+   * Stored items by id, those of conversations included, for `item_reference`. Unknown ids are absent from the map.
    * Rejects with `ContextTooLong` like `loadChain`.
    */
   findItems(owner: Owner, ids: readonly string[]): Promise<ReadonlyMap<string, StoredItem>>;
 }
 
-/** Why a conversation was left as it was. */
+/** Why a conversation was not changed. */
 export type ConversationRefusal =
   | { readonly reason: "unknown" }
-  /** A response is being made in it. */
+  /** A response in progress holds it. */
   | { readonly reason: "locked" }
   | { readonly reason: "unknown_item" }
-  /** An item of this id stands in it already. */
+  /** The conversation already has an item with this id. */
   | { readonly reason: "duplicate_item"; readonly itemId: string };
 
-/** What a change resolves to: null once it is stored. */
+/** Resolves to null once the change is stored, otherwise to the reason why it was not made. */
 export type ConversationChanged = Promise<ConversationRefusal | null>;
 
 /**
- * Stored conversations. Changes are stored one after the other, each as a whole; items stay in the order in which they
- * were stored. A foreign id behaves as an unknown one. What a response adds is stored with its end (`EventLog.close`),
- * which frees the conversation too.
+ * Stored conversations. Changes are atomic and made one after the other; items keep the order in which they were
+ * stored. Another owner's id counts as unknown. `EventLog.close` stores the items that a response adds and releases its
+ * conversation.
  */
 export interface ConversationStore {
   createConversation(owner: Owner, conversation: Conversation, items: readonly StoredItem[]): Promise<void>;
   findConversation(owner: Owner, conversationId: string): Promise<Conversation | null>;
   replaceMetadata(owner: Owner, conversationId: string, metadata: Conversation["metadata"]): ConversationChanged;
-  /** Its items stay, and can be referred to, for as long as a response is stored that was made in it. */
+  /** Its items stay and can be referenced as long as a response that was made in it is stored. */
   deleteConversation(owner: Owner, conversationId: string): ConversationChanged;
-  /** All of them or none. */
+  /** Adds all of the items or none. */
   addItems(owner: Owner, conversationId: string, items: readonly StoredItem[]): ConversationChanged;
   deleteItem(owner: Owner, conversationId: string, itemId: string): ConversationChanged;
   findItem(owner: Owner, conversationId: string, itemId: string): Promise<StoredItem | null>;
   /** Null if the conversation or the cursor is unknown. */
   listItems(owner: Owner, conversationId: string, page: PageRequest): Promise<ItemPage | null>;
   /**
-   * Every item, oldest first; null if the conversation is unknown. Rejects with `ContextTooLong` rather than read more
-   * than the budget allows.
+   * Every item, oldest first; null if the conversation is unknown. Rejects with `ContextTooLong` if they are larger
+   * than the budget.
    */
   loadItems(owner: Owner, conversationId: string): Promise<ConversationItems | null>;
   /**
-   * Keeps everyone but this response from changing the items, until `unlock` or the response's end. Outlives this
-   * process only together with the stored response.
+   * Lets only this response change the items, until `unlock` or the response's end. If this process dies, the lock
+   * stays only if the response is stored.
    */
   lock(owner: Owner, conversationId: string, responseId: string): ConversationChanged;
-  /** Frees what this response holds, if anything. */
+  /** Releases the lock if this response holds it. */
   unlock(owner: Owner, conversationId: string, responseId: string): Promise<void>;
 }
 
-/** What is stored is more than one request may bring into memory. */
+/** The stored items are larger than one request may load into memory. */
 export class ContextTooLong extends Error {
   override readonly name = "ContextTooLong";
 }
 
-/** Another process has held the lock of the database for longer than anyone waits for it. Nothing was changed. */
+/** Another process kept the database locked beyond the maximum wait. Nothing was changed. */
 export class StoreBusy extends Error {
   override readonly name = "StoreBusy";
 
@@ -141,7 +141,7 @@ export class StoreBusy extends Error {
   }
 }
 
-/** The database is no database, or its content contradicts itself. What is in the file was left as it is. */
+/** The file is damaged or is no SQLite database. It was not changed. */
 export class StoreSpoilt extends Error {
   override readonly name = "StoreSpoilt";
 
@@ -154,106 +154,109 @@ export class StoreSpoilt extends Error {
 /** Limits how much is stored for each owner. */
 export interface StorageQuota {
   /**
-   * Rejects with `StorageQuotaExceeded` if so many bytes more (absent: any at all) are too much. Whoever comes at the
-   * same time may pass together.
+   * Rejects with `StorageQuotaExceeded` if there is no room for `bytes` more, or for any if `bytes` is absent.
+   * Concurrent calls may pass together and exceed the limit.
    */
   requireRoom(owner: Owner, bytes?: number): Promise<void>;
 }
 
-/** As much is stored for an owner as may be. */
+/** The owner's storage limit is reached. */
 export class StorageQuotaExceeded extends Error {
   override readonly name = "StorageQuotaExceeded";
   readonly bytesMax: number;
 
   constructor(bytesMax: number) {
-    super(`no more than ${bytesMax} bytes are stored for an owner`);
+    super(`the storage limit of ${bytesMax} bytes for each owner is reached`);
     this.bytesMax = bytesMax;
   }
 }
 
 export type RateBucket = "requests" | "tokens";
 
-/** A key as its limits are kept; null: the limits of the server's settings. */
+/** A key and its limits. A null limit means the limit of the server's settings. */
 export interface RatedKey {
   readonly keyId: string;
-  /** By the minute. */
+  /** The maximum of each in a minute. */
   readonly limits: Readonly<Record<RateBucket, number | null>>;
 }
 
-/** Where a key stands in its present minute. */
+/** How much of a limit is left in the current minute. */
 export interface RateStanding {
   readonly limit: number;
   readonly remaining: number;
-  /** Until all of it is there again; 0 if it is. */
+  /** Milliseconds until the whole limit is available again; 0 if it is. */
   readonly resetMs: number;
 }
 
-/** What is known of a key that may call. Keys themselves are never kept. */
+/** A valid API key, without the key itself, which is never stored. */
 export interface KnownKey {
   readonly id: string;
-  /** For whom it may act; for the first of them unless the request is routed to another. */
+  /** The owners that the key may act for. The first is used unless the routing headers name another. */
   readonly owners: readonly [Owner, ...Owner[]];
-  /** False: the key was made for nobody in particular, and routing headers mean nothing to it. */
+  /** If false, the key has no owner of its own and the routing headers are ignored. */
   readonly isRouted: boolean;
   readonly limits: RatedKey["limits"];
 }
 
 export interface KeyFinder {
-  /** By `hashApiKey`. Null: no key has this hash, or it was revoked, or its time is over. */
+  /** Finds a key by its `hashApiKey`. Null if there is none, or if it was revoked or has expired. */
   findByHash(hash: string): Promise<KnownKey | null>;
 }
 
 export interface RateTaking {
-  /** False: there was less left than was asked for, and nothing was taken. */
+  /** If false, less was left than requested and nothing was taken. */
   readonly taken: boolean;
   readonly standing: RateStanding;
   /**
-   * Says what was really used of what was taken; more is charged, less is given back. Nobody waits for it. Call it once
-   * at most.
+   * Replaces the amount taken by the amount used: charges more or gives back the rest. It runs in the background. Call
+   * it at most once.
    */
   correct(used: number): void;
 }
 
-/** Counts what keys ask and use. */
+/** Counts the requests and tokens of each key. */
 export interface RateLimiter {
   take(key: RatedKey, bucket: RateBucket, amount: number): Promise<RateTaking>;
   standing(key: RatedKey, bucket: RateBucket): Promise<RateStanding>;
 }
 
-/** What is known about an uploaded file. Times are Unix seconds. */
+/** The record of an uploaded file. Times are in Unix seconds. */
 export interface StoredFile {
   /** Begins with `file-`. */
   readonly id: string;
   readonly purpose: FileObject["purpose"];
-  /** As the client named it, like the type; neither is to be trusted. */
+  /** The name, like the type below, is the client's and must not be trusted. */
   readonly filename: string;
   readonly mimeType: string;
-  /** Its size. */
+  /** The size of the file. */
   readonly bytes: number;
   readonly createdAt: number;
   readonly expiresAt: number | null;
 }
 
-/** A file that comes in. `content` is read to its end once. */
+/** A file that is being uploaded. `content` is read once, to its end. */
 export interface IncomingFile extends Pick<StoredFile, "purpose" | "filename" | "mimeType"> {
   readonly content: AsyncIterable<Uint8Array>;
-  /** Seconds after its creation at which it expires; null: never. */
+  /** Seconds from its creation until it expires; null if it never does. */
   readonly expiresAfter: number | null;
 }
 
-/** A file's bytes as a whole. */
+/** A file with its whole content in memory. */
 export interface FileContent extends Pick<StoredFile, "filename" | "mimeType"> {
   readonly bytes: Uint8Array;
 }
 
-/** A file's bytes as they are read from the disk. Iterate at most once; leaving the loop early lets go of the disk. */
+/**
+ * A file whose content is read from the disk while it is iterated. Iterate at most once; leaving the loop early closes
+ * the file.
+ */
 export interface FileStream {
   readonly file: StoredFile;
   readonly content: AsyncIterable<Uint8Array>;
 }
 
 export interface FilePageRequest extends PageRequest {
-  /** Only files with this purpose; null: all. */
+  /** Lists only files with this purpose; all if null. */
   readonly purpose: string | null;
 }
 
@@ -262,84 +265,85 @@ export interface FilePage {
   readonly hasMore: boolean;
 }
 
-/** Uploaded files. A foreign, unknown or expired id is `null` or `false`. */
+/** Uploaded files. The id of an unknown, expired or another owner's file gives `null` or `false`. */
 export interface FileStore {
-  /** Resolves once the file is durable; nothing of it stays if `content` or the disk fails or `signal` aborts. */
+  /**
+   * Resolves once the file is durable. If `content` or the disk fails or `signal` aborts, no part of the file stays.
+   */
   createFile(owner: Owner, file: IncomingFile, signal?: AbortSignal): Promise<StoredFile>;
   findFile(owner: Owner, fileId: string): Promise<StoredFile | null>;
-  /** In the order of their creation; null if the cursor is unknown. */
+  /** Files in the order of their creation; null if the cursor is unknown. */
   listFiles(owner: Owner, page: FilePageRequest): Promise<FilePage | null>;
   readFile(owner: Owner, fileId: string): Promise<FileContent | null>;
   streamFile(owner: Owner, fileId: string): Promise<FileStream | null>;
-  /** False if there was none. */
+  /** Returns false if there was no such file. */
   deleteFile(owner: Owner, fileId: string): Promise<boolean>;
   /**
-   * Removes the files of all owners that had expired by `now`, and what broken uploads left behind. Resolves to the
-   * number of expired files.
+   * Removes the files of all owners that had expired by `now` (in Unix seconds), and the remains of broken uploads.
+   * Resolves to the number of expired files.
    */
   deleteExpired(now: number): Promise<number>;
 }
 
-/** How an answer is spoken: settled when it was asked for. Plain JSON. */
+/** How an answer is spoken, with all defaults filled in. Plain JSON. */
 export interface SpeechOutput {
   readonly format: "mp3" | "opus" | "pcm16" | "wav";
-  /** Null: the voice's own choice. */
+  /** Null for the default voice. */
   readonly voice: string | null;
   readonly sampleRateHz: number;
 }
 
 export type SettledSpeech =
   | { readonly type: "settled"; readonly speech: SpeechOutput }
-  /** It cannot be spoken so here; `reason` is a sentence that says what would help. */
+  /** This server cannot speak it this way. `reason` is a whole sentence that says what would help. */
   | { readonly type: "refused"; readonly param: string; readonly reason: string }
   | { readonly type: "unknown_voice"; readonly voice: string; readonly voices: readonly string[] };
 
-/** Speaks answers while they are written. */
+/** Speaks answers while the model writes them. */
 export interface SpokenOutput {
-  /** Fills in what a request leaves open, and finds what would fail later. */
+  /** Fills in the defaults of a request and checks that it can be spoken. */
   settle(asked: OutputAudio, signal: AbortSignal): Promise<SettledSpeech>;
-  /**
-   * The turn with its messages spoken along. A voice that fails ends the sound, is logged, and leaves the text alone.
-   */
+  /** Adds sound events to a turn. If the voice fails, the failure is logged and the sound ends; the text continues. */
   speak(
     turn: AsyncIterable<readonly ModelEvent[]>,
     run: { readonly responseId: string; readonly speech: SpeechOutput; readonly signal: AbortSignal },
   ): AsyncIterable<readonly ModelEvent[]>;
 }
 
-/** A picture as it is sent: by URL, as a data URL, or as an uploaded file. */
+/** A picture in a request: a URL, a data URL, or an uploaded file. */
 export interface ImageSource {
   readonly image_url?: string | null;
   readonly file_id?: string | null;
 }
 
-/** Makes pictures, files and recordings such that the model in use can take them. */
+/** Converts pictures, files and recordings into forms that the model in use can take. */
 export interface MediaReader {
-  /** For the parts of one request, which share what may be fetched for it. `signal` ends whatever is under way. */
+  /** A reader for the parts of one request, which share one budget of fetched bytes. `signal` stops all reading. */
   forRequest(owner: Owner, signal: AbortSignal): RequestMedia;
 }
 
-/** Each call rejects with `MediaError` for what cannot be made fit, or with the reason of the request's signal. */
+/** Each call rejects with `MediaError` if the part cannot be converted, or with the reason of the request's signal. */
 export interface RequestMedia {
-  /** The URL under which the model can see the picture: http(s) if it fetches by itself, else a data URL. */
+  /** A URL that the model can read: http(s) if it fetches pictures itself, otherwise a data URL. */
   readImage(image: ImageSource): Promise<string>;
-  /** The file with its content in `file_data`, or its text under its name. */
+  /** The file with its content in `file_data`, or its text with its name. */
   readFile(file: StoredInputFile): Promise<StoredInputFile | StoredInputText>;
   /**
-   * The recording in a format that the model hears, or what is said in it; `isAlone`: the message holds nothing else.
+   * The recording in a format that the model takes, or its transcript. `isAlone` is true if the message has no other
+   * part.
    */
   readAudio(audio: InputAudio, isAlone: boolean): Promise<InputAudio | StoredInputText>;
 }
 
-/** A part of the input that cannot be made fit. The message is a whole sentence for the caller. */
+/** A part of the input cannot be converted. The message is a whole sentence for the caller. */
 export class MediaError extends Error {
   override readonly name = "MediaError";
   readonly code: string;
-  /** The member of the part that is at fault, such as `image_url`; null: the input as a whole. */
+  /** The faulty member of the part, such as `image_url`; null for the input as a whole. */
   readonly member: string | null;
-  /** Whether something this server relies on failed, and not the part. */
-  readonly isOurs: boolean;
-  /** When the same request may succeed; null: nobody knows. */
+  /** True if a service that this server needs has failed; false if the part is at fault. */
+  readonly isServerFault: boolean;
+  /** Seconds after which the same request may succeed; null if unknown. */
   readonly retryAfterSeconds: number | null;
 
   constructor(
@@ -347,7 +351,7 @@ export class MediaError extends Error {
     fields: {
       code: string;
       member: string | null;
-      isOurs?: boolean;
+      isServerFault?: boolean;
       retryAfterSeconds?: number;
       cause?: unknown;
     },
@@ -355,7 +359,7 @@ export class MediaError extends Error {
     super(message, fields.cause === undefined ? undefined : { cause: fields.cause });
     this.code = fields.code;
     this.member = fields.member;
-    this.isOurs = fields.isOurs ?? false;
+    this.isServerFault = fields.isServerFault ?? false;
     this.retryAfterSeconds = fields.retryAfterSeconds ?? null;
   }
 }

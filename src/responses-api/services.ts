@@ -13,48 +13,48 @@ import type {
   StorageQuota,
 } from "./ports.ts";
 
-/** What Interface A works with: built once by its server, and passed on as `services` to whatever needs some of it. */
+/** Everything that Interface A works with. The server builds it once and passes it on as `services`. */
 export interface ResponseServices {
   /** Stored responses and their items. */
   readonly store: ResponseStore;
-  /** Stored conversations, and the responses that hold them. */
+  /** Stored conversations and their holds. */
   readonly conversations: ConversationStore;
   /** Uploaded files. */
   readonly files: FileStore;
-  /** Whether an owner may store more. */
+  /** The storage limit of each owner. */
   readonly quota: StorageQuota;
   /** The events of stored responses. */
   readonly eventLog: EventLog;
-  /** Which process makes which stored response. */
+  /** Records which worker makes which stored response. */
   readonly ledger: RunLedger;
-  /** The model. */
+  /** Asks the model server. */
   readonly engine: ModelEngine;
-  /** The model's column of the field ledger. */
+  /** Decides which request fields the model supports. */
   readonly engineKind: EngineKind;
-  /** The responses that this process makes. */
+  /** The runs of this process. */
   readonly runs: RunHost;
-  /** Told of every run, for metrics, traces and the log. */
+  /** Follows every run, for metrics, traces and the log. */
   readonly observer: RunObserver;
-  /** Seals what clients carry and only this server reads. */
+  /** Encrypts content that clients store and send back, such as reasoning. */
   readonly sealer: Sealer;
-  /** Counts what keys ask and use. */
+  /** Counts the requests and tokens of each key. */
   readonly limiter: RateLimiter;
   /** Speaks answers. */
   readonly spokenOutput: SpokenOutput;
-  /** Makes pictures, files and recordings fit for the model. */
+  /** Converts pictures, files and recordings for the model. */
   readonly media: MediaReader;
-  /** How long a streamed response waits for its model server before it begins, in milliseconds. */
+  /** How long a streamed response waits for its model to accept before its first events are sent, in milliseconds. */
   readonly streamStartWaitMs: number;
   /** Whether the server is ready to serve. */
   readonly readiness: Readiness;
-  /** The metrics, and whom they are shown to. */
+  /** The metrics, and who may read them. */
   readonly metrics: ShownMetrics;
 }
 
 export interface Readiness {
   /** Must not throw. */
   readonly isStoreReady: () => Promise<boolean>;
-  /** Whether there is room to store something. Must not throw. */
+  /** Whether the store has room for more data. Must not throw. */
   readonly hasRoom: () => Promise<boolean>;
   /** Whether the server was told to stop. */
   readonly isLeaving: () => boolean;
@@ -62,9 +62,9 @@ export interface Readiness {
 }
 
 export interface ShownMetrics {
-  /** The metrics as they are now, in the text format of Prometheus. */
+  /** The current metrics, in the text format of Prometheus. */
   readonly text: () => Promise<string>;
-  /** Who may read them where there is no key. */
+  /** Who may read them if `key` is null. */
   readonly shownTo: "loopback" | "open" | "off";
   readonly key: string | null;
 }

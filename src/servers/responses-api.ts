@@ -66,8 +66,8 @@ export async function startResponsesApi(
       port,
       drainMs,
     }).catch(async (error: unknown) => {
-      await keeper.stop();
-      await keeper.leave(0);
+      await keeper.stopClaiming();
+      await keeper.close(0);
       throw error;
     });
     const sweeping = sweepExpired(store, config, log);
@@ -76,9 +76,9 @@ export async function startResponsesApi(
       server.announceLeaving();
       await sleep(config.drainDelayMs);
       const deadline = performance.now() + drainMs;
-      await keeper.stop();
+      await keeper.stopClaiming();
       await server.close();
-      await keeper.leave(Math.max(0, Math.ceil(deadline - performance.now())));
+      await keeper.close(Math.max(0, Math.ceil(deadline - performance.now())));
       await sweeping.stop();
       await store.close();
       await telemetry.close();

@@ -50,7 +50,7 @@ async function keeperWithHeldClaims() {
     },
     logger,
   );
-  onTestFinished(() => keeper.leave(0));
+  onTestFinished(() => keeper.close(0));
   return { keeper, gate, said };
 }
 
@@ -58,11 +58,11 @@ test("a start does not wait long for the runs of earlier processes, and logs tha
   verifies("state.crash.start-is-bounded");
   const { keeper, gate, said } = await keeperWithHeldClaims();
   await keeper.start(20);
-  expect(said).toEqual(["runs that were left are taken up while requests are served"]);
+  expect(said).toEqual(["serving requests while abandoned runs are still being recovered"]);
   gate.resolve([]);
 });
 
-test("a start fails if it cannot read the left runs; a later failure is logged and retried", async () => {
+test("start rejects if it cannot read the abandoned runs; a later failure is logged and retried", async () => {
   verifies("state.crash.start-is-bounded");
   const early = await keeperWithHeldClaims();
   early.gate.reject(new Error("unreadable"));
@@ -71,7 +71,7 @@ test("a start fails if it cannot read the left runs; a later failure is logged a
   await late.keeper.start(20);
   late.gate.reject(new Error("unreadable"));
   await sleep(50);
-  expect(late.said).toContain("the runs of this server could not be looked after");
+  expect(late.said).toContain("could not renew the lease or recover runs");
 });
 
 test("many left runs are all ended, and the log says how many and how long it took", async () => {
@@ -91,7 +91,7 @@ test("many left runs are all ended, and the log says how many and how long it to
   );
   const second = await start(folder, model.url, { LOG_LEVEL: "info" });
   await until(second, "resp_left_300", "failed");
-  const said = () => second.lines().find(({ msg }) => msg === "all runs that were left are taken up");
+  const said = () => second.lines().find(({ msg }) => msg === "recovered all abandoned runs");
   while (said() === undefined) await sleep(50);
   expect(said()).toMatchObject({ runs: 300 });
   expect(query(folder, "select distinct status from responses where id like 'resp_left%'")).toEqual([

@@ -4,19 +4,19 @@ import type { RateBucket, RateLimiter, RateStanding, RateTaking } from "../ports
 import type { ResponseServices } from "../services.ts";
 import type { Principal } from "./authenticate.ts";
 
-/** What a request may cost before it is known what it does. */
-export interface TokenNeed {
+/** The estimated token cost of a request, before its model is asked. */
+export interface TokenEstimate {
   readonly input: number;
-  /** The most it may answer; null where it sets no bound. */
+  /** The request's limit of output tokens; null if it sets none. */
   readonly outputMax: number | null;
 }
 
-/** What is set aside for an answer whose length nobody bounds. It is corrected when the answer is there. */
+/** Output tokens reserved for a request without a limit. The reservation is corrected when the answer has ended. */
 const OUTPUT_TOKENS_RESERVED = 1024;
 
 /**
- * One request's way through the limits of its key: counted first, its tokens set aside before the model is asked,
- * settled when it has answered.
+ * Applies the limits of a key to one request. The request is counted first, its tokens are reserved before the model is
+ * asked, and the reservation is corrected after the answer.
  */
 export class Admission {
   readonly #limiter: RateLimiter;
@@ -30,7 +30,7 @@ export class Admission {
     this.#standing = standing;
   }
 
-  /** Counts the request; throws the 429 where the key has none left. */
+  /** Counts the request. Throws the 429 error if the key has no requests left. */
   static async open({ limiter }: Pick<ResponseServices, "limiter">, principal: Principal): Promise<Admission> {
     const [request, tokens] = await Promise.all([
       limiter.take(principal, "requests", 1),
@@ -42,11 +42,11 @@ export class Admission {
   }
 
   /**
-   * Sets the tokens aside that the request may need: its input, and its output as far as the minute's limit has room
-   * beside it. Throws the 429 where the key has fewer left. Call it once at most.
+   * Reserves the tokens that the request may need: its input, and as much of its output as fits into the limit of a
+   * minute. Throws the 429 error if the key has fewer left. Call it at most once.
    */
-  async reserve({ input, outputMax }: TokenNeed): Promise<void> {
-    assert(this.#reserved === null, "tokens are set aside once for each request");
+  async reserve({ input, outputMax }: TokenEstimate): Promise<void> {
+    assert(this.#reserved === null, "tokens are reserved once for each request");
     const { limit } = this.#standing.tokens;
     const needed = Math.min(input + (outputMax ?? OUTPUT_TOKENS_RESERVED), Math.max(limit, input));
     const taking = await this.#limiter.take(this.#principal, "tokens", needed);
@@ -55,14 +55,14 @@ export class Admission {
     else throw (input > limit ? rateLimitBelowRequest : rateLimitReached)(this.#refused("tokens", needed));
   }
 
-  /** The six headers: where the key stands after this request. */
+  /** The six `x-ratelimit-*` headers, as of after this request. */
   get headers(): Readonly<Record<string, string>> {
     return rateLimitHeaders(this.#standing);
   }
 
   /**
-   * Says what the request used: 0 if its model was never asked, null if nobody counted, which leaves what was set
-   * aside.
+   * Replaces the reservation by the tokens that were used: 0 if no model was asked. Null keeps the reservation, because
+   * nobody counted.
    */
   settle(usedTokens: number | null): void {
     const taking = this.#reserved;
@@ -76,7 +76,7 @@ export class Admission {
   }
 }
 
-/** The reference's six headers: counts as integers, resets as durations. */
+/** The reference's six headers. Counts are integers, resets are durations. */
 function rateLimitHeaders({
   requests,
   tokens,
@@ -94,7 +94,7 @@ function rateLimitHeaders({
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 
-/** `0s`, `20ms`, `1.2s`, `6m0s`: as the reference writes durations. */
+/** A duration as the reference writes it, such as `0s`, `20ms`, `1.2s` or `6m0s`. */
 export function rateLimitResetText(ms: number): string {
   const whole = Math.ceil(ms);
   if (whole > 0 && whole < SECOND_MS) return `${whole}ms`;

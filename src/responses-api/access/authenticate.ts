@@ -3,37 +3,37 @@ import type { Owner } from "../../runs/ports.ts";
 import { incorrectApiKey, mismatchedOrganization, mismatchedProject, missingApiKey } from "../errors/request-errors.ts";
 import type { KeyFinder, KnownKey, RatedKey } from "../ports.ts";
 
-/** Whose request it is. */
+/** The API key that calls, and the owner it acts for. */
 export interface Principal extends RatedKey {
   readonly owner: Owner;
 }
 
 export type Authenticator = (headers: RequestHeaders) => Promise<Principal>;
 
-/** How many keys are remembered between requests. */
-const REMEMBERED_KEYS_MAX = 1024;
-/** How long a key is remembered, and so how long one goes on working after it was revoked. */
-export const REVOKED_KEY_LIVES_MS = 2_000;
+/** The maximum of cached keys. */
+const CACHED_KEYS_MAX = 1024;
+/** How long a key is cached, in milliseconds; a revoked key can work for that long. */
+export const KEY_CACHE_MS = 2_000;
 
-interface Remembered {
+interface CachedKey {
   readonly key: KnownKey;
   readonly until: number;
 }
 
 /**
- * Reads `Authorization: Bearer KEY` and the routing headers; throws the reference's 401 for a missing or a wrong key,
- * and for an owner that the key may not act for.
+ * Reads `Authorization: Bearer KEY` and the routing headers. Throws the reference's 401 error for a missing or wrong
+ * key, and for an owner that the key may not act for.
  */
 export function createAuthenticator(keys: KeyFinder): Authenticator {
-  const remembered = new Map<string, Remembered>();
+  const cached = new Map<string, CachedKey>();
   const find = async (hash: string): Promise<KnownKey | null> => {
-    const known = remembered.get(hash);
+    const known = cached.get(hash);
     if (known !== undefined && performance.now() < known.until) return known.key;
-    remembered.delete(hash);
+    cached.delete(hash);
     const key = await keys.findByHash(hash);
     if (key === null) return null;
-    if (remembered.size >= REMEMBERED_KEYS_MAX) remembered.clear();
-    remembered.set(hash, { key, until: performance.now() + REVOKED_KEY_LIVES_MS });
+    if (cached.size >= CACHED_KEYS_MAX) cached.clear();
+    cached.set(hash, { key, until: performance.now() + KEY_CACHE_MS });
     return key;
   };
   return async (headers) => {
@@ -45,38 +45,35 @@ export function createAuthenticator(keys: KeyFinder): Authenticator {
   };
 }
 
-/** Headers of a request, by their names in lower case. */
+/** The headers of a request, by name in lower case. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/**
- * The first of a key's owners that the routing headers name. Throws the reference's 401 for one that the key may not
- * act for.
- */
+/** The first of the key's owners that fits the routing headers. Throws the reference's 401 error if none does. */
 function routedOwner({ owners, isRouted }: KnownKey, headers: RequestHeaders): Owner {
   if (!isRouted) return owners[0];
-  const organization = named(headers, "organization");
+  const organization = routingHeader(headers, "organization");
   const ofOrganization = owners.filter((owner) => organization === null || owner.organization === organization);
   if (ofOrganization.length === 0) throw mismatchedOrganization();
-  const project = named(headers, "project");
+  const project = routingHeader(headers, "project");
   const found = ofOrganization.find((owner) => project === null || owner.project === project);
   if (found === undefined) throw mismatchedProject();
   return found;
 }
 
-/** The reference's own header wins over the one that means the same. An empty one is as good as none. */
-function named(headers: RequestHeaders, what: "organization" | "project"): string | null {
+/** Reads `openai-…`, or its alias `provider-…` if that is absent. An empty header counts as absent. */
+function routingHeader(headers: RequestHeaders, what: "organization" | "project"): string | null {
   const value = [headers[`openai-${what}`], headers[`provider-${what}`]].find(
     (sent) => sent !== undefined && sent !== "",
   );
   return value === undefined ? null : String(value);
 }
 
-/** What the log says of a caller: never the key. */
+/** The log fields of a caller. They never contain the key itself. */
 export function callerFields({ keyId, owner }: Principal): object {
   return { keyId, organization: owner.organization, project: owner.project };
 }
 
-/** The headers by which every reply says whose key it was. */
+/** The reply headers that name the owner of the key. */
 export function ownerHeaders({ owner }: Principal): Readonly<Record<string, string>> {
   return { "openai-organization": owner.organization, "openai-project": owner.project };
 }

@@ -3,38 +3,38 @@ import type { Logger } from "../../base/logger.ts";
 import type { TraceContext } from "../../base/trace-context.ts";
 import type { Principal } from "./authenticate.ts";
 
-/** Who asks, over whichever transport, and for how long they wait for an answer. */
+/** The sender of one request, over HTTP or WebSocket. */
 export interface Caller {
   readonly principal: Principal;
-  /** Aborts when the client leaves; that ends a response of the foreground. */
+  /** Aborts when the client leaves, which ends a foreground response. */
   readonly signal: AbortSignal;
   readonly requestId: string;
-  /** The trace that calls made for the request belong to. */
+  /** The trace of all calls that the request causes. */
   readonly trace: TraceContext | null;
   readonly log: Logger;
-  /** Who is at the other end of the connection. */
+  /** The other end of the connection. */
   readonly peer: Peer;
-  /** False: nothing is answered, and the response can be continued all the same. Absent: true. */
+  /** If false, the model is not asked, and the response stays empty but can be continued. True if absent. */
   readonly generate?: boolean;
-  /** Earlier turns that only the caller's connection knows. Absent: there are none. */
+  /** Earlier turns that only the caller's connection keeps. None if absent. */
   readonly remembered?: RememberedTurns;
 }
 
 export interface Peer {
   readonly remoteAddress: string;
-  /** By name in lower case. */
+  /** The headers by name in lower case. */
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
-/** Responses that are kept outside the store, for the one who asks; the store is asked for all others. */
+/** Responses that only a connection keeps. All other responses are looked up in the store. */
 export interface RememberedTurns {
   find(responseId: string): RememberedTurn | null;
 }
 
-/** A response that is kept outside the store. */
+/** A response that is kept in memory and not in the store. */
 export interface RememberedTurn {
-  /** The stored response that its chain goes on from; null: nothing stored comes before it. */
+  /** The stored response that its chain continues; null if the chain begins in memory. */
   readonly after: string | null;
-  /** What was said since then, its own output included, oldest first. */
+  /** The items since then, its own output included, oldest first. */
   readonly items: readonly StoredItem[];
 }

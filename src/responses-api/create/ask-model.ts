@@ -10,26 +10,26 @@ import { fitToWindow } from "../window/fit-to-window.ts";
 
 type Turn = AsyncIterable<readonly ModelEvent[]>;
 
-/** What asking for a turn takes of the services. */
+/** The services that a turn needs. */
 export type TurnServices = Pick<ResponseServices, "engine" | "spokenOutput" | "sealer">;
 
-/** The run that a turn is asked for. Its caller may be gone. */
+/** The run that a turn belongs to. Its caller may have left. */
 export interface AskingRun {
   readonly owner: Owner;
-  /** Told what went wrong beside the answer, which goes on. */
+  /** Called with faults that do not stop the answer. */
   readonly onFault: (fault: unknown) => void;
-  /** Aborts when nobody wants the answer any more. */
+  /** Aborts when the run ends or is stopped. */
   readonly signal: AbortSignal;
 }
 
 /**
- * The model's answer to a task, with what this server adds to it on the way. Resolves once the model server has
- * accepted the turn and rejects with `ModelError` if it refused it; leaving the iteration, or aborting, ends everything
- * that works for it.
+ * Asks the model and adds this server's turn decorators, speech and compaction. Resolves once the model server has
+ * accepted the turn; rejects with `ModelError` if it refused. Leaving the iteration or aborting stops all work for the
+ * turn.
  */
 export async function askModel(services: TurnServices, task: RunTask, run: AskingRun): Promise<Turn> {
   const turn = await services.engine.sample(task.request, run.signal);
-  const isAnswer = task.compaction?.type !== "instead"; // A summary is for a model's eyes only.
+  const isAnswer = task.compaction?.type !== "instead"; // A summary is read by models only.
   const spoken = isAnswer ? withSpeech(services, turn, task, run) : turn;
   return withCompaction(services, spoken, task, run);
 }
@@ -39,7 +39,7 @@ function withSpeech({ spokenOutput }: TurnServices, turn: Turn, { ids, speech }:
   return spokenOutput.speak(turn, { responseId: idFromStem("resp", ids, 0), speech, signal });
 }
 
-/** The turn with the compaction that its task plans. */
+/** Adds the compaction that the task plans. */
 function withCompaction({ engine, sealer }: TurnServices, turn: Turn, task: RunTask, run: AskingRun): Turn {
   const { compaction, request, inputTokensEstimate } = task;
   if (compaction === null) return turn;
@@ -61,8 +61,8 @@ function withCompaction({ engine, sealer }: TurnServices, turn: Turn, task: RunT
 }
 
 /**
- * The turn of a response that answers nothing. The model is not asked; the count of its input finds what would be
- * refused unasked, and has the engine ready for the turns to come. Rejects with `ModelError` as asking would.
+ * The turn of a warm-up, which has an empty answer. It only counts the input tokens. That finds requests that the
+ * engine would refuse, and prepares the engine for later turns. Rejects with `ModelError` as asking the model would.
  */
 export async function warmUp(
   { engine }: Pick<ResponseServices, "engine">,
@@ -70,14 +70,14 @@ export async function warmUp(
   signal: AbortSignal,
 ): Promise<Turn> {
   await engine.countTokens(request, signal);
-  return silence();
+  return emptyAnswer();
 }
 
-async function* silence(): AsyncGenerator<readonly ModelEvent[]> {
+async function* emptyAnswer(): AsyncGenerator<readonly ModelEvent[]> {
   yield [
-    { type: "usage", usage: NOTHING_USED },
+    { type: "usage", usage: NO_USAGE },
     { type: "finished", reason: "stop" },
   ];
 }
 
-const NOTHING_USED = { inputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 0, reasoningTokens: 0 };
+const NO_USAGE = { inputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 0, reasoningTokens: 0 };

@@ -7,32 +7,32 @@ import { modelRefused } from "../errors/model-errors.ts";
 import { shuttingDown, tooManyRuns } from "../errors/server-errors.ts";
 import { type PlanTask, planOf, type RunTask } from "../keeping/run-task.ts";
 import type { ResponseServices } from "../services.ts";
-import { toTheEnd, type Watched, watchResponse } from "../show/watch-response.ts";
+import { continueFromLog, type Watched, watchResponse } from "../show/watch-response.ts";
 import { askModel, type TurnServices, warmUp } from "./ask-model.ts";
 import { prepareRun } from "./prepare-run.ts";
 
-/** What making a response by its task takes of the services. */
+/** The services that making a response from its task needs. */
 export type OrderServices = TurnServices & Pick<ResponseServices, "eventLog" | "observer">;
 
 export interface BegunResponse {
   readonly responseId: string;
   /**
-   * The events from the first on, wherever they are made. End without an end only if the response is deleted or the
-   * server stops.
+   * All events from the first on, whichever process makes them. They stop without a final event only if the response is
+   * deleted or the server shuts down.
    */
   readonly events: AsyncGenerator<readonly RecordedEvent[], void>;
   /** The first snapshot: `queued` in the background, `in_progress` otherwise. */
   readonly response: Response;
-  /** The items of the request, as they are stored if they are. */
+  /** The items of the request, in the form in which they are stored. */
   readonly inputItems: readonly StoredItem[];
-  /** The six headers of the key's rate limits. */
+  /** The six `x-ratelimit-*` headers. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * Begins to make a response. A foreground one is begun when its model has accepted the request or, if it is streamed,
- * when it has waited long enough for that; it belongs to its caller. A background one is begun when it is stored.
- * Throws the `ApiError` for whatever is found before that.
+ * Begins a response. Resolves for a background response once it is stored. Resolves for a foreground response once its
+ * model has accepted, or for a streamed one after `streamStartWaitMs` at the latest. Throws an `ApiError` for any fault
+ * before that. A foreground response is cancelled when its caller leaves.
  */
 export async function beginResponse(
   services: ResponseServices,
@@ -52,21 +52,21 @@ export async function beginResponse(
   const order: RunOrder = {
     ...(generate ? made : warmUpOrder(services, made, task)),
     ...(request.stream === true ? { acceptWaitMs: services.streamStartWaitMs } : {}),
-    onEnd: settling(admission),
+    onEnd: settleAtEnd(admission),
   };
   try {
     const { response, inputItems } = opened;
     const events = await hold.during(() => begin(services, order, { owner, responseId: response.id, signal }));
     return { responseId: response.id, events, response, inputItems, headers };
   } catch (error) {
-    admission.settle(0); // No model has answered.
+    admission.settle(0); // No model was used.
     made.watch.refused(error);
     return refused(error);
   }
 }
 
-/** A function of its own: it lasts as long as the run, and must not hold the whole history with it. */
-function settling(admission: Admission): NonNullable<RunOrder["onEnd"]> {
+/** Not inlined: the closure lives as long as the run and must not hold the whole history. */
+function settleAtEnd(admission: Admission): NonNullable<RunOrder["onEnd"]> {
   return ({ usage }) => admission.settle(usage?.total_tokens ?? null);
 }
 
@@ -77,18 +77,18 @@ async function begin(services: ResponseServices, order: RunOrder, watched: Watch
     return watchResponse(services, watched, -1);
   }
   const { events } = await services.runs.start(order, watched.signal);
-  return response.store ? toTheEnd(services, watched, -1, events) : events;
+  return response.store ? continueFromLog(services, watched, -1, events) : events;
 }
 
-/** Who a run is begun for, as far as that is known: of one that an earlier process left, only the log is. */
-type KnownCaller = Pick<Caller, "log"> & Partial<Pick<Caller, "requestId" | "trace">>;
+/** The known parts of a run's caller. For a recovered run that is only the log. */
+type RunCaller = Pick<Caller, "log"> & Partial<Pick<Caller, "requestId" | "trace">>;
 
 interface WatchedOrder extends RunOrder {
   readonly watch: RunWatch;
 }
 
-/** How a response is made by its task. */
-export function orderOf(services: OrderServices, task: RunTask, opened: OpenedRun, caller: KnownCaller): WatchedOrder {
+/** The order of a run that makes a response from its task. */
+export function orderOf(services: OrderServices, task: RunTask, opened: OpenedRun, caller: RunCaller): WatchedOrder {
   const { request } = task;
   const order = endingOrder(services, task, opened, { ...caller, trace: request.trace ?? null });
   const traced = { ...task, request: { ...request, trace: order.watch.trace } };
@@ -98,17 +98,17 @@ export function orderOf(services: OrderServices, task: RunTask, opened: OpenedRu
   };
 }
 
-/** The same for a response that answers nothing. */
+/** The order of a warm-up. */
 function warmUpOrder(services: TurnServices, order: RunOrder, { request }: RunTask): RunOrder {
   return { ...order, plan: { ...order.plan, isWarmUp: true }, ask: (signal) => warmUp(services, request, signal) };
 }
 
-/** How a response is ended for which no model can be asked any more. */
+/** The order of a run that only has to be ended; no model can be asked for it. */
 export function endingOrder(
   services: OrderServices,
   task: PlanTask,
   opened: OpenedRun,
-  caller: KnownCaller,
+  caller: RunCaller,
 ): WatchedOrder {
   const { owner, response } = opened;
   const { log, requestId = null, trace = null } = caller;
@@ -118,9 +118,9 @@ export function endingOrder(
     plan: planOf(task, response, owner, services.sealer),
     opened,
     log: response.store ? services.eventLog : null,
-    ask: () => Promise.reject(new Error("there is no task by which a model could be asked")),
+    ask: () => Promise.reject(new Error("the run has no stored task, so no model can be asked")),
     now: () => Math.floor(Date.now() / 1000),
-    onFault: (fault) => log.error({ err: fault, responseId: response.id }, "a run met a fault"),
+    onFault: (fault) => log.error({ err: fault, responseId: response.id }, "a run had an internal fault"),
   };
 }
 

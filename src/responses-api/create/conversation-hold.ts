@@ -3,18 +3,20 @@ import type { Owner } from "../../runs/ports.ts";
 import { conversationRefused } from "../errors/conversation-errors.ts";
 import type { ResponseServices } from "../services.ts";
 
-/** The members of a request that say whether it writes to a conversation. */
+/** The members of a request that decide whether it writes to a conversation. */
 export type HoldingRequest = Pick<CreateResponseRequest, "conversation" | "store">;
 
-/** What a response holds from before its model is asked until it ends; then its end, stored, frees it. */
+/**
+ * The hold of a response on its conversation, from before its history is read. Storing the response's end releases it.
+ */
 export interface ConversationHold {
-  /** Lets go if the work fails, because then there is no response whose end would. */
+  /** Runs `work`. If it rejects, releases the hold, because no response will end and release it. */
   during<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /**
- * Keeps other writers away from the conversation that a response will be added to, if there is one. Throws the
- * catalogue's errors for one that is unknown or held.
+ * Holds the conversation that a response will be added to, if there is one. Throws an `ApiError` if it is unknown or
+ * already held.
  */
 export async function holdConversation(
   { conversations }: Pick<ResponseServices, "conversations">,
@@ -23,7 +25,7 @@ export async function holdConversation(
   responseId: string,
 ): Promise<ConversationHold> {
   const id = conversationIdOf(request);
-  if (id === null || request.store === false) return NOTHING_HELD;
+  if (id === null || request.store === false) return NO_HOLD;
   const refusal = await conversations.lock(owner, id, responseId);
   if (refusal !== null) throw conversationRefused(refusal, id);
   return {
@@ -38,9 +40,9 @@ export async function holdConversation(
   };
 }
 
-const NOTHING_HELD: ConversationHold = { during: (work) => work() };
+const NO_HOLD: ConversationHold = { during: (work) => work() };
 
-/** Null where the request names no stored conversation. */
+/** The id of the request's stored conversation; null if it names none. */
 export function conversationIdOf({ conversation }: Pick<CreateResponseRequest, "conversation">): string | null {
   if (conversation == null || Array.isArray(conversation)) return null;
   return typeof conversation === "string" ? conversation : conversation.id;

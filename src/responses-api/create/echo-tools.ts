@@ -11,7 +11,7 @@ import { settleStrictness } from "./strict-form.ts";
 type Accepted<T extends ToolInput["type"]> = Extract<ToolInput, { type: T }>;
 type FunctionLike = Accepted<"function"> | Extract<Accepted<"namespace">["tools"][number], { type: "function" }>;
 
-/** A tool that only the client runs, or null for any other. */
+/** Echoes a tool that the client runs; null for any other tool. */
 export function echoClientTool(tool: ToolInput): Tool | null {
   switch (tool.type) {
     case "function":
@@ -40,7 +40,7 @@ function echoMember(tool: Accepted<"namespace">["tools"][number]): NamespaceMemb
   return tool.type === "function" ? echoFunction(tool) : echoCustom(tool);
 }
 
-/** With every default filled in, as the reference answers. */
+/** Fills in every default, as the reference does. */
 function echoFunction(tool: FunctionLike): FunctionTool {
   return {
     type: "function",
@@ -54,7 +54,7 @@ function echoFunction(tool: FunctionLike): FunctionTool {
   };
 }
 
-/** Without a schema there is nothing that could not be strict. */
+/** A function without a schema is strict unless the request says otherwise. */
 function settledParameters({ parameters, strict }: FunctionLike): Pick<FunctionTool, "parameters" | "strict"> {
   const sent = asSchema(parameters);
   if (sent === null) return { parameters: null, strict: strict ?? true };

@@ -2,7 +2,7 @@ import type { CreateResponseRequest, Response, Tool } from "../../../generated/r
 import { conversationIdOf } from "./conversation-hold.ts";
 import { settleStrictness } from "./strict-form.ts";
 
-/** The snapshot of `response.created`: what was asked for, every default filled in, nothing answered yet. */
+/** The snapshot of `response.created`: the request's settings with every default filled in, and no output. */
 export function firstSnapshot(
   request: CreateResponseRequest,
   tools: readonly Tool[],
@@ -52,7 +52,7 @@ export function firstSnapshot(
   };
 }
 
-/** An array of instructions is joined by blank lines, and echoed so. */
+/** Joins an array of instructions with blank lines. The echo shows the joined text. */
 export function instructionsText({ instructions }: CreateResponseRequest): string | null {
   if (!Array.isArray(instructions)) return instructions ?? null;
   return instructions.map((part) => part.text).join("\n\n");
@@ -63,7 +63,7 @@ function conversationEcho(request: CreateResponseRequest): Pick<Response, "conve
   return id === null ? {} : { conversation: { id } };
 }
 
-/** Pictures are never compressed here. */
+/** This server never compresses pictures, whatever the request says. */
 function imageEcho({ image }: CreateResponseRequest): Pick<Response, "image"> {
   return image == null ? {} : { image: { context_compression: "disabled" } };
 }
@@ -76,8 +76,8 @@ function promptCacheEcho({
 }
 
 /**
- * What is `auto` is echoed as what it leads to. Whoever asks for no reasoning gets the form of models that do not
- * reason.
+ * Echoes `auto` as the value that it stands for. A request without reasoning settings gets the echo of a model that
+ * does not reason.
  */
 function reasoningEcho({ reasoning }: CreateResponseRequest): Response["reasoning"] {
   const summary = reasoning?.summary ?? (reasoning?.enable_chain_of_thought === true ? "auto" : null);
@@ -91,10 +91,10 @@ function reasoningEcho({ reasoning }: CreateResponseRequest): Response["reasonin
   };
 }
 
-/** `auto` until it is known which tier served; a tier that was asked for by its name is told from the start. */
+/** `auto` until the serving tier is known; a tier that the request names is echoed from the start. */
 function tierEcho({ service_tier: tier }: CreateResponseRequest): Response["service_tier"] {
   if (tier == null || tier === "default") return "auto";
-  return tier === "fast" ? "priority" : tier; // Two names of one tier.
+  return tier === "fast" ? "priority" : tier; // Both names mean the same tier.
 }
 
 function textEcho({ text }: CreateResponseRequest): Response["text"] {

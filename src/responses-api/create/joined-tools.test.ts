@@ -23,16 +23,20 @@ const added = (...tools: Tool[]): StoredItem => ({ id: "at_1", type: "additional
 const search: Tool = { type: "tool_search", execution: "client", description: null, parameters: null };
 
 const cases: Readonly<Record<string, readonly [tools: Tool[], context: StoredItem[], expected: Tool[]]>> = {
-  "a function joins as a namespace of its own name": [[], [added(f("a"))], [namespace("a", f("a"))]],
-  "a namespace joins as it is": [[f("b")], [added(namespace("n", f("a")))], [f("b"), namespace("n", f("a"))]],
-  "members join the namespace that is there": [
+  "a function is added as a namespace of its own name": [[], [added(f("a"))], [namespace("a", f("a"))]],
+  "a namespace is added unchanged": [[f("b")], [added(namespace("n", f("a")))], [f("b"), namespace("n", f("a"))]],
+  "new members are added to the existing namespace": [
     [namespace("n", f("a")), f("b")],
     [added(namespace("n", f("a", "another"), f("c")))],
     [namespace("n", f("a"), f("c")), f("b")],
   ],
-  "what the request has already does not join again": [[f("a"), search], [added(f("a"), search)], [f("a"), search]],
-  "what two items hold joins once": [[], [added(f("a")), added(f("a", "another"))], [namespace("a", f("a"))]],
-  "nothing joins from other items": [[f("a")], [{ id: "cmp_1", type: "compaction", encrypted_content: "x" }], [f("a")]],
+  "a tool that the request already has is not added again": [
+    [f("a"), search],
+    [added(f("a"), search)],
+    [f("a"), search],
+  ],
+  "a tool that two items hold is added once": [[], [added(f("a")), added(f("a", "another"))], [namespace("a", f("a"))]],
+  "other items add no tools": [[f("a")], [{ id: "cmp_1", type: "compaction", encrypted_content: "x" }], [f("a")]],
 };
 
 test.each(Object.entries(cases))("%s", (_title, [tools, context, expected]) => {
@@ -43,7 +47,7 @@ test.each([
   [[0, 1], "input[1].tools[1]"],
   [[null, 0], "input[0].tools[1]"],
   [[null, null], "input"],
-])("of items at the places %j, a tool that only a server could run is refused with param %s", (places, param) => {
+])("for items at the input indexes %j, a tool that needs a server is refused with param %s", (places, param) => {
   const context = [added(f("a")), added(f("b"), { type: "local_shell" })];
   expect(() => withJoinedTools([], { context, places })).toThrow(expect.objectContaining({ param }));
 });

@@ -4,33 +4,33 @@ import { echoClientTool } from "./echo-tools.ts";
 
 type NamespaceTool = Extract<Tool, { type: "namespace" }>;
 
-/** The items of a turn, and their places in the input of this request; null for items of earlier requests. */
-export interface JoiningContext {
+/** The items of a turn and their indexes in this request's input; null for items of earlier requests. */
+export interface ToolContext {
   readonly context: readonly StoredItem[];
   readonly places: readonly (number | null)[];
 }
 
 /**
- * The tools of a request, and behind them those that joined in mid-conversation. A function or custom tool joins as a
- * namespace of its own name. Of two tools with the same name and namespace the first one counts.
+ * The tools of a request, followed by the tools that items of its context added. An added function or custom tool
+ * becomes a namespace of its own name. Of two tools with the same name and namespace the first one is used.
  */
-export function withJoinedTools(tools: readonly Tool[], { context, places }: JoiningContext): readonly Tool[] {
-  if (!context.some(bringsTools)) return tools;
+export function withJoinedTools(tools: readonly Tool[], { context, places }: ToolContext): readonly Tool[] {
+  if (!context.some(isToolItem)) return tools;
   const joined = context.flatMap((item, index) => toolsOf(item, places[index] ?? null));
   const together = new ToolList();
   for (const tool of tools) together.add(tool);
-  for (const tool of joined) if (!together.has(tool)) together.add(inNamespace(tool));
+  for (const tool of joined) if (!together.has(tool)) together.add(asNamespace(tool));
   return together.tools();
 }
 
-type Bringer = Extract<StoredItem, { type: "additional_tools" | "tool_search_output" }>;
+type ToolItem = Extract<StoredItem, { type: "additional_tools" | "tool_search_output" }>;
 
-function bringsTools(item: StoredItem): item is Bringer {
+function isToolItem(item: StoredItem): item is ToolItem {
   return item.type === "additional_tools" || item.type === "tool_search_output";
 }
 
 function toolsOf(item: StoredItem, place: number | null): readonly Tool[] {
-  if (!bringsTools(item)) return [];
+  if (!isToolItem(item)) return [];
   return item.tools.map((tool, index) => {
     const echo = echoClientTool(tool);
     if (echo !== null) return echo;
@@ -39,12 +39,12 @@ function toolsOf(item: StoredItem, place: number | null): readonly Tool[] {
   });
 }
 
-function inNamespace(tool: Tool): Tool {
+function asNamespace(tool: Tool): Tool {
   if (tool.type !== "function" && tool.type !== "custom") return tool;
   return { type: "namespace", description: tool.description ?? "", name: tool.name, tools: [tool] };
 }
 
-/** Tools in the order in which they came; what comes to a namespace that is there already joins its members. */
+/** Tools in the order added. A namespace of a known name adds its members to the known one. */
 class ToolList {
   readonly #tools: Tool[] = [];
   readonly #keys = new Set<string>();

@@ -7,7 +7,8 @@ import type { ModelRequest } from "../../runs/ports.ts";
 const LOGPROBS_INCLUDE = "message.output_text.logprobs";
 
 /**
- * What the model is asked, from the request, its snapshot with every default filled in, and the items of its context.
+ * The request to the model, made from the client's request, its first snapshot with all defaults, and the items of its
+ * context.
  */
 export function modelRequest(
   request: CreateResponseRequest,
@@ -40,8 +41,7 @@ export function modelRequest(
 type ConfigurationUpdate = Extract<StoredItem, { type: "configuration_update" }>;
 
 /**
- * The request with the settings that `configuration_update` items changed, along everything that was said. They win
- * over those of the request, which a client can therefore leave as it is.
+ * The request with the settings of all `configuration_update` items so far. They override the request's own settings.
  */
 export function withConfiguration(
   request: CreateResponseRequest,
@@ -62,12 +62,12 @@ function isUpdate(item: StoredItem): item is ConfigurationUpdate {
   return item.type === "configuration_update";
 }
 
-/** What a picture, a file or a recording is taken for, whatever its size. */
+/** A picture, file or recording is counted as this text, whatever its size. */
 const ATTACHMENT = "x".repeat(4000);
 const BASE64_MIN = 1000;
 const BASE64 = /"data:[^",]{0,200},[^"]*"|"data":"[^"]{1000,}"/g;
 
-/** Data in base 64 is long and says little. */
+/** The length of an item's JSON, with each base64 attachment counted as `ATTACHMENT`. */
 function shownCharacters(json: string): number {
   return json.length < BASE64_MIN ? json.length : json.replaceAll(BASE64, ATTACHMENT).length;
 }
@@ -76,7 +76,8 @@ export async function estimateInputTokens({ instructions, items, tools }: ModelR
   const slices = new Slices();
   let characters = (instructions?.length ?? 0) + (tools.length === 0 ? 0 : (await writeJson(tools)).length) + 1;
   for (const item of items) {
-    characters += shownCharacters(await writeJson(item)) + 1; // A history that was read has its JSON at hand.
+    // Items read from the store keep their JSON, so this is cheap.
+    characters += shownCharacters(await writeJson(item)) + 1;
     await slices.pause();
   }
   return estimateTokens(characters);

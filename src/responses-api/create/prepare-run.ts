@@ -26,15 +26,15 @@ import { estimateInputTokens, modelRequest, withConfiguration } from "./model-re
 export interface PreparedRun {
   readonly task: RunTask;
   readonly opened: OpenedRun;
-  /** Whatever is done before the run is stored is done during this. */
+  /** All work until the run is stored must go through `hold.during`. */
   readonly hold: ConversationHold;
 }
 
 const SEALED_REASONING_INCLUDE = "reasoning.encrypted_content";
 
 /**
- * Everything a run needs, from a request whose form was checked. Asks for state first, as the reference does, and for
- * sense last.
+ * Prepares a run from a validated request. Like the reference, it checks stored state first and the meaning of the
+ * request last.
  */
 export async function prepareRun(
   services: ResponseServices,
@@ -52,7 +52,7 @@ export async function prepareRun(
   return { ...(await hold.during(() => prepareHeld(services, caller, request, ids))), hold };
 }
 
-/** From here on nobody else changes the conversation. */
+/** Runs while the conversation is held, so nobody else changes it. */
 async function prepareHeld(
   services: ResponseServices,
   caller: Caller,
@@ -61,7 +61,7 @@ async function prepareHeld(
 ): Promise<Omit<PreparedRun, "hold">> {
   const { principal, signal, trace, generate = true } = caller;
   const { owner } = principal;
-  const slices = new Slices(); // Others have their turn between two steps that take long.
+  const slices = new Slices(); // Lets other requests run between long steps.
   const history = await loadHistory(services, caller, sent);
   await slices.pause();
   if (generate) checkSomethingToAnswer(sent, history);
@@ -75,7 +75,7 @@ async function prepareHeld(
   const tools = withJoinedTools(accepted, { context, places });
   checkToolChoice(request, tools);
   if (request.conversation != null) checkItemsNotRepeated(history, items);
-  if (generate) checkJsonWord(request, context);
+  if (generate) checkMentionsJson(request, context);
   checkModelName(request.model);
   await slices.pause();
   const response = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);
@@ -105,7 +105,7 @@ async function prepareHeld(
   };
 }
 
-/** How the answer to a request is spoken; null if it is not. Throws the `ApiError` where that cannot be done here. */
+/** How the answer is spoken; null if it is not. Throws an `ApiError` if this server cannot speak it this way. */
 async function settleSpeech(
   { spokenOutput }: Pick<ResponseServices, "spokenOutput">,
   { output_audio: asked }: CreateResponseRequest,
@@ -123,7 +123,10 @@ async function settleSpeech(
   }
 }
 
-/** What is asked is a summary where a compaction is, and no more than fits where that is wanted. */
+/**
+ * Turns the request into one for a summary if a compaction is wanted, and drops items beyond the window if the request
+ * allows it.
+ */
 async function fitTurn(
   { engine }: Pick<ResponseServices, "engine">,
   { input, truncation }: CreateResponseRequest,
@@ -141,14 +144,17 @@ function checkSomethingToAnswer({ input }: CreateResponseRequest, history: reado
   if (empty && history.length === 0) throw nothingToAnswer();
 }
 
-/** Responses of one chain share the first 16 digits of their ids, those of a conversation the last 16 of its id. */
+/**
+ * The first 16 hex digits of the response's id: those of the previous response's id, or the last 16 of the
+ * conversation's id. Undefined if there is neither.
+ */
 function stemKey(request: CreateResponseRequest): IdStem["key"] | undefined {
   const conversationId = conversationIdOf(request);
   if (conversationId !== null) return keyOfId(conversationId);
   return /^resp_([0-9a-f]{16})/.exec(request.previous_response_id ?? "")?.[1];
 }
 
-function checkJsonWord({ text }: CreateResponseRequest, context: readonly StoredItem[]): void {
+function checkMentionsJson({ text }: CreateResponseRequest, context: readonly StoredItem[]): void {
   if (text?.format?.type !== "json_object") return;
   const said = context.some(
     (item) => item.type === "message" && item.content.some((part) => "text" in part && /json/i.test(part.text)),

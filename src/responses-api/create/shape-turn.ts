@@ -12,13 +12,13 @@ import { withJoinedTools } from "./joined-tools.ts";
 import { modelRequest, withConfiguration } from "./model-request.ts";
 
 export interface ShapedTurn {
-  /** Everything that was said, as it is stored: history, then input. */
+  /** All items as they are stored: history, then input. */
   readonly said: readonly StoredItem[];
-  /** What a model is asked. */
+  /** The request to the model. */
   readonly request: ModelRequest;
 }
 
-/** What a create call with this request would ask its model, when nothing is to be answered or kept. */
+/** The turn that a create call with this request would ask for. Nothing is asked and nothing is stored. */
 export async function shapeTurn(
   services: Pick<ResponseServices, "store" | "conversations" | "sealer" | "media">,
   caller: Caller,

@@ -17,11 +17,11 @@ describe("the strict form", () => {
       open({ location: text, unit: { type: "string", enum: ["c", "f"] } }, { required: ["location"] }),
       closed({ location: text, unit: { type: "string", enum: ["c", "f"] } }),
     ],
-    "of what is strict already is the same, with its own order of required": [
+    "of a strict schema is the same, with its own order of required": [
       closed({ a: text, b: text }, ["b", "a"]),
       closed({ a: text, b: text }, ["b", "a"]),
     ],
-    "of an object without properties is one that stays empty": [open({}), closed({})],
+    "of an object without properties is a closed empty object": [open({}), closed({})],
     "reaches into nested objects, lists, alternatives and definitions": [
       open(
         {
@@ -54,7 +54,7 @@ describe("the strict form", () => {
         at: { type: "string", format: "date-time", title: "When" },
       }),
     ],
-    "takes names that objects have of themselves": [
+    "keeps property names that JavaScript objects inherit": [
       JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{"type":"string"}}}'),
       JSON.parse(
         '{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{"type":"string"}},"required":["__proto__","constructor"],"additionalProperties":false}',
@@ -68,33 +68,33 @@ describe("the strict form", () => {
   });
 });
 
-describe("no strict form has", () => {
+describe("there is no strict form for", () => {
   const nested = (levels: number): object =>
     Array.from({ length: levels }).reduce<object>((inner) => open({ inner }), text);
   const many = (length: number): object =>
     open(Object.fromEntries(Array.from({ length }, (_, index) => [`p${index}`, text])));
   const cases: Readonly<Record<string, unknown>> = {
     "an empty schema": {},
-    "what is no object": text,
+    "a schema that is no object": text,
     "an object that may be null": { type: ["object", "null"], properties: {} },
-    "an object of which nothing is known": { type: "object" },
-    "an inner object of which nothing is known": open({ any: { type: "object" } }),
-    "an inner schema that says nothing": open({ any: {} }),
+    "an object without properties": { type: "object" },
+    "an inner object without properties": open({ any: { type: "object" } }),
+    "an empty inner schema": open({ any: {} }),
     "an inner schema that is true": open({ any: true }),
-    "properties that are no object": { type: "object", properties: [] },
-    "an object with further properties of a type": open({}, { additionalProperties: text }),
-    "an object that is open on purpose": open({}, { additionalProperties: true }),
-    "an object that requires what it lacks": open({ a: text }, { required: ["b"] }),
+    "properties that are a list": { type: "object", properties: [] },
+    "an object with a schema for additional properties": open({}, { additionalProperties: text }),
+    "an object that allows additional properties": open({}, { additionalProperties: true }),
+    "an object that requires an undefined property": open({ a: text }, { required: ["b"] }),
     "an object whose required is no list": open({ a: text }, { required: true }),
-    "a list of anything": open({ list: { type: "array" } }),
-    "a list of places": open({ list: { type: "array", items: [text, text] } }),
+    "a list without items": open({ list: { type: "array" } }),
+    "a list with one schema for each place": open({ list: { type: "array", items: [text, text] } }),
     "alternatives at the top": open({}, { anyOf: [closed({})] }),
-    "no alternatives": open({ a: { anyOf: [] } }),
-    "a reference elsewhere": open({ a: { $ref: "https://example.com/a" } }),
-    "a reference to nothing": open({ a: { $ref: "#/$defs/none" } }),
-    "a reference with a neighbour": open({ a: { $ref: "#", description: "A" } }),
-    "definitions inside": open({ a: open({}, { $defs: { b: text } }) }),
-    "a type that is none": open({ a: { type: "text" } }),
+    "an empty list of alternatives": open({ a: { anyOf: [] } }),
+    "a reference to another document": open({ a: { $ref: "https://example.com/a" } }),
+    "a reference to a missing definition": open({ a: { $ref: "#/$defs/none" } }),
+    "a reference with another keyword beside it": open({ a: { $ref: "#", description: "A" } }),
+    "definitions inside an inner schema": open({ a: open({}, { $defs: { b: text } }) }),
+    "an unknown type": open({ a: { type: "text" } }),
     "a format that is not enforced": open({ a: { type: "string", format: "uri" } }),
     "more levels of objects than are allowed": nested(11),
     "more properties than are allowed": many(5001),
@@ -111,7 +111,7 @@ describe("no strict form has", () => {
     expect(strictForm(schema)).toBeNull();
   });
 
-  test("the largest that is allowed is not among them", () => {
+  test("the largest allowed schemas have a strict form", () => {
     expect(strictForm(nested(10))).not.toBeNull();
     expect(strictForm(many(5000))).not.toBeNull();
   });

@@ -2,26 +2,26 @@ import { isRecord } from "../../base/json/records.ts";
 
 type Schema = Record<string, unknown>;
 
-/** The published limits of the reference's strict mode. */
+/** The published limits of the reference's strict mode. The last one counts the characters of names and enum values. */
 const OBJECT_LEVELS_MAX = 10;
 const PROPERTIES_MAX = 5000;
 const ENUM_VALUES_MAX = 1000;
 const NAME_CHARACTERS_MAX = 120_000;
-/** How deep any schemas may nest, objects or not. */
+/** The maximum nesting of schemas of any type. */
 const LEVELS_MAX = 64;
 
-/** Keywords that strict mode has and that need no change. */
-const KEPT: ReadonlySet<string> = new Set(
+/** Keywords that strict mode allows and that stay unchanged. */
+const UNCHANGED_KEYWORDS: ReadonlySet<string> = new Set(
   `$comment default deprecated description examples readOnly title writeOnly
    type pattern multipleOf minimum maximum exclusiveMinimum exclusiveMaximum
    minItems maxItems properties required additionalProperties`.split(/\s+/),
 );
 const TYPES: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean", "object", "array", "null"]);
 const FORMATS: ReadonlySet<unknown> = new Set("date-time time date duration email hostname ipv4 ipv6 uuid".split(" "));
-/** One of these says what a value is. */
-const KINDS: readonly string[] = ["type", "anyOf", "$ref", "enum", "const"];
+/** Every schema needs one of these keywords. */
+const VALUE_KEYWORDS: readonly string[] = ["type", "anyOf", "$ref", "enum", "const"];
 
-/** A schema, and whether it is enforced. Where the request leaves that open, it is enforced if it can be. */
+/** The schema and whether it is enforced. If `strict` is absent, the schema is enforced if it has a strict form. */
 export function settleStrictness(
   schema: Schema,
   strict: boolean | null | undefined,
@@ -32,8 +32,8 @@ export function settleStrictness(
 }
 
 /**
- * A schema as strict mode needs it: every object is closed and requires all its properties. Null where that would lose
- * what the schema says, or where it uses what strict mode does not have. Takes time in proportion to the schema's size.
+ * The strict form of a schema: every object is closed and requires all its properties. Null if that would change its
+ * meaning, or if it uses a keyword that strict mode lacks. Takes time proportional to the schema's size.
  */
 export function strictForm(schema: unknown): Schema | null {
   if (!isRecord(schema) || schema["type"] !== "object" || schema["anyOf"] !== undefined) return null;
@@ -43,7 +43,7 @@ export function strictForm(schema: unknown): Schema | null {
 }
 
 class StrictForm {
-  /** False as soon as something is found that has no strict form; then the rest is not looked at. */
+  /** False once a part without a strict form is found; the rest is then skipped. */
   #exists = true;
   #properties = 0;
   #enumValues = 0;
@@ -58,13 +58,13 @@ class StrictForm {
     return this.#exists;
   }
 
-  /** `level` counts all schemas around this one, `objects` those of them that are objects. */
+  /** The strict form of one schema. `level` counts the schemas around it, `objects` those of them that are objects. */
   of(schema: Schema, level: number, objects: number): Schema {
-    this.#need(level < LEVELS_MAX && KINDS.some((kind) => schema[kind] !== undefined));
+    this.#require(level < LEVELS_MAX && VALUE_KEYWORDS.some((kind) => schema[kind] !== undefined));
     const isObject = hasType(schema, "object");
     const inside = isObject ? objects + 1 : objects;
-    this.#need(inside <= OBJECT_LEVELS_MAX && isObject === "properties" in schema);
-    this.#need(hasType(schema, "array") === "items" in schema);
+    this.#require(inside <= OBJECT_LEVELS_MAX && isObject === "properties" in schema);
+    this.#require(hasType(schema, "array") === "items" in schema);
     const entries: [string, unknown][] = [];
     for (const [keyword, value] of Object.entries(schema)) {
       if (!this.#exists) return schema;
@@ -77,7 +77,7 @@ class StrictForm {
   #keyword(keyword: string, value: unknown, place: Place): unknown {
     switch (keyword) {
       case "type":
-        this.#need(
+        this.#require(
           Array.isArray(value) ? value.length > 0 && value.every((type) => TYPES.has(type)) : TYPES.has(value),
         );
         return value;
@@ -89,48 +89,48 @@ class StrictForm {
         return this.#named(value, place);
       case "$defs":
       case "definitions":
-        this.#need(place.level === 1);
+        this.#require(place.level === 1);
         return this.#named(value, place);
       case "enum":
-        this.#need(Array.isArray(value));
+        this.#require(Array.isArray(value));
         this.#countValues(Array.isArray(value) ? value : []);
         return value;
       case "const":
         this.#countValues([value]);
         return value;
       case "format":
-        this.#need(FORMATS.has(value));
+        this.#require(FORMATS.has(value));
         return value;
       case "$ref":
-        this.#need(Object.keys(place.schema).length === 1 && this.#isDefined(value));
+        this.#require(Object.keys(place.schema).length === 1 && this.#isDefined(value));
         return value;
       case "$schema":
       case "$id":
-        this.#need(place.level === 1);
+        this.#require(place.level === 1);
         return value;
       default:
-        this.#need(KEPT.has(keyword));
+        this.#require(UNCHANGED_KEYWORDS.has(keyword));
         return value;
     }
   }
 
   #inner(schema: unknown, { level, objects }: Place): unknown {
     if (isRecord(schema)) return this.of(schema, level, objects);
-    this.#need(false);
+    this.#require(false);
     return schema;
   }
 
   #alternatives(value: unknown, place: Place): unknown {
     if (Array.isArray(value) && value.length > 0) return value.map((one: unknown) => this.#inner(one, place));
-    this.#need(false);
+    this.#require(false);
     return value;
   }
 
   #named(value: unknown, place: Place): unknown {
-    this.#need(isRecord(value));
+    this.#require(isRecord(value));
     const named = Object.entries(isRecord(value) ? value : {});
     this.#properties += named.length;
-    this.#need(this.#properties <= PROPERTIES_MAX);
+    this.#require(this.#properties <= PROPERTIES_MAX);
     const inner: [string, unknown][] = [];
     for (const [name, schema] of named) {
       if (!this.#exists) break;
@@ -140,14 +140,17 @@ class StrictForm {
     return Object.fromEntries(inner);
   }
 
-  /** What requires a property that is not there cannot be met. */
+  /**
+   * Closes an object schema and requires all its properties. A schema that requires an undefined property has no strict
+   * form.
+   */
   #closed(schema: Schema): Schema {
     const { properties, required = [], additionalProperties = false } = schema;
     const names = Object.keys(isRecord(properties) ? properties : {});
     const known = new Set<unknown>(names);
-    this.#need(additionalProperties === false && Array.isArray(required));
+    this.#require(additionalProperties === false && Array.isArray(required));
     const asked: ReadonlySet<unknown> = new Set(Array.isArray(required) ? required : []);
-    this.#need([...asked].every((name) => known.has(name)));
+    this.#require([...asked].every((name) => known.has(name)));
     const isWhole = schema["required"] !== undefined && asked.size === names.length;
     return { ...schema, ...(isWhole ? {} : { required: names }), additionalProperties: false };
   }
@@ -163,21 +166,21 @@ class StrictForm {
 
   #countValues(values: readonly unknown[]): void {
     this.#enumValues += values.length;
-    this.#need(this.#enumValues <= ENUM_VALUES_MAX);
+    this.#require(this.#enumValues <= ENUM_VALUES_MAX);
     for (const value of values) if (typeof value === "string") this.#countCharacters(value);
   }
 
   #countCharacters(text: string): void {
     this.#nameCharacters += text.length;
-    this.#need(this.#nameCharacters <= NAME_CHARACTERS_MAX);
+    this.#require(this.#nameCharacters <= NAME_CHARACTERS_MAX);
   }
 
-  #need(holds: boolean): void {
+  #require(holds: boolean): void {
     if (!holds) this.#exists = false;
   }
 }
 
-/** Where a keyword stands: in which schema, and how deep the schemas in it are. */
+/** The schema that contains a keyword, and the depths of the schemas below the keyword. */
 interface Place {
   readonly schema: Schema;
   readonly level: number;

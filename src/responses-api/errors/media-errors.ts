@@ -10,7 +10,7 @@ import { overloaded } from "./server-errors.ts";
 export function mediaRefused(error: MediaError, part: string | null): ApiError {
   const { member, message, code, retryAfterSeconds } = error;
   if (retryAfterSeconds !== null) return overloaded(message, error, retryAfterSeconds);
-  if (error.isOurs) return new ApiError({ status: 502, type: "server_error", code, message, cause: error });
+  if (error.isServerFault) return new ApiError({ status: 502, type: "server_error", code, message, cause: error });
   const param = part === null || member === null ? "input" : `${part}.${member}`;
   return invalidRequest(400, code, param, message);
 }

@@ -5,7 +5,7 @@ export type ModelState = "ok" | "unavailable" | "unknown";
 const FRESH_MS = 15_000;
 const LOOK_TIMEOUT_MS = 5_000;
 
-/** Whether the model server answers, as it was seen last. Looking never waits for it. */
+/** The last known state of the model server. Reading it never waits for the server. */
 export class ModelHealth {
   readonly #engine: Pick<ModelEngine, "listModels">;
   #state: ModelState = "unknown";
@@ -16,7 +16,7 @@ export class ModelHealth {
     this.#engine = engine;
   }
 
-  /** What was seen last; has a new look taken if that was a while ago. */
+  /** The last known state. Starts a new check in the background if it is older than `FRESH_MS`. */
   look(): ModelState {
     if (!this.#isLooking && performance.now() - this.#lookedAt >= FRESH_MS) void this.#lookAgain();
     return this.#state;

@@ -8,31 +8,34 @@ import type { ResponseServices } from "../services.ts";
 import { endingTask, type RunTask } from "./run-task.ts";
 import { readTask } from "./stored-task.ts";
 
-/** What keeping runs takes of the services. */
+/** The services that the keeper needs. */
 export type KeeperServices = OrderServices & Pick<ResponseServices, "runs" | "ledger">;
 
-/** How often the keeper looks whether somebody asked to stop a run. */
+/** How often the keeper reads the requests to stop a run, in milliseconds. */
 const LOOK_INTERVAL_MS = 1_000;
-/** How many looks pass between two renewals of the lease; well within its term. */
+/** The number of looks between two renewals of the lease, so that it is renewed well before it expires. */
 const LOOKS_PER_RENEWAL = 5;
-/** How many abandoned runs are claimed at a time; each brings its whole request. */
+/** The maximum of abandoned runs claimed at a time. Each brings its whole request into memory. */
 const CLAIMS_MAX = 20;
-/** How many of them are brought into memory, with all of their events, and ended together. */
+/** The maximum of claimed runs whose events are in memory at the same time. */
 const RESUMED_TOGETHER_MAX = 5;
-/** How long a start waits for what earlier processes left; the rest is taken up while requests are served. */
+/**
+ * How long `start` waits for the recovery of abandoned runs, in milliseconds. The rest continues while requests are
+ * served.
+ */
 const START_WAIT_MS = 2_000;
-/** How often a run is begun again. One that was so often is perhaps what ends the process each time. */
+/** The maximum restarts of a run. A run restarted this often may itself be crashing the process. */
 const RESTARTS_MAX = 3;
 
-/** Keeps this process's hold on its runs, and takes up those that nobody makes. */
+/** Renews this worker's lease, recovers abandoned runs, and stops runs on request. */
 export class RunKeeper {
   readonly #services: KeeperServices;
   readonly #log: Logger;
   #timer: NodeJS.Timeout | null = null;
   #look: Promise<void> = Promise.resolve();
   #looks = 0;
-  #takesUp = true;
-  #hasLeft = false;
+  #mayClaim = true;
+  #isClosed = false;
 
   constructor(services: KeeperServices, log: Logger) {
     this.#services = services;
@@ -40,17 +43,17 @@ export class RunKeeper {
   }
 
   /**
-   * Takes up what earlier processes left, then goes on looking. Resolves once every run that was left is ended or waits
-   * for its turn, or after `waitMs`.
+   * Recovers abandoned runs, then repeats its work on a timer. Resolves once each abandoned run has ended or waits in
+   * the queue, or after `waitMs` milliseconds. Rejects if recovery fails before that.
    */
   async start(waitMs = START_WAIT_MS): Promise<void> {
-    const done = this.#takeUpLeft();
+    const done = this.#recoverAll();
     let isStarting = true;
     this.#look = done.then(
       () => this.#schedule(),
       (fault: unknown) => {
-        if (isStarting) return; // Whoever starts this server is told.
-        this.#tellFault(fault);
+        if (isStarting) return; // `start` rejects with it.
+        this.#logFault(fault);
         this.#schedule();
       },
     );
@@ -58,51 +61,45 @@ export class RunKeeper {
     const late = sleep(waitMs, true, { signal: outOfTime.signal }).catch(() => false);
     const isLate = await Promise.race([done.then(() => false), late]).finally(() => outOfTime.abort());
     isStarting = false;
-    if (isLate) this.#log.info({ waitedMs: waitMs }, "runs that were left are taken up while requests are served");
+    if (isLate) this.#log.info({ waitedMs: waitMs }, "serving requests while abandoned runs are still being recovered");
   }
 
-  /**
-   * Takes up nothing more, and leaves the background runs that wait to other processes. What is running stays this
-   * process's.
-   */
-  async stop(): Promise<void> {
-    this.#takesUp = false;
+  /** Recovers no more runs and releases the queued background runs to other workers. Running ones continue here. */
+  async stopClaiming(): Promise<void> {
+    this.#mayClaim = false;
     await this.#look;
     await this.#release(await this.#services.runs.closeQueue());
   }
 
-  /**
-   * Leaves the runs that are still here to other processes, after as long a wait as is given for them to end. Looks no
-   * more.
-   */
-  async leave(waitMs: number): Promise<void> {
+  /** Waits up to `waitMs` milliseconds for the runs to end, releases the rest to other workers, and stops the timer. */
+  async close(waitMs: number): Promise<void> {
     const { runs } = this.#services;
     if (!(await runs.idle(AbortSignal.timeout(waitMs)))) {
       const left = runs.listStored();
       await runs.releaseAll(runs.list());
       await this.#release(left);
     }
-    this.#hasLeft = true;
+    this.#isClosed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     await this.#look;
   }
 
-  async #takeUpLeft(): Promise<void> {
+  async #recoverAll(): Promise<void> {
     const startedAt = performance.now();
-    const runs = await this.#takeUp();
+    const runs = await this.#claimAndResume();
     const ms = Math.round(performance.now() - startedAt);
-    if (runs > 0) this.#log.info({ runs, ms }, "all runs that were left are taken up");
+    if (runs > 0) this.#log.info({ runs, ms }, "recovered all abandoned runs");
   }
 
-  #tellFault(fault: unknown): void {
-    this.#log.error({ err: fault }, "the runs of this server could not be looked after");
+  #logFault(fault: unknown): void {
+    this.#log.error({ err: fault }, "could not renew the lease or recover runs");
   }
 
   #schedule(): void {
-    if (this.#hasLeft) return;
+    if (this.#isClosed) return;
     this.#timer = setTimeout(() => {
-      this.#look = this.#lookOnce().catch((fault: unknown) => this.#tellFault(fault));
+      this.#look = this.#lookOnce().catch((fault: unknown) => this.#logFault(fault));
       void this.#look.then(() => {
         if (this.#timer !== null) this.#schedule();
       });
@@ -114,16 +111,16 @@ export class RunKeeper {
     this.#looks += 1;
     const isRenewal = this.#looks % LOOKS_PER_RENEWAL === 0;
     if (isRenewal && !(await ledger.renewLease()))
-      this.#log.warn({}, "this server was taken for dead, and its runs with it");
+      this.#log.warn({}, "the lease expired: another server may have claimed this server's runs");
     for (const responseId of await ledger.listStopsAsked()) void runs.stop(responseId);
     if (!isRenewal) return;
-    if (this.#takesUp) await this.#takeUp();
+    if (this.#mayClaim) await this.#claimAndResume();
     await this.#releaseLost();
   }
 
   /**
-   * Runs that were deleted, or that are another worker's by now, notice it when they next say something; they may be
-   * silent for long.
+   * Stops runs that were deleted or claimed by another worker. By themselves they would notice only at their next
+   * write.
    */
   async #releaseLost(): Promise<void> {
     const { runs, ledger } = this.#services;
@@ -132,8 +129,8 @@ export class RunKeeper {
     void runs.releaseAll(here.filter((responseId) => !held.has(responseId)));
   }
 
-  /** Gives back how many runs were claimed. */
-  async #takeUp(): Promise<number> {
+  /** Claims and resumes abandoned runs. Returns how many it claimed. */
+  async #claimAndResume(): Promise<number> {
     const { runs, ledger } = this.#services;
     const tried = new Set<string>();
     const isHere = (responseId: string): boolean => runs.has(responseId) || tried.has(responseId);
@@ -143,32 +140,34 @@ export class RunKeeper {
         const responseId = run.response.id;
         tried.add(responseId);
         await this.#resume(run).catch((fault: unknown) => {
-          this.#log.error({ err: fault, responseId }, "a run that was left could not be taken up");
+          this.#log.error({ err: fault, responseId }, "could not recover an abandoned run");
         });
       });
-      if (claimed.length < CLAIMS_MAX || !this.#takesUp) return tried.size;
+      if (claimed.length < CLAIMS_MAX || !this.#mayClaim) return tried.size;
     }
   }
 
   async #resume(run: AbandonedRun): Promise<void> {
     const { runs, eventLog } = this.#services;
     const { id: responseId } = run.response;
-    if (runs.has(responseId)) return; // This process began it under a number that it has lost, and goes on with it.
+    // This process still makes the run. It lost its lease and has claimed the run under its new worker number.
+    if (runs.has(responseId)) return;
     const events = await allEvents(eventLog, responseId);
-    this.#log.info({ responseId, events: events.length, restarts: run.restarts }, "a run that was left is taken up");
+    this.#log.info({ responseId, events: events.length, restarts: run.restarts }, "recovering an abandoned run");
     const stored = run.task === null || run.restarts >= RESTARTS_MAX ? null : readTask(run.task);
     if (stored !== null && "task" in stored) return await runs.resume(this.#restartOf(run, stored.task), events, null);
-    if (stored !== null) this.#log.error({ responseId, task: stored.problem }, "the task of a run cannot be read here");
-    const hindrance = stored === null ? INTERRUPTED_FAILURE : OUTDATED_FAILURE;
-    await runs.resume(this.#endOf(run, events), events, hindrance);
+    if (stored !== null)
+      this.#log.error({ responseId, task: stored.problem }, "could not read the stored task of a run");
+    const askFailure = stored === null ? INTERRUPTED_FAILURE : OUTDATED_FAILURE;
+    await runs.resume(this.#endOf(run, events), events, askFailure);
   }
 
-  /** How the run is begun again. */
+  /** The order of a run that is restarted from its task. */
   #restartOf({ owner, response }: AbandonedRun, task: RunTask): RunOrder {
     const { ledger } = this.#services;
     const order = orderOf(this.#services, task, { owner, response, inputItems: [] }, { log: this.#log });
     const ask: RunOrder["ask"] = async (signal) => {
-      await ledger.countRestart(response.id); // Before whatever may end the process.
+      await ledger.countRestart(response.id); // Counted first, because the run may crash the process.
       return await order.ask(signal);
     };
     return { ...order, ask };
@@ -179,12 +178,12 @@ export class RunKeeper {
     return endingOrder(this.#services, endingTask(response, events), opened, { log: this.#log });
   }
 
-  /** What cannot be released is claimed all the same once this worker is gone. */
+  /** If a release fails, others claim the run once this worker is dead. */
   async #release(responseIds: readonly string[]): Promise<void> {
     const { ledger } = this.#services;
     for (const responseId of responseIds) {
       await ledger.release(responseId).catch((fault: unknown) => {
-        this.#log.error({ err: fault, responseId }, "a run could not be left to others");
+        this.#log.error({ err: fault, responseId }, "could not release a run to other workers");
       });
     }
   }

@@ -7,16 +7,13 @@ import { sealScope } from "../input/resolve-input.ts";
 import type { SpeechOutput } from "../ports.ts";
 import type { Sealer } from "./seal.ts";
 
-/**
- * What it takes to make one response, as plain JSON: a background response is begun again from it, by another process
- * if need be.
- */
+/** The task of a run, as plain JSON. A background response can be restarted from it, also by another process. */
 export interface RunTask {
   readonly ids: IdStem;
   readonly rawReasoningAs: RunPlan["rawReasoningAs"];
-  /** Whether reasoning items carry their text sealed. */
+  /** Whether reasoning items include their sealed text. */
   readonly sealsReasoning: boolean;
-  /** Stands in where the model server counts no tokens. */
+  /** The input tokens of `usage` if the model server counts none. */
   readonly inputTokensEstimate: number;
   readonly request: ModelRequest;
   /** How the answer is spoken; null if it is not. */
@@ -24,17 +21,17 @@ export interface RunTask {
   readonly compaction: CompactionPlan | null;
 }
 
-/** The plan of a run that makes `response` by this task. */
+/** The plan of a run that makes `response` from this task. */
 export function planOf(task: PlanTask, response: Response, owner: Owner, sealer: Sealer): RunPlan {
   const { ids, rawReasoningAs, inputTokensEstimate } = task;
   const seal = (text: string, itemId: string): string => sealer.seal(text, itemId, sealScope(owner));
   return { response, ids, rawReasoningAs, inputTokensEstimate, sealReasoning: task.sealsReasoning ? seal : null };
 }
 
-/** The part of a task that a plan is made of. */
+/** The part of a task that its plan needs. */
 export type PlanTask = Pick<RunTask, "ids" | "rawReasoningAs" | "sealsReasoning" | "inputTokensEstimate">;
 
-/** What a run that cannot be begun again tells of its task: enough to end it. */
+/** A partial task, derived from the events of a run that cannot be restarted. It is enough to end the run. */
 export function endingTask(response: Response, events: readonly RecordedEvent[]): PlanTask {
   const sealsReasoning = events.some(({ event }) => "item" in event && "encrypted_content" in event.item);
   return { ids: stemFromId(response.id), rawReasoningAs: "text", sealsReasoning, inputTokensEstimate: 0 };

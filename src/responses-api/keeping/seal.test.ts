@@ -6,15 +6,15 @@ import { createSealer } from "./seal.ts";
 
 const OWNER = "org/project";
 
-/** As this server sealed before keys had names. */
-function sealUnnamed(key: Buffer, text: string): string {
+/** Seals in the first format, which has no key id. */
+function sealWithoutKeyId(key: Buffer, text: string): string {
   const nonce = createHmac("sha256", key).update(text).digest().subarray(0, 12);
   const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(OWNER));
   const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
   return Buffer.concat([Buffer.from([1]), nonce, cipher.getAuthTag(), body]).toString("base64url");
 }
 
-test("what was sealed is opened for its owner, and for nobody else", () => {
+test("a seal opens for its owner only", () => {
   verifies("state.sealed.content-is-bound");
   const sealer = createSealer(() => [randomBytes(32)]);
   fc.assert(
@@ -26,7 +26,7 @@ test("what was sealed is opened for its owner, and for nobody else", () => {
   );
 });
 
-test("a seal of which one bit was changed is not opened", () => {
+test("a seal with one changed bit or a shorter length does not open", () => {
   const sealer = createSealer(() => [randomBytes(32)]);
   const sealed = Buffer.from(sealer.seal("hello", "rs_1", OWNER), "base64url");
   for (let bit = 0; bit < sealed.length * 8; bit += 1) {
@@ -38,7 +38,7 @@ test("a seal of which one bit was changed is not opened", () => {
     expect(sealer.open(sealed.subarray(0, length).toString("base64url"), OWNER)).toBeNull();
 });
 
-test("nor is one of which a character was changed, added or left out", () => {
+test("a seal with a changed, added or missing character does not open", () => {
   const sealer = createSealer(() => [randomBytes(32)]);
   for (const text of ["", "a", "ab", "abc"]) {
     const sealed = sealer.seal(text, "rs_1", OWNER);
@@ -52,10 +52,10 @@ test("nor is one of which a character was changed, added or left out", () => {
   }
 });
 
-test("the newest key seals, and every key opens, those without a name among them", () => {
+test("the newest key seals; every key opens its own seals and those without a key id", () => {
   verifies("state.sealed.keys-rotate");
   const [first, second, third] = [randomBytes(32), randomBytes(32), randomBytes(32)];
-  const oldest = sealUnnamed(first, "from the beginning");
+  const oldest = sealWithoutKeyId(first, "from the beginning");
   const before = createSealer(() => [second, first]).seal("before", "rs_1", OWNER);
   const rotated = createSealer(() => [third, second, first]);
   expect(rotated.open(oldest, OWNER)).toBe("from the beginning");
@@ -66,7 +66,7 @@ test("the newest key seals, and every key opens, those without a name among them
   expect(createSealer(() => [third]).open(before, OWNER)).toBeNull();
 });
 
-test("a server that runs on learns of a key that another process added, but does not ask for every forgery", () => {
+test("a running server learns of a key that another process added, but does not read the keys for every forged seal", () => {
   const [old, added] = [randomBytes(32), randomBytes(32)];
   let keys: readonly Buffer[] = [old];
   let reads = 0;

@@ -1,37 +1,38 @@
 import { createCipheriv, createDecipheriv, createHmac } from "node:crypto";
 
-/** Seals text so that only this server reads it again, and only for the same owner. */
+/** Encrypts text so that only this server can read it, and only for the same owner. */
 export interface Sealer {
-  /** Deterministic: the same text, place and owner give the same seal, as long as the newest key stays. */
+  /** Deterministic: the same text, place and owner give the same seal until a newer key is added. */
   seal(text: string, place: string, owner: string): string;
-  /** The text, or null if the seal is not ours, was changed, or is another owner's. */
+  /** The text; null if the seal was not made here, was changed, or is another owner's. */
   open(sealed: string, owner: string): string | null;
 }
 
-/** The keys of 32 bytes, newest first, at least one. */
+/** Returns keys of 32 bytes, newest first, at least one. */
 export type ReadSealKeys = () => readonly Uint8Array[];
 
-/** Made with the one key there was; does not name it. */
-const UNNAMED = 1;
-/** Names its key, so that keys can be changed. */
-const NAMED = 2;
+/** The first byte of a seal without a key id. Such seals date from before keys could be rotated. */
+const WITHOUT_KEY_ID = 1;
+/** The first byte of a seal with a key id. */
+const WITH_KEY_ID = 2;
 const KEY_ID_BYTES = 8;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** How often a seal that names an unknown key may have the keys read again. */
+/** The minimum milliseconds between two reads of the keys. */
 const REREAD_MS = 5000;
 
 interface SealKey {
   readonly id: Buffer;
   readonly bytes: Uint8Array;
-  /** Keys for one use each, derived from `bytes`. */
+  /** Derived from `bytes`, for one use each. */
   readonly cipherKey: Buffer;
   readonly nonceKey: Buffer;
 }
 
 /**
- * AES-256-GCM; the nonce is derived from what is sealed, so that no two texts ever share one. The newest key seals and
- * every key opens. Another process may add a key: `readKeys` is asked again when a seal names one that is not known.
+ * AES-256-GCM. The nonce is derived from the sealed content, so that two texts never share one. The newest key seals
+ * and every key opens. `readKeys` is called again when a seal names an unknown key, because another process may have
+ * added it.
  */
 export function createSealer(readKeys: ReadSealKeys, nowMs: () => number = () => performance.now()): Sealer {
   let keys = readKeys().map(sealKey);
@@ -49,18 +50,18 @@ export function createSealer(readKeys: ReadSealKeys, nowMs: () => number = () =>
   return {
     seal(text, place, owner) {
       const [key] = keys;
-      if (key === undefined) throw new Error("there is no key to seal with");
+      if (key === undefined) throw new Error("readKeys returned no key to seal with");
       const nonce = hmac(key.nonceKey, `${owner}\n${place}\n${text}`).subarray(0, NONCE_BYTES);
-      const head = Buffer.concat([Buffer.from([NAMED]), key.id, nonce]);
+      const head = Buffer.concat([Buffer.from([WITH_KEY_ID]), key.id, nonce]);
       const cipher = createCipheriv("aes-256-gcm", key.cipherKey, nonce).setAAD(Buffer.from(owner));
       const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
       return Buffer.concat([head, cipher.getAuthTag(), body]).toString("base64url");
     },
     open(sealed, owner) {
       const bytes = Buffer.from(sealed, "base64url");
-      if (bytes.toString("base64url") !== sealed) return null; // Decoding overlooks what does not belong there.
-      if (bytes[0] === UNNAMED) return openWithAny(keys, bytes.subarray(1), owner);
-      if (bytes[0] !== NAMED) return null;
+      if (bytes.toString("base64url") !== sealed) return null; // Buffer's decoder ignores invalid characters.
+      if (bytes[0] === WITHOUT_KEY_ID) return openWithAny(keys, bytes.subarray(1), owner);
+      if (bytes[0] !== WITH_KEY_ID) return null;
       const key = findKey(bytes.subarray(1, 1 + KEY_ID_BYTES));
       return key === undefined ? null : decipher(key.cipherKey, bytes.subarray(1 + KEY_ID_BYTES), owner);
     },
@@ -85,7 +86,7 @@ function openWithAny(keys: readonly SealKey[], bytes: Buffer, owner: string): st
   return null;
 }
 
-/** `bytes`: nonce, tag, ciphertext. */
+/** `bytes` is nonce, tag and ciphertext. */
 function decipher(key: Uint8Array, bytes: Buffer, owner: string): string | null {
   if (bytes.length < NONCE_BYTES + TAG_BYTES) return null;
   const body = bytes.subarray(NONCE_BYTES + TAG_BYTES);
@@ -95,7 +96,7 @@ function decipher(key: Uint8Array, bytes: Buffer, owner: string): string | null 
       .setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
     return Buffer.concat([opening.update(body), opening.final()]).toString("utf8");
   } catch {
-    return null; // Authentication failed: the one thing a reader may learn.
+    return null; // Authentication failed. The caller must learn nothing more.
   }
 }
 

@@ -16,14 +16,14 @@ const TASK: RunTask = {
 
 verifies("state.crash.tasks-of-other-versions");
 
-test("a task is read as it was written", async () => {
+test("a stored task reads back unchanged", async () => {
   expect(readTask(await writeTask(TASK))).toEqual({ task: TASK });
 });
 
 describe("a task that was stored without a version", () => {
-  test("is read as it was written, too", () => expect(readTask(JSON.stringify(TASK))).toEqual({ task: TASK }));
+  test("reads back unchanged", () => expect(readTask(JSON.stringify(TASK))).toEqual({ task: TASK }));
 
-  test("was not asked for what it does not mention", () => {
+  test("reads absent members as not requested", () => {
     const { ids, request } = TASK;
     const { model, items } = request;
     const expected = { ids, rawReasoningAs: "text", sealsReasoning: false, inputTokensEstimate: 0 };
@@ -33,7 +33,7 @@ describe("a task that was stored without a version", () => {
   });
 });
 
-test("a task of a later version is told from one that cannot be read", () => {
+test("a task of a later version is distinguished from an unreadable one", () => {
   expect(readTask(JSON.stringify({ ...TASK, version: TASK_VERSION + 1 }))).toEqual({ problem: "newer" });
   for (const json of [
     "",

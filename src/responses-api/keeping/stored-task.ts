@@ -5,19 +5,19 @@ import type { ModelRequest } from "../../runs/ports.ts";
 import type { RunTask } from "./run-task.ts";
 
 /**
- * Of the form in which tasks are stored. Raise it with each change that an older program could not read, and add the
- * step to `MIGRATIONS`.
+ * The version of the stored format. Raise it with each change that an older program could not read, and add the step to
+ * `MIGRATIONS`.
  */
 export const TASK_VERSION = 2;
 
-/** A task, or why the run cannot be begun again from what is stored. */
+/** A task, or why the stored text cannot be used. */
 export type ReadTask = { readonly task: RunTask } | { readonly problem: "newer" | "unreadable" };
 
 export async function writeTask(task: RunTask): Promise<string> {
   return await writeJson({ version: TASK_VERSION, ...task });
 }
 
-/** Reads a task that this program or an earlier version of it has stored. */
+/** Reads a task that this version or an earlier one has stored. */
 export function readTask(json: string): ReadTask {
   const stored = parseObject(json);
   if (stored === null) return { problem: "unreadable" };
@@ -30,11 +30,14 @@ export function readTask(json: string): ReadTask {
 
 type Stored = Readonly<Record<string, unknown>>;
 
-/** Each makes the form of one version into that of the next. */
-const MIGRATIONS: readonly ((stored: Stored) => Stored)[] = [fromUnnumbered];
+/** Each function converts from one version to the next. */
+const MIGRATIONS: readonly ((stored: Stored) => Stored)[] = [fromFirstVersion];
 
-/** Tasks were stored without a number at first, and members joined them over time. What is absent was not asked for. */
-function fromUnnumbered(stored: Stored): Stored {
+/**
+ * The first version had no number, and members were added to it over time. An absent member means the feature was not
+ * requested.
+ */
+function fromFirstVersion(stored: Stored): Stored {
   const request = isRecord(stored["request"]) ? stored["request"] : {};
   return {
     rawReasoningAs: "text",
@@ -43,11 +46,11 @@ function fromUnnumbered(stored: Stored): Stored {
     speech: null,
     compaction: null,
     ...stored,
-    request: { ...ABSENT_BEFORE, ...request },
+    request: { ...FIRST_VERSION_DEFAULTS, ...request },
   };
 }
 
-const ABSENT_BEFORE = {
+const FIRST_VERSION_DEFAULTS = {
   instructions: null,
   tools: [],
   toolChoice: "auto",
@@ -95,7 +98,7 @@ const isIdStem = hasMembers({ key: isText, createdAt: isNumber, seed: isText });
 const isSpeech = hasMembers({ format: isText, voice: isNullOr(isText), sampleRateHz: isNumber });
 const isTrace = hasMembers({ traceparent: isText, tracestate: isNullOr(isText) });
 
-/** The compiler holds these to the members that there are. */
+/** The compiler checks that every member is listed. */
 const REQUEST_MEMBERS: Readonly<Record<keyof ModelRequest, Check>> = {
   model: isText,
   instructions: isNullOr(isText),

@@ -1,7 +1,7 @@
 import type { ItemList } from "../../../generated/responses-api/types.ts";
 import type { ItemPage } from "../ports.ts";
 
-/** The envelope of a list of items, in the reference's order of keys. */
+/** A page of items as a list object, with its members in the reference's order. */
 export function itemList({ items, hasMore }: ItemPage): ItemList {
   return {
     object: "list",

@@ -2,7 +2,7 @@ import type { Model } from "../../../generated/responses-api/types.ts";
 import { type ModelDescription, type ModelEngine, ModelError } from "../../runs/ports.ts";
 import { modelRefused } from "../errors/model-errors.ts";
 
-/** The models that the model server offers, as the API shows them. Throws the catalogue's error where it cannot say. */
+/** The models of the model server, as the API shows them. Throws an `ApiError` if it cannot list them. */
 export async function offeredModels(engine: ModelEngine, signal: AbortSignal): Promise<Model[]> {
   try {
     return (await engine.listModels(signal)).map(modelBody);

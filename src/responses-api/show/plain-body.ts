@@ -1,8 +1,8 @@
 import type { Response } from "../../../generated/responses-api/types.ts";
 
 /**
- * A response as a plain body shows it: finished ones say who pays, which streams never do. The order of members is the
- * reference's.
+ * A response as a plain body shows it. A finished one has `billing`, which streams never have. The members have the
+ * reference's order.
  */
 export function plainBody(response: Response): Response {
   const running = response.status === "queued" || response.status === "in_progress";

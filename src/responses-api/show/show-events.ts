@@ -10,21 +10,20 @@ import { jsonOf, rememberJson } from "../../base/json/json-text.ts";
 import type { RecordedEvent } from "../../runs/ports.ts";
 import { usesExtensionItems } from "../input/expand-input.ts";
 
-/** How one reader is shown events. */
-export interface Showing {
-  /** Whether deltas are padded. Background responses, and events that are read again, never are. */
+/** How events are shown to one reader. */
+export interface ShowOptions {
+  /** Whether deltas are padded. Never true for background responses and replays. */
   readonly padded: boolean;
-  /** Null: all families. */
+  /** The families of events to show; all if null. */
   readonly channels: ReadonlySet<StreamChannel> | null;
-  /** Whether under the names of the extension dialect. */
+  /** Whether events have the names of the extension dialect. */
   readonly dialect: boolean;
 }
 
 type Shown = ResponseStreamEvent | DialectStreamEvent;
 
 /**
- * The events of a run as the one who asked for it is shown them: padded, and in the extension dialect if the request
- * used an extension.
+ * The events of a run as its request wants them shown: padded, and in the extension dialect if it used an extension.
  */
 export function showEvents(
   batches: AsyncIterable<readonly RecordedEvent[]>,
@@ -40,7 +39,7 @@ export function showEvents(
 
 export async function* shownEvents(
   batches: AsyncIterable<readonly RecordedEvent[]>,
-  { padded, channels, dialect }: Showing,
+  { padded, channels, dialect }: ShowOptions,
 ): AsyncGenerator<Shown> {
   for await (const batch of batches) {
     for (const { event } of batch) {
@@ -51,7 +50,7 @@ export async function* shownEvents(
   }
 }
 
-/** Events under the reference's names, as they are stored. */
+/** The stored events, with the reference's names. */
 export async function* storedEvents(
   batches: AsyncIterable<readonly RecordedEvent[]>,
 ): AsyncGenerator<ResponseStreamEvent> {
@@ -60,7 +59,10 @@ export async function* storedEvents(
   }
 }
 
-/** Whether the reference would refuse this request: then it is served in the extension dialect. */
+/**
+ * Whether the request uses an extension, which the reference would refuse. Such a request is served in the extension
+ * dialect.
+ */
 export function usesExtension(request: CreateResponseRequest): boolean {
   const options = request.stream_options;
   return (
@@ -75,8 +77,8 @@ export function usesExtension(request: CreateResponseRequest): boolean {
 }
 
 /**
- * The extension dialect: a pure renaming of one event. Numbers, ids, order and payload stay; the reference's nested
- * `error` becomes a flat `response.error`. Events without another name pass through untouched.
+ * Renames one event into the extension dialect. Number, ids and payload stay; the reference's nested `error` becomes a
+ * flat `response.error`. Events without a name in the dialect stay as they are.
  */
 function inDialect(event: ResponseStreamEvent): DialectStreamEvent {
   switch (event.type) {
@@ -101,12 +103,12 @@ function inDialect(event: ResponseStreamEvent): DialectStreamEvent {
   }
 }
 
-/** Reuses the JSON that was made of the event: only its type differs. */
+/** Reuses the JSON of the event, because only its type differs. */
 function renamed<T extends DialectStreamEvent>(event: ResponseStreamEvent, dialect: T): T {
   return rememberJson(dialect, jsonOf(event).replace(`"type":"${event.type}"`, `"type":"${dialect.type}"`));
 }
 
-/** Whether a stream that carries only these channels carries the event. Events of no family always come. */
+/** Whether a stream with only these channels shows the event. Events of no family are always shown. */
 function isCarried(event: ResponseStreamEvent, channels: ReadonlySet<StreamChannel>): boolean {
   const channel = channelOf(event.type);
   return channel === null || channels.has(channel);
@@ -130,12 +132,12 @@ function channelOf(type: string): StreamChannel | null {
   return channel;
 }
 
-/** Deltas are padded to a multiple of this many characters, so that their sizes tell an eavesdropper less. */
+/** Deltas are padded to a multiple of this many characters, so that their sizes reveal less to an eavesdropper. */
 const PADDED_TO_CHARACTERS = 16;
 
 const obfuscated: ReadonlySet<string> = new Set(obfuscatedEventTypes);
 
-/** The event with the padding the reference gives its deltas; events without deltas as they are. */
+/** Adds the reference's padding to a delta event; other events stay as they are. */
 function obfuscate(event: ResponseStreamEvent): ResponseStreamEvent {
   if (!("delta" in event) || typeof event.delta !== "string" || !obfuscated.has(event.type)) return event;
   const padding = filler(paddingLength(event.delta));
@@ -151,12 +153,12 @@ function characters(text: string): number {
   let count = text.length;
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
-    if (unit >= 0xd800 && unit <= 0xdbff) count -= 1; // The first half of a pair: one character with the next.
+    if (unit >= 0xd800 && unit <= 0xdbff) count -= 1; // A surrogate pair is one character.
   }
   return count;
 }
 
-/** Random text to cut padding from, renewed when it is used up. */
+/** The size of a pool of random text for padding. The pool is renewed when it is used up. */
 const POOL_BYTES = 12 * 1024;
 let pool = "";
 let used = 0;

@@ -10,7 +10,7 @@ import { watchResponse } from "./watch-response.ts";
 
 const ID = "resp_1";
 
-/** A response that goes on, its feed, and how often it was looked at. */
+/** A response in progress, its feed, and counts of database reads and subscriptions. */
 async function begun() {
   const store = await openTestStore();
   await store.events.open({ owner: OURS, response: aResponse(ID), inputItems: [] }, textEvents(0, 2));
@@ -44,13 +44,13 @@ async function begun() {
 
 const numbersOf = (batch: readonly RecordedEvent[] | void | undefined) => batch?.map(({ number }) => number);
 
-test("nothing is kept for a watcher that never comes to read", async () => {
+test("a watcher that never reads makes no subscription", async () => {
   const { watch, seen } = await begun();
   await watch().return();
   expect(seen.subscriptions).toBe(0);
 });
 
-test("a watcher of a silent response that leaves is gone at once", async () => {
+test("watching a silent response ends at once when the watcher leaves", async () => {
   const { watch, controller } = await begun();
   const events = watch();
   expect(numbersOf((await events.next()).value)).toEqual([0, 1]);
@@ -59,7 +59,7 @@ test("a watcher of a silent response that leaves is gone at once", async () => {
   expect(await next).toMatchObject({ done: true });
 });
 
-test("a response that is made elsewhere is looked at only while somebody watches", async () => {
+test("a response of another process is polled only while somebody watches it", async () => {
   const { watch, here, seen, controller } = await begun();
   here.isHere = false;
   const events = watch();
@@ -74,12 +74,12 @@ test("a response that is made elsewhere is looked at only while somebody watches
   expect(seen.looks).toBe(looks);
 });
 
-test("a watcher follows a response to the worker that goes on with it", async () => {
+test("a watcher also sees the events of the worker that continues the response", async () => {
   const { watch, store, feed } = await begun();
   const events = watch();
   await events.next();
   const rest = events.next();
-  feed.end(); // It was lost here.
+  feed.end(); // This worker lost the run.
   await store.events.append(ID, textEvents(2, 1));
   expect(numbersOf((await rest).value)).toEqual([2]);
   const last = events.next();
@@ -89,7 +89,7 @@ test("a watcher follows a response to the worker that goes on with it", async ()
   expect(await events.next()).toMatchObject({ done: true });
 });
 
-test("a watcher at a server that leaves is told to come back, by an end without an end", async () => {
+test("when the server shuts down, watching ends without a final event", async () => {
   const { watch, here, feed, seen } = await begun();
   here.isQueueClosed = true;
   const events = watch();
@@ -99,7 +99,7 @@ test("a watcher at a server that leaves is told to come back, by an end without 
   expect(seen.looks).toBe(0);
 });
 
-test("a run that is stopped does not wait for a reader that stands still", async () => {
+test("a stopped run does not wait for a reader that does not read", async () => {
   const feed = new LiveFeed(false);
   feed.subscribe();
   feed.publish(textEvents(0, READER_LAG_EVENTS_MAX));

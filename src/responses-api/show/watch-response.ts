@@ -6,37 +6,49 @@ import type { ResponseServices } from "../services.ts";
 
 export type WatchServices = Pick<ResponseServices, "store" | "eventLog" | "runs">;
 
-/** Which response is watched, and by whom. */
+/** A response that a reader watches. */
 export interface Watched {
   readonly owner: Owner;
   readonly responseId: string;
-  /** Aborts when nobody watches any more. */
+  /** Aborts when the reader leaves. */
   readonly signal: AbortSignal;
 }
 
 type Batches = AsyncGenerator<readonly RecordedEvent[], void>;
 
-/** How long between two looks at a response that another process makes, in milliseconds. */
-const LOOK_INTERVAL_MS = 200;
+/** Milliseconds between two reads of a response that another process makes. */
+const POLL_INTERVAL_MS = 200;
 
-/** The events of a response numbered above `after` (−1: all), stored ones and those to come; ends after its last. */
+/**
+ * The events of a response numbered above `after`, or all if it is −1: stored ones, then new ones. Ends after the last
+ * event.
+ */
 export async function* watchResponse(services: WatchServices, watched: Watched, after: number): Batches {
   const { eventLog: log, runs } = services;
   const { responseId, signal } = watched;
-  const live = runs.subscribe(responseId); // Not before somebody reads: nobody else would give the place back.
+  // The generator subscribes only when it is read: if it were never read, nothing would close the subscription.
+  const live = runs.subscribe(responseId);
   if (live === null) return yield* followLog(services, watched, after);
   const leave = (): void => live.close();
   if (signal.aborted) leave();
   signal.addEventListener("abort", leave, { once: true });
   try {
-    yield* toTheEnd(services, watched, after, readEvents({ responseId, log, live, isLiveFromStart: false }, after));
+    yield* continueFromLog(
+      services,
+      watched,
+      after,
+      readEvents({ responseId, log, live, isLiveFromStart: false }, after),
+    );
   } finally {
     signal.removeEventListener("abort", leave);
   }
 }
 
-/** The events of a stored response that is made here and, if another process goes on with it, the rest of them. */
-export async function* toTheEnd(
+/**
+ * Passes on the events of a response that this process makes. If another process continues it, reads the rest from the
+ * log.
+ */
+export async function* continueFromLog(
   services: WatchServices,
   watched: Watched,
   after: number,
@@ -52,28 +64,28 @@ export async function* toTheEnd(
   if (!services.runs.isQueueClosed) yield* followLog(services, watched, shown);
 }
 
-/** A response that is not made here is read as far as it is stored, again and again until it has ended. */
+/** Polls the log for the events of a response that another process makes, until it has ended. */
 async function* followLog({ store, eventLog }: WatchServices, watched: Watched, after: number): Batches {
   const { owner, responseId, signal } = watched;
   let shown = after;
   while (!signal.aborted) {
-    // Looked at first: what it had stored by then is read below.
+    // Read before the log: if the response is over, its last events are in the log by now.
     const response = await store.findResponse(owner, responseId);
     for await (const batch of eventLog.read(responseId, shown)) {
       shown = batch.at(-1)?.number ?? shown;
       yield batch;
     }
     if (response === null || isOver(response)) return;
-    await sleep(LOOK_INTERVAL_MS, null, { signal }).catch(() => null); // Rejects when nobody watches any more.
+    await sleep(POLL_INTERVAL_MS, null, { signal }).catch(() => null); // Rejects when the reader leaves.
   }
 }
 
-/** Whether nothing can happen to a response any more. */
+/** Whether a response has ended. */
 export function isOver({ status }: Response): boolean {
   return status !== "queued" && status !== "in_progress";
 }
 
-/** The response once it is over, or as it is after `waitMs`; null if it is gone. */
+/** The response once it has ended, or its state after `waitMs` milliseconds; null if it was deleted. */
 export async function waitUntilOver(
   { store }: Pick<ResponseServices, "store">,
   { owner, responseId, signal }: Watched,
@@ -83,6 +95,6 @@ export async function waitUntilOver(
   for (;;) {
     const response = await store.findResponse(owner, responseId);
     if (response === null || isOver(response) || signal.aborted || performance.now() > end) return response;
-    await sleep(LOOK_INTERVAL_MS, null, { signal }).catch(() => null);
+    await sleep(POLL_INTERVAL_MS, null, { signal }).catch(() => null);
   }
 }

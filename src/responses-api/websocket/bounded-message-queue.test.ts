@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { BoundedMessageQueue } from "./bounded-message-queue.ts";
 
-/** Puts messages until a writer has to wait. */
+/** Writes messages until a writer has to wait. */
 function fill(queue: BoundedMessageQueue): { readonly count: number; readonly room: Promise<void> } {
   for (let count = 1; ; count++) {
     const room = queue.put({ count });
@@ -14,7 +14,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return await Promise.race([promise.then(() => true), soon]);
 }
 
-test("writers wait for the reader, who gets everything in order", async () => {
+test("writers wait for the reader, who gets every message in order", async () => {
   const queue = new BoundedMessageQueue();
   const { count, room } = fill(queue);
   expect(await isSettled(room)).toBe(false);
@@ -27,7 +27,7 @@ test("writers wait for the reader, who gets everything in order", async () => {
   expect(rest).toEqual(Array.from({ length: count - 1 }, (_, index) => ({ count: index + 2 })));
 });
 
-test("a reader that waits is woken", async () => {
+test("a message or the end wakes a waiting reader", async () => {
   const queue = new BoundedMessageQueue();
   const messages = queue.messages();
   const next = messages.next();
@@ -38,7 +38,7 @@ test("a reader that waits is woken", async () => {
   expect(await end).toEqual({ done: true, value: undefined });
 });
 
-test("a fault comes after what was put before it", async () => {
+test("a fault arrives after all messages before it", async () => {
   const queue = new BoundedMessageQueue();
   void queue.put({ first: true });
   queue.fail(new Error("broken"));
@@ -47,7 +47,7 @@ test("a fault comes after what was put before it", async () => {
   await expect(messages.next()).rejects.toThrow("broken");
 });
 
-test("when nobody reads any more, nobody waits and nothing is kept", async () => {
+test("after close, no writer waits and no message is kept", async () => {
   const queue = new BoundedMessageQueue();
   const { room } = fill(queue);
   queue.close();

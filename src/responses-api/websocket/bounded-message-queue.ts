@@ -1,7 +1,7 @@
-/** Messages that may wait for their reader before writers wait too; each writer may then be one message ahead. */
+/** At this many waiting messages `put` makes its writer wait, so each writer can add one more. */
 const WAITING_MESSAGES_MAX = 32;
 
-/** Brings the messages of many writers to one reader, who sets the pace. */
+/** Passes the messages of many writers to one reader, at the reader's pace. */
 export class BoundedMessageQueue {
   #waiting: object[] = [];
   #ended = false;
@@ -9,7 +9,7 @@ export class BoundedMessageQueue {
   #wakeReader: () => void = () => {};
   #wakeWriters: (() => void)[] = [];
 
-  /** Resolves when there is room for more. A message for a reader who has left is dropped. */
+  /** Adds a message. Returns a promise if the writer should wait for room. After the end, messages are dropped. */
   put(message: object): Promise<void> | undefined {
     if (this.#ended) return undefined;
     this.#waiting.push(message);
@@ -18,20 +18,20 @@ export class BoundedMessageQueue {
     return new Promise((resolve) => this.#wakeWriters.push(resolve));
   }
 
-  /** Nothing more comes; what waits is still read. */
+  /** Ends the messages; those that wait are still read. */
   end(): void {
     this.#ended = true;
     this.#wakeReader();
-    this.#letWrite();
+    this.#wakeAllWriters();
   }
 
-  /** The same, and then the reader meets this error. */
+  /** Ends the messages; after those that wait, the reader gets this error. */
   fail(error: unknown): void {
     this.#fault ??= { error };
     this.end();
   }
 
-  /** Nobody reads any more. */
+  /** Drops all messages, because the reader has left. */
   close(): void {
     this.#waiting = [];
     this.end();
@@ -41,7 +41,7 @@ export class BoundedMessageQueue {
     for (;;) {
       const taken = this.#waiting;
       this.#waiting = [];
-      this.#letWrite();
+      this.#wakeAllWriters();
       yield* taken;
       if (this.#waiting.length > 0) continue;
       if (this.#fault !== null) throw this.#fault.error;
@@ -52,7 +52,7 @@ export class BoundedMessageQueue {
     }
   }
 
-  #letWrite(): void {
+  #wakeAllWriters(): void {
     const writers = this.#wakeWriters;
     this.#wakeWriters = [];
     for (const wake of writers) wake();

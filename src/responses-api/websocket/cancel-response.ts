@@ -4,8 +4,7 @@ import type { Lane } from "./lanes.ts";
 import type { ServedFrame } from "./serve-frame.ts";
 
 /**
- * Stops a response of this connection; its frame is answered by its last event. Gives the error where there is none to
- * stop.
+ * Cancels a response of this connection. Its last event is the reply. Returns an error if there is no such response.
  */
 export function cancelRun(
   serving: ReadonlyMap<Lane, ServedFrame>,
@@ -23,7 +22,7 @@ function servedAs(serving: ReadonlyMap<Lane, ServedFrame>, responseId: string): 
   return null;
 }
 
-/** Without a lane the only frame that is being served is meant as well. */
+/** The frame being served in `lane`. Without a lane it may also be the only frame being served. */
 function servedIn(serving: ReadonlyMap<Lane, ServedFrame>, lane: Lane): ServedFrame | null {
   const [only] = serving.size === 1 && lane === null ? serving.values() : [];
   return serving.get(lane) ?? only ?? null;

@@ -10,7 +10,7 @@ function said(text: string): StoredItem {
   return { id: "msg_1", type: "message", role: "user", status: "completed", content: [{ type: "input_text", text }] };
 }
 
-/** The responses among these that are remembered. */
+/** Those of `ids` that are remembered. */
 function known(memory: ConnectionMemory, ...ids: readonly string[]): readonly string[] {
   return ids.filter((id) => memory.find(id) !== null);
 }
@@ -27,7 +27,7 @@ test("the latest response of each lane is remembered", () => {
   expect(known(memory, "r2", "r3")).toEqual([]);
 });
 
-test("what was remembered longest makes room", () => {
+test("the response that was remembered longest ago makes room", () => {
   const memory = new ConnectionMemory(new CharacterBudget(100), 10);
   memory.remember("a", "r1", turn(4));
   memory.remember("b", "r2", turn(4));
@@ -36,14 +36,14 @@ test("what was remembered longest makes room", () => {
   expect(known(memory, "r1", "r2", "r3", "r4")).toEqual(["r3", "r4"]);
 });
 
-test("what is too large by itself is not remembered, and drives nothing out", () => {
+test("a turn larger than the limit is not remembered and removes no other", () => {
   const memory = new ConnectionMemory(new CharacterBudget(100), 10);
   memory.remember("a", "r1", turn(4));
   memory.remember("b", "r2", turn(11));
   expect(known(memory, "r1", "r2")).toEqual(["r1"]);
 });
 
-test("connections share what there is, and give it back", () => {
+test("connections share one budget and return their part of it", () => {
   const shared = new CharacterBudget(10);
   const [first, second] = [new ConnectionMemory(shared, 10), new ConnectionMemory(shared, 10)];
   first.remember(null, "r1", turn(8));
@@ -58,7 +58,7 @@ test("connections share what there is, and give it back", () => {
   expect(known(second, "r5")).toEqual(["r5"]);
 });
 
-test("a turn holds what was said since what is stored", () => {
+test("a turn holds all items since the stored response", () => {
   const [hello, name, bye] = [said("hello"), said("name"), said("bye")];
   const first = turnAfter({ previousId: "resp_stored", previous: null, items: [hello] });
   const second = turnAfter({ previousId: "resp_1", previous: first, items: [name, bye] });

@@ -2,12 +2,12 @@ import type { StoredItem } from "../../../generated/responses-api/types.ts";
 import type { RememberedTurn, RememberedTurns } from "../access/caller.ts";
 import type { Lane } from "./lanes.ts";
 
-/** JSON text of the turns that one connection may have remembered. */
+/** The maximum characters of JSON that one connection may remember. */
 export const CONNECTION_CHARACTERS_MAX = 64 * 1024 * 1024;
-/** The same of all connections of a process together. */
+/** The same for all connections of a process together. */
 export const ALL_CONNECTIONS_CHARACTERS_MAX = 512 * 1024 * 1024;
 
-/** What may be remembered by many, all together. */
+/** A budget of characters that several users share. */
 export class CharacterBudget {
   #left: number;
 
@@ -15,7 +15,7 @@ export class CharacterBudget {
     this.#left = characters;
   }
 
-  /** False: there is not as much left, and nothing was taken. */
+  /** Returns false, and takes nothing, if less is left. */
   take(characters: number): boolean {
     if (characters > this.#left) return false;
     this.#left -= characters;
@@ -27,21 +27,21 @@ export class CharacterBudget {
   }
 }
 
-/** A turn and how long its items are as JSON. */
+/** A turn and the characters of its items' JSON. */
 export interface SizedTurn extends RememberedTurn {
   readonly characters: number;
 }
 
-/** A response that has ended, in words that a turn is made of. */
+/** A response that has ended: the parts that a turn is made of. */
 export interface EndedTurn {
   readonly previousId: string | null;
-  /** What was remembered of that; null: nothing, it is stored if it is anywhere. */
+  /** The remembered turn of that response; null if it can only be in the store. */
   readonly previous: SizedTurn | null;
-  /** Its input, then its output. */
+  /** Its input items, then its output items. */
   readonly items: readonly StoredItem[];
 }
 
-/** The turn that goes on after a remembered one, after a stored one, or begins by itself. */
+/** The turn of an ended response. It continues a remembered response, a stored one, or none. */
 export function turnAfter({ previousId, previous, items }: EndedTurn): SizedTurn {
   return {
     after: previous === null ? previousId : previous.after,
@@ -50,20 +50,20 @@ export function turnAfter({ previousId, previous, items }: EndedTurn): SizedTurn
   };
 }
 
-interface Latest {
+interface RememberedResponse {
   readonly responseId: string;
   readonly turn: SizedTurn;
 }
 
 /**
- * What one connection remembers of responses that are not stored: the latest of each lane, as far as there is room; the
- * lane that was used last stays longest.
+ * Remembers the responses of one connection that are not stored: the latest of each lane. If the budget is used up, the
+ * one remembered longest ago is removed.
  */
 export class ConnectionMemory implements RememberedTurns {
   readonly #shared: CharacterBudget;
   readonly #own: CharacterBudget;
   readonly #charactersMax: number;
-  readonly #latest = new Map<Lane, Latest>();
+  readonly #latest = new Map<Lane, RememberedResponse>();
   #isOpen = true;
 
   constructor(shared: CharacterBudget, charactersMax = CONNECTION_CHARACTERS_MAX) {
@@ -79,7 +79,7 @@ export class ConnectionMemory implements RememberedTurns {
     return null;
   }
 
-  /** From now on this is the latest response of its lane. One for which there is no room is not remembered. */
+  /** Replaces the latest response of its lane. A response that is too large is not remembered. */
   remember(lane: Lane, responseId: string, turn: SizedTurn): void {
     this.clearLane(lane);
     if (!this.#isOpen || turn.characters > this.#charactersMax) return;
@@ -91,7 +91,7 @@ export class ConnectionMemory implements RememberedTurns {
     this.#latest.set(lane, { responseId, turn });
   }
 
-  /** A response that is remembered no longer; any other is left alone. */
+  /** Removes a response. An unknown id is ignored. */
   forget(responseId: string): void {
     for (const [lane, latest] of this.#latest) {
       if (latest.responseId === responseId) this.clearLane(lane);
@@ -106,7 +106,7 @@ export class ConnectionMemory implements RememberedTurns {
     this.#shared.giveBack(latest.turn.characters);
   }
 
-  /** Forgets everything, and remembers nothing more. */
+  /** Removes all responses and remembers no further ones. */
   close(): void {
     this.#isOpen = false;
     for (const lane of this.#latest.keys()) this.clearLane(lane);

@@ -2,10 +2,7 @@ import type { WebSocketErrorFrame } from "../../../generated/responses-api/types
 import type { ApiError } from "../../base/api-error.ts";
 import { renderError } from "../errors/invalid-request.ts";
 
-/**
- * What a client is told of a frame that was refused: the error of HTTP, with its status and the headers it would have
- * had.
- */
+/** The frame that refuses a client's frame: the error, status and headers of the matching HTTP reply. */
 export function errorFrame(fault: ApiError, lane: string | null): WebSocketErrorFrame {
   const { message, type, param, code } = renderError(fault).error;
   const headers = Object.entries(fault.headers).map(([name, value]): [string, string] => [name.toLowerCase(), value]);

@@ -9,15 +9,15 @@ interface Sent {
 }
 
 /**
- * Plays words such as `a b a -a`: a frame in lane a, …, and the end of what lane a does. `.` is the lane without a
- * name. Gives what begins at each word.
+ * Plays words such as `a b a -a`. `a` is a frame in lane a, `-a` ends the frame that lane a serves, and `.` is the lane
+ * without a name. Returns the frames that begin at each word.
  */
 function play(words: string): string {
   const lanes = new Lanes<Sent>(new ByteBudget(WAITING_BYTES_MAX * 4).open());
   let number = 0;
   const begun = words.split(" ").map((word) => {
     const lane = laneOf(word.replace("-", ""));
-    if (word.startsWith("-")) lanes.leave(lane);
+    if (word.startsWith("-")) lanes.release(lane);
     else if (lanes.open(lane)) lanes.add({ lane, number: ++number, bytes: 1 });
     return lanes.takeReady().map((sent) => `${sent.lane ?? "."}${sent.number}`);
   });
@@ -37,26 +37,26 @@ test.each([
   expect(play(words)).toBe(begun);
 });
 
-test("only so many are in flight, and whoever came first goes first", () => {
+test("at most IN_FLIGHT_MAX frames are served at once, in order of arrival", () => {
   const lanes = new Lanes<Sent>(new ByteBudget(WAITING_BYTES_MAX * 4).open());
   for (let number = 0; number < IN_FLIGHT_MAX + 3; number++) {
     lanes.open(`l${number}`);
     lanes.add({ lane: `l${number}`, number, bytes: 1 });
   }
   expect(lanes.takeReady()).toHaveLength(IN_FLIGHT_MAX);
-  lanes.leave("l5");
-  lanes.leave("l1");
+  lanes.release("l5");
+  lanes.release("l1");
   expect(lanes.takeReady().map(({ number }) => number)).toEqual([IN_FLIGHT_MAX, IN_FLIGHT_MAX + 1]);
 });
 
-test("names are counted once, and the lane without a name is none of them", () => {
+test("each name counts once, and the lane without a name does not count", () => {
   const lanes = new Lanes<Sent>(new ByteBudget(WAITING_BYTES_MAX * 4).open());
   for (let number = 0; number < LANES_MAX; number++) expect(lanes.open(`l${number}`)).toBe(true);
   expect([lanes.open("l3"), lanes.open(null), lanes.open("more")]).toEqual([true, true, false]);
   expect([lanes.has("l3"), lanes.has(null), lanes.has("more")]).toEqual([true, true, false]);
 });
 
-test("it is full once as many wait as may", () => {
+test("it is full at WAITING_FRAMES_MAX waiting frames", () => {
   const lanes = new Lanes<Sent>(new ByteBudget(WAITING_BYTES_MAX * 4).open());
   lanes.add({ lane: null, number: 0, bytes: 1 });
   lanes.takeReady();
@@ -68,7 +68,7 @@ test("it is full once as many wait as may", () => {
   expect(lanes.isFull).toBe(false);
 });
 
-test("it is full once those that wait are too large together, and no longer when they have begun", () => {
+test("it is full while the waiting frames are larger than WAITING_BYTES_MAX", () => {
   const lanes = new Lanes<Sent>(new ByteBudget(WAITING_BYTES_MAX * 4).open());
   lanes.add({ lane: null, number: 0, bytes: WAITING_BYTES_MAX });
   expect(lanes.isFull).toBe(false);

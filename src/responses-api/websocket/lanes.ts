@@ -1,20 +1,20 @@
 import type { HeldBytes } from "../../base/limits/byte-budget.ts";
 
-/** Names of lanes that one connection may use. */
+/** The maximum of lane names of one connection. */
 export const LANES_MAX = 32;
-/** Responses that one connection may have made at the same time. */
+/** The maximum of responses that one connection makes at the same time. */
 export const IN_FLIGHT_MAX = 16;
-/** Frames whose turn has not come; beyond them the connection is not read. */
+/** The maximum of waiting frames. At the limit the connection is not read. */
 export const WAITING_FRAMES_MAX = 64;
-/** The same for their bytes; the last of them may be as large as a message can be. */
+/** The maximum bytes of waiting frames; the last of them may exceed it. */
 export const WAITING_BYTES_MAX = 8 * 1024 * 1024;
 
-/** The name of a lane; null: the lane of all frames that name none. */
+/** The name of a lane; null for the lane of all frames without a name. */
 export type Lane = string | null;
 
 /**
- * Says which frame is served when: those of a lane one after the other, lanes side by side, and among them whoever came
- * first.
+ * Schedules frames. A lane serves one frame at a time, lanes run in parallel, and waiting frames start in order of
+ * arrival.
  */
 export class Lanes<T extends { readonly lane: Lane; readonly bytes: number }> {
   readonly #names = new Set<string>();
@@ -23,7 +23,7 @@ export class Lanes<T extends { readonly lane: Lane; readonly bytes: number }> {
   #waiting: T[] = [];
   #waitingBytes = 0;
 
-  /** `held`: what the frames that wait may hold in memory. */
+  /** `held` is the memory budget of waiting frames. */
   constructor(held: HeldBytes) {
     this.#held = held;
   }
@@ -36,7 +36,7 @@ export class Lanes<T extends { readonly lane: Lane; readonly bytes: number }> {
     return lane === null || this.#names.has(lane);
   }
 
-  /** Makes a lane known. False: its name would be one too many. Names are never given back. */
+  /** Registers a lane, for the whole connection. Returns false if there are `LANES_MAX` names already. */
   open(lane: Lane): boolean {
     if (this.has(lane)) return true;
     if (lane === null || this.#names.size >= LANES_MAX) return false;
@@ -44,7 +44,7 @@ export class Lanes<T extends { readonly lane: Lane; readonly bytes: number }> {
     return true;
   }
 
-  /** False: there is no room for the frame. */
+  /** Returns false if there is no memory for the frame. */
   add(frame: T): boolean {
     if (!this.#held.add(frame.bytes)) return false;
     this.#waiting.push(frame);
@@ -52,7 +52,7 @@ export class Lanes<T extends { readonly lane: Lane; readonly bytes: number }> {
     return true;
   }
 
-  /** The frames whose turn has come. Their lanes are busy until they are left. */
+  /** Takes the frames that can be served now. Their lanes are busy until `release`. */
   takeReady(): readonly T[] {
     const ready: T[] = [];
     this.#waiting = this.#waiting.filter((frame) => {
@@ -66,11 +66,11 @@ export class Lanes<T extends { readonly lane: Lane; readonly bytes: number }> {
     return ready;
   }
 
-  leave(lane: Lane): void {
+  release(lane: Lane): void {
     this.#busy.delete(lane);
   }
 
-  /** Forgets the frames that wait. */
+  /** Drops the waiting frames. */
   clear(): void {
     this.#waiting = [];
     this.#waitingBytes = 0;

@@ -9,17 +9,17 @@ import { invalidType, invalidValue, missingParameter } from "../errors/parameter
 import { bodyNotAnObject } from "../errors/request-errors.ts";
 import { backgroundOverWebSocket, invalidStreamId } from "../errors/websocket-errors.ts";
 
-/** A frame of the client as far as it has to be known before its turn comes. */
+/** A client's frame, with the parts needed before it is served. */
 export interface Frame {
-  /** Null: it names none. */
+  /** Null if it names no lane. */
   readonly lane: string | null;
-  /** Of the message; 0 where nothing of it is kept. */
+  /** The size of the message; 0 if none of it is kept. */
   readonly bytes: number;
-  /** Null: it names none, or none that could be one. */
+  /** Null if the frame names none, or if the value is no string. */
   readonly previousId: string | null;
   readonly content:
     | { readonly type: "create"; readonly asked: CreateFrame }
-    /** Null: it names no response. */
+    /** `responseId` is null if the frame names no response. */
     | { readonly type: "cancel"; readonly responseId: string | null }
     | { readonly type: "fault"; readonly fault: ApiError };
 }
@@ -27,7 +27,7 @@ export interface Frame {
 const CREATE = "response.create";
 const CANCEL = "response.cancel";
 
-/** Never throws: what is wrong with a frame is its content. */
+/** Never throws an `ApiError`: a faulty frame gives a content of type `fault`. */
 export function readFrame(message: unknown): Frame {
   if (!isRecord(message)) return faultFrame(bodyNotAnObject(typeWords(message)));
   const { type, stream_id: streamId, previous_response_id: previousId } = message;
@@ -64,15 +64,15 @@ function unknownType(type: unknown): ApiError {
     : invalidType("type", "a string", typeWords(type));
 }
 
-/** What a frame asks for. */
+/** The request in a `response.create` frame. */
 export interface CreateFrame {
   readonly request: CreateResponseRequest;
   readonly generate: boolean;
 }
 
 /**
- * Checks a frame as the body of a create call is checked, and throws the same errors. Whatever it says of `stream`, it
- * is answered with events.
+ * Checks a frame like the body of a create call and throws the same errors. The reply is always a stream, whatever
+ * `stream` says.
  */
 function readCreateFrame(body: unknown): CreateFrame {
   const { type: _type, stream_id: _lane, generate, ...request } = checkMembersOf(responseCreateFrameFields, body);

@@ -13,34 +13,34 @@ import { type CharacterBudget, ConnectionMemory } from "./connection-memory.ts";
 import { errorFrame } from "./error-frame.ts";
 import { LANES_MAX, type Lane, Lanes } from "./lanes.ts";
 import { type Frame, faultFrame, readFrame } from "./read-frame.ts";
-import { type AskingFrame, serveFrame, type WebSocketConnection } from "./serve-frame.ts";
+import { type CreateRequestFrame, serveFrame, type WebSocketConnection } from "./serve-frame.ts";
 
-/** How long connections last, and what they may hold. */
+/** The limits of time and memory of connections. */
 export interface ConnectionLimits {
   readonly lifetimeMs: number;
-  /** What all connections may remember together. */
+  /** The characters that all connections together may remember. */
   readonly budget: CharacterBudget;
-  /** What frames that wait may hold, beside everything else that comes in. */
+  /** The memory budget of all incoming messages, which waiting frames use too. */
   readonly incoming: ByteBudget;
 }
 
-/** Who has opened a connection. */
+/** The client of a connection. */
 export interface ConnectedCaller extends Caller {
   /** Aborts when the server begins to stop. */
   readonly draining: AbortSignal;
-  /** Whose connection it is by now; throws for a key that was revoked since. */
+  /** Checks the key again. Throws an `ApiError` if it was revoked since. */
   authenticate(): Promise<Principal>;
 }
 
 /**
- * How long responses may go on that are being made when the time of their connection is over; never longer than that
- * time was.
+ * How long responses in progress may continue after the lifetime of their connection, in milliseconds. Never longer
+ * than the lifetime itself.
  */
-const LAST_RESPONSES_MS = 5 * 60_000;
+const GRACE_MS = 5 * 60_000;
 
 /**
- * One connection of WebSocket mode: what it answers to its messages. Ends when the client leaves, the server stops, or
- * the time of the connection is over.
+ * Serves one connection of WebSocket mode and yields its replies. Ends when the client leaves, the server stops, or the
+ * lifetime of the connection is over.
  */
 export function serveConnection(
   services: ResponseServices,
@@ -51,9 +51,9 @@ export function serveConnection(
   return new ConnectionServer(services, limits, messages, caller).run();
 }
 
-/** A frame that waits for its turn. */
-interface WaitingFrame extends AskingFrame {
-  /** Of the message. */
+/** A frame that waits to be served. */
+interface WaitingFrame extends CreateRequestFrame {
+  /** The size of the message. */
   readonly bytes: number;
 }
 
@@ -63,11 +63,11 @@ class ConnectionServer {
   readonly #caller: ConnectedCaller;
   readonly #lanes: Lanes<WaitingFrame>;
   readonly #queue = new BoundedMessageQueue();
-  readonly #timeOver = new AbortController();
+  readonly #lifetimeOver = new AbortController();
   readonly #connection: WebSocketConnection;
   readonly #serving = new Set<Promise<void>>();
   #wakeReading: () => void = () => {};
-  /** Why nothing new is begun, as the frames that still wait are told. */
+  /** Set once no further frame is served; waiting frames get `fault` as their reply. */
   #ending: { readonly fault: ApiError; isTold: boolean } | null = null;
 
   constructor(
@@ -82,7 +82,7 @@ class ConnectionServer {
     this.#caller = caller;
     this.#connection = {
       services,
-      caller: { ...caller, signal: AbortSignal.any([caller.signal, this.#timeOver.signal]) },
+      caller: { ...caller, signal: AbortSignal.any([caller.signal, this.#lifetimeOver.signal]) },
       authenticate: () => caller.authenticate(),
       memory: new ConnectionMemory(limits.budget),
       running: new Map(),
@@ -95,11 +95,11 @@ class ConnectionServer {
     const { signal, draining } = this.#caller;
     const leave = (): void => {
       this.#lanes.clear();
-      // Else it is the server that ends, and responses still get their last event.
+      // With an `ApiError` the server ends the connection, and responses still get their last event.
       if (!(signal.reason instanceof ApiError)) this.#queue.close();
       this.#wakeReading();
     };
-    const drain = (): void => this.#end(shuttingDown(), true); // An idle client learns it from the close code.
+    const drain = (): void => this.#end(shuttingDown(), true); // An idle client gets only the close code.
     const stopClock = this.#limitTime();
     signal.addEventListener("abort", leave, { once: true });
     draining.addEventListener("abort", drain, { once: true });
@@ -120,21 +120,21 @@ class ConnectionServer {
     const { lifetimeMs } = this.#limits;
     const fault = connectionLimitReached(lifetimeMs);
     const limit = setTimeout(() => this.#end(fault), lifetimeMs);
-    const last = setTimeout(() => this.#timeOver.abort(fault), lifetimeMs + Math.min(lifetimeMs, LAST_RESPONSES_MS));
+    const last = setTimeout(() => this.#lifetimeOver.abort(fault), lifetimeMs + Math.min(lifetimeMs, GRACE_MS));
     return () => {
       clearTimeout(limit);
       clearTimeout(last);
     };
   }
 
-  /** Begins nothing more. What is being answered goes on, and what waits is told why it is not. */
+  /** Serves no further frames. Responses in progress continue, and waiting frames are refused with `fault`. */
   #end(fault: ApiError, isTold = false): void {
     this.#ending ??= { fault, isTold };
     this.#wakeReading();
     void this.#messages.return?.();
   }
 
-  /** Never rejects: its faults are the reader's. */
+  /** Never rejects; the reader of the queue gets its faults. */
   async #work(): Promise<void> {
     try {
       await this.#readFrames();
@@ -143,17 +143,17 @@ class ConnectionServer {
       this.#queue.end();
     } catch (error) {
       this.#lanes.clear();
-      this.#timeOver.abort(error);
+      this.#lifetimeOver.abort(error);
       this.#queue.fail(error);
     }
   }
 
   async #readFrames(): Promise<void> {
     for (let frame = await this.#nextFrame(); frame !== null; frame = await this.#nextFrame()) {
-      const placed = this.#place(frame);
-      if (placed === null) continue;
-      if (placed instanceof ApiError || !this.#lanes.add(placed)) {
-        await this.#refuse(frame, placed instanceof ApiError ? placed : noRoomForBody());
+      const accepted = this.#accept(frame);
+      if (accepted === null) continue;
+      if (accepted instanceof ApiError || !this.#lanes.add(accepted)) {
+        await this.#refuse(frame, accepted instanceof ApiError ? accepted : noRoomForBody());
         continue;
       }
       this.#serveReady();
@@ -165,19 +165,19 @@ class ConnectionServer {
     }
   }
 
-  /** Null: no further frame comes. */
+  /** Null at the end of the stream. */
   async #nextFrame(): Promise<Frame | null> {
     try {
       const { value, done } = await this.#messages.next();
       return done === true ? null : readFrame(value);
     } catch (error) {
       if (error instanceof ApiError && error.status === 400) return faultFrame(error);
-      throw error; // After what is no text there is no telling what else is not.
+      throw error; // After a message that is not text the connection cannot be trusted.
     }
   }
 
-  /** The frame if it has to wait for its turn, what is said of it at once, or null if it is done with. */
-  #place(frame: Frame): WaitingFrame | ApiError | null {
+  /** Returns a frame that must wait to be served, an error to reply with at once, or null if the frame is done. */
+  #accept(frame: Frame): WaitingFrame | ApiError | null {
     const { lane, content, bytes, previousId } = frame;
     switch (content.type) {
       case "fault":
@@ -195,7 +195,7 @@ class ConnectionServer {
   async #refuse({ lane, previousId }: Frame, fault: ApiError): Promise<void> {
     const { log, requestId } = this.#caller;
     if (previousId !== null) this.#connection.memory.forget(previousId);
-    log.info({ requestId, lane, status: fault.status, code: fault.code }, "a frame was refused");
+    log.info({ requestId, lane, status: fault.status, code: fault.code }, "a WebSocket frame was refused");
     await this.#queue.put(errorFrame(fault, lane));
   }
 
@@ -203,7 +203,7 @@ class ConnectionServer {
     for (const frame of this.#lanes.takeReady()) {
       const serving = this.#serve(frame).finally(() => {
         this.#serving.delete(serving);
-        this.#lanes.leave(frame.lane);
+        this.#lanes.release(frame.lane);
         this.#serveReady();
       });
       this.#serving.add(serving);
@@ -215,20 +215,20 @@ class ConnectionServer {
   async #serve(frame: WaitingFrame): Promise<void> {
     const { log, requestId, signal } = this.#caller;
     const startedAt = performance.now();
-    const said = { operationId: "createResponse", requestId, lane: frame.lane };
+    const fields = { operationId: "createResponse", requestId, lane: frame.lane };
     try {
-      if (this.#ending !== null) throw this.#takeEnding(this.#ending);
+      if (this.#ending !== null) throw this.#markTold(this.#ending);
       const response = await serveFrame(this.#connection, frame);
       const ms = Math.round(performance.now() - startedAt);
-      log.info({ ...said, responseId: response.id, status: response.status, ms }, "a turn");
+      log.info({ ...fields, responseId: response.id, status: response.status, ms }, "a WebSocket turn ended");
     } catch (error) {
       const fault = this.#faultOf(error, frame.lane);
-      log.info({ ...said, status: fault.status, code: fault.code }, "a turn was refused");
+      log.info({ ...fields, status: fault.status, code: fault.code }, "a WebSocket turn was refused");
       if (!signal.aborted) await this.#queue.put(errorFrame(fault, frame.lane));
     }
   }
 
-  #takeEnding(ending: { readonly fault: ApiError; isTold: boolean }): ApiError {
+  #markTold(ending: { readonly fault: ApiError; isTold: boolean }): ApiError {
     ending.isTold = true;
     return ending.fault;
   }
@@ -238,7 +238,7 @@ class ConnectionServer {
     const refusal = storeError(error);
     if (refusal !== null) return refusal;
     const { log, requestId, signal } = this.#caller;
-    if (!signal.aborted) log.error({ err: error, requestId, lane }, "a turn broke");
+    if (!signal.aborted) log.error({ err: error, requestId, lane }, "a WebSocket turn had an internal fault");
     return internalError(requestId);
   }
 }

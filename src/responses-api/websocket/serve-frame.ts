@@ -12,37 +12,40 @@ import { inLane } from "./lane-events.ts";
 import type { Lane } from "./lanes.ts";
 import type { CreateFrame, Frame } from "./read-frame.ts";
 
-/** What the frames of one connection share. */
+/** The state that the frames of one connection share. */
 export interface WebSocketConnection {
   readonly services: ResponseServices;
-  /** Who has opened it. The signal aborts when the client has left, or has had its time: then nothing goes on. */
+  /**
+   * The client of the connection. Its signal aborts when the client leaves or its time is over; all work then stops.
+   */
   readonly caller: Caller;
-  /** Whose connection it is by now. */
+  /** Checks the key again. Throws an `ApiError` if it was revoked since. */
   readonly authenticate: () => Promise<Principal>;
   readonly memory: ConnectionMemory;
-  /** By id the responses that are being made here; each settles when its response has ended. Never rejects. */
+  /**
+   * Responses in progress on this connection, by id. Each promise resolves when its response has ended and never
+   * rejects.
+   */
   readonly running: Map<string, Promise<void>>;
-  /** The frames that are being served, by their lanes, of which each serves one at a time. */
+  /** The frames being served, by lane; one for each lane. */
   readonly serving: Map<Lane, ServedFrame>;
   readonly queue: BoundedMessageQueue;
 }
 
-/** A frame that is being served. */
+/** A frame being served. */
 export interface ServedFrame {
-  /** Null until its response has begun. */
+  /** The id of its response; null until the response has begun. */
   responseId: string | null;
   readonly cancel: AbortController;
 }
 
-/** A frame that asks for a response. */
-export interface AskingFrame extends Pick<Frame, "lane" | "previousId"> {
+/** A frame that requests a response. */
+export interface CreateRequestFrame extends Pick<Frame, "lane" | "previousId"> {
   readonly asked: CreateFrame;
 }
 
-/**
- * Serves a frame whose turn has come, to the last event of its response. Throws what HTTP would have refused it with.
- */
-export async function serveFrame(connection: WebSocketConnection, frame: AskingFrame): Promise<Response> {
+/** Serves a frame until the last event of its response. Throws the error that HTTP would reply with. */
+export async function serveFrame(connection: WebSocketConnection, frame: CreateRequestFrame): Promise<Response> {
   const { memory, serving } = connection;
   const served: ServedFrame = { responseId: null, cancel: new AbortController() };
   serving.set(frame.lane, served);
@@ -61,14 +64,15 @@ export async function serveFrame(connection: WebSocketConnection, frame: AskingF
 
 async function answer(
   connection: WebSocketConnection,
-  { asked, lane, previousId }: AskingFrame,
+  { asked, lane, previousId }: CreateRequestFrame,
   served: ServedFrame,
 ): Promise<Response> {
   const { services, caller, memory, running } = connection;
   const { request, generate } = asked;
   const signal = AbortSignal.any([caller.signal, served.cancel.signal]);
   const principal = await connection.authenticate();
-  if (previousId !== null) await running.get(previousId); // A lane may go on from what another one is still being told.
+  // The response to continue may still be in progress in another lane.
+  if (previousId !== null) await running.get(previousId);
   const previous = previousId === null ? null : memory.find(previousId);
   const remembered = { find: (id: string) => (id === previousId ? previous : null) };
   const run = await beginResponse(services, request, { ...caller, principal, signal, generate, remembered });
@@ -78,7 +82,7 @@ async function answer(
   running.set(run.responseId, ended.promise);
   try {
     const end: { response: Response | null } = { response: null };
-    const batches = noting(run.events, (latest) => {
+    const batches = reportFinal(run.events, (latest) => {
       end.response = latest;
       remember(connection, { lane, previousId, previous }, run, latest);
     });
@@ -86,7 +90,7 @@ async function answer(
       const room = connection.queue.put(inLane(event, lane));
       if (room !== undefined) await room;
     }
-    // It was deleted meanwhile, or is another worker's.
+    // It was deleted, or another worker took it.
     if (end.response === null) throw responseNotFound(run.responseId);
     return end.response;
   } finally {
@@ -95,8 +99,8 @@ async function answer(
   }
 }
 
-/** The events as they are; says the final snapshot before it is shown. */
-async function* noting(
+/** Passes the events on and calls `onEnd` with the final snapshot before it is shown. */
+async function* reportFinal(
   batches: BegunResponse["events"],
   onEnd: (response: Response) => void,
 ): AsyncGenerator<readonly RecordedEvent[]> {
@@ -107,7 +111,7 @@ async function* noting(
   }
 }
 
-/** Keeps what no store has, so that the lane can go on from it. */
+/** Remembers a response that is not stored, so that its lane can continue it. */
 function remember(
   { memory }: WebSocketConnection,
   place: { readonly lane: Frame["lane"]; readonly previousId: string | null; readonly previous: SizedTurn | null },
@@ -120,7 +124,7 @@ function remember(
   memory.remember(lane, responseId, turnAfter({ previousId, previous, items: [...inputItems, ...response.output] }));
 }
 
-/** Whether there is nothing to go on from. */
+/** Whether the response ended in a way that cannot be continued. */
 function isFailure({ status }: Response): boolean {
   return status === "failed" || status === "cancelled";
 }
