@@ -279,9 +279,9 @@ export interface RunLedger {
   /** Renews the lease for another term. Returns false if it had expired and the worker has lost all its runs. */
   renewLease(): Promise<boolean>;
   /** Asks the worker that holds the run to cancel it. */
-  askToStop(responseId: string): Promise<void>;
+  requestStop(responseId: string): Promise<void>;
   /** The ids of this worker's runs that somebody asked to cancel. */
-  listStopsAsked(): Promise<readonly string[]>;
+  listStopRequests(): Promise<readonly string[]>;
 }
 
 /** A run as telemetry sees it. */

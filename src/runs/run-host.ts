@@ -106,7 +106,7 @@ export class RunHost {
     };
     try {
       const run = await startRun({ ...order, signal: hosted.controller.signal });
-      show(hosted, order, run);
+      expose(hosted, order, run);
       void run.ended.then(finish);
       return { ...run, ended: hosted.ended };
     } catch (error) {
@@ -129,7 +129,7 @@ export class RunHost {
     this.#entering.add(entering);
     try {
       const run = await entering;
-      show(hosted, order, run);
+      expose(hosted, order, run);
       this.#entering.delete(entering);
       this.#wait({ run, hosted });
     } catch (error) {
@@ -148,7 +148,7 @@ export class RunHost {
     const hosted = this.#admit(order);
     try {
       const run = resumeRun({ ...order, signal: hosted.controller.signal }, logged, askFailure);
-      show(hosted, order, run);
+      expose(hosted, order, run);
       if (run.asksModel) return this.#wait({ run, hosted });
       await run.drive();
       hosted.end();
@@ -273,7 +273,7 @@ export class RunHost {
   }
 }
 
-function show(hosted: HostedRun, { log }: RunOrder, run: Pick<QueuedRun, "subscribe">): void {
+function expose(hosted: HostedRun, { log }: RunOrder, run: Pick<QueuedRun, "subscribe">): void {
   hosted.subscribe = () => run.subscribe();
   hosted.isStored = log !== null;
 }

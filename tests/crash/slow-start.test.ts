@@ -32,8 +32,8 @@ async function keeperWithHeldClaims() {
     countRestart: (id) => ledger.countRestart(id),
     release: (id) => ledger.release(id),
     renewLease: () => ledger.renewLease(),
-    askToStop: (id) => ledger.askToStop(id),
-    listStopsAsked: () => ledger.listStopsAsked(),
+    requestStop: (id) => ledger.requestStop(id),
+    listStopRequests: () => ledger.listStopRequests(),
   };
   const said: string[] = [];
   const note = (_fields: object, message: string): void => void said.push(message);

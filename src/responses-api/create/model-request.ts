@@ -45,9 +45,9 @@ type ConfigurationUpdate = Extract<StoredItem, { type: "configuration_update" }>
  */
 export function withConfiguration(
   request: CreateResponseRequest,
-  ...said: readonly (readonly StoredItem[])[]
+  ...lists: readonly (readonly StoredItem[])[]
 ): CreateResponseRequest {
-  const updates = said.flatMap((items) => items.filter(isUpdate));
+  const updates = lists.flatMap((items) => items.filter(isUpdate));
   if (updates.length === 0) return request;
   const effort = updates.findLast(({ reasoning }) => reasoning?.effort != null)?.reasoning?.effort;
   const format = updates.findLast(({ text }) => text !== undefined)?.text?.format;

@@ -13,7 +13,7 @@ import { modelRequest, withConfiguration } from "./model-request.ts";
 
 export interface ShapedTurn {
   /** All items as they are stored: history, then input. */
-  readonly said: readonly StoredItem[];
+  readonly items: readonly StoredItem[];
   /** The request to the model. */
   readonly request: ModelRequest;
 }
@@ -34,5 +34,5 @@ export async function shapeTurn(
   checkToolChoice(request, tools);
   const snapshot = firstSnapshot(request, tools, idFromStem("resp", ids, 0), ids.createdAt);
   const shown = await shapeContext(services, caller, context, places);
-  return { said: [...history, ...items], request: modelRequest(request, snapshot, shown) };
+  return { items: [...history, ...items], request: modelRequest(request, snapshot, shown) };
 }

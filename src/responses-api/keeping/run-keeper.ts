@@ -112,7 +112,7 @@ export class RunKeeper {
     const isRenewal = this.#looks % LOOKS_PER_RENEWAL === 0;
     if (isRenewal && !(await ledger.renewLease()))
       this.#log.warn({}, "the lease expired: another server may have claimed this server's runs");
-    for (const responseId of await ledger.listStopsAsked()) void runs.stop(responseId);
+    for (const responseId of await ledger.listStopRequests()) void runs.stop(responseId);
     if (!isRenewal) return;
     if (this.#mayClaim) await this.#claimAndResume();
     await this.#releaseLost();

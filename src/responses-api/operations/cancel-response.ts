@@ -22,7 +22,7 @@ export function cancelResponse(
     if (stored === null) throw responseNotFound(id);
     if (isOver(stored.response)) return { status: 200, body: plainBody(lateCancelReply(stored)) };
     const isStopped = await services.runs.stop(id);
-    if (!isStopped) await services.ledger.askToStop(id);
+    if (!isStopped) await services.ledger.requestStop(id);
     const response = await waitUntilOver(services, { owner, responseId: id, signal }, STOP_ELSEWHERE_MS);
     if (response === null) throw responseNotFound(id);
     if (!isOver(response)) throw cancelTimedOut();

@@ -46,7 +46,7 @@ async function compact(services: ResponseServices, body: CompactRequest, caller:
   checkAvailability(request, services.engineKind);
   checkCompaction(request);
   const ids = newIdStem(Math.floor(Date.now() / 1000), keyOf(request));
-  const { said, request: shaped } = await shapeTurn(services, caller, request, ids);
+  const { items, request: shaped } = await shapeTurn(services, caller, request, ids);
   if (shaped.items.length === 0) throw nothingToAnswer();
   checkModelName(request.model);
   const { summary, usage } = await summarize(services, shaped, admission, signal);
@@ -61,7 +61,7 @@ async function compact(services: ResponseServices, body: CompactRequest, caller:
       id,
       object: "response.compaction" as const,
       created_at: ids.createdAt,
-      output: [...sinceCompaction(said).filter(isUserMessage), compaction],
+      output: [...sinceCompaction(items).filter(isUserMessage), compaction],
       usage,
     },
   };

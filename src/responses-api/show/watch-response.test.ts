@@ -11,7 +11,7 @@ import { watchResponse } from "./watch-response.ts";
 const ID = "resp_1";
 
 /** A response in progress, its feed, and counts of database reads and subscriptions. */
-async function begun() {
+async function watchedResponse() {
   const store = await openTestStore();
   await store.events.open({ owner: OURS, response: aResponse(ID), inputItems: [] }, textEvents(0, 2));
   const feed = new LiveFeed(true);
@@ -45,13 +45,13 @@ async function begun() {
 const numbersOf = (batch: readonly RecordedEvent[] | void | undefined) => batch?.map(({ number }) => number);
 
 test("a watcher that never reads makes no subscription", async () => {
-  const { watch, seen } = await begun();
+  const { watch, seen } = await watchedResponse();
   await watch().return();
   expect(seen.subscriptions).toBe(0);
 });
 
 test("watching a silent response ends at once when the watcher leaves", async () => {
-  const { watch, controller } = await begun();
+  const { watch, controller } = await watchedResponse();
   const events = watch();
   expect(numbersOf((await events.next()).value)).toEqual([0, 1]);
   const next = events.next();
@@ -60,7 +60,7 @@ test("watching a silent response ends at once when the watcher leaves", async ()
 });
 
 test("a response of another process is polled only while somebody watches it", async () => {
-  const { watch, here, seen, controller } = await begun();
+  const { watch, here, seen, controller } = await watchedResponse();
   here.isHere = false;
   const events = watch();
   await events.next();
@@ -75,7 +75,7 @@ test("a response of another process is polled only while somebody watches it", a
 });
 
 test("a watcher also sees the events of the worker that continues the response", async () => {
-  const { watch, store, feed } = await begun();
+  const { watch, store, feed } = await watchedResponse();
   const events = watch();
   await events.next();
   const rest = events.next();
@@ -90,7 +90,7 @@ test("a watcher also sees the events of the worker that continues the response",
 });
 
 test("when the server shuts down, watching ends without a final event", async () => {
-  const { watch, here, feed, seen } = await begun();
+  const { watch, here, feed, seen } = await watchedResponse();
   here.isQueueClosed = true;
   const events = watch();
   await events.next();

@@ -97,11 +97,11 @@ test("claims are limited, oldest first, and an ended run is never claimed", asyn
 
 test("a stop asked for by one worker is seen by the one that holds the run, until it has ended", async () => {
   const { one, other } = await twoWorkers();
-  await other.ledger.askToStop(RUN);
-  expect(await other.ledger.listStopsAsked()).toEqual([]);
-  expect(await one.ledger.listStopsAsked()).toEqual([RUN]);
+  await other.ledger.requestStop(RUN);
+  expect(await other.ledger.listStopRequests()).toEqual([]);
+  expect(await one.ledger.listStopRequests()).toEqual([RUN]);
   await one.events.close(RUN, textEvents(3, 1), failed);
-  expect(await one.ledger.listStopsAsked()).toEqual([]);
+  expect(await one.ledger.listStopRequests()).toEqual([]);
 });
 
 test("a worker claims those of its own runs that it does not make, however that came about", async () => {
@@ -142,7 +142,7 @@ test("a look for runs is as short beside 50,000 ended ones", async () => {
      select 'resp_old_' || i, 'o', 'p', 'completed', 'm', 1, hex(zeroblob(1500)), 1 from n`,
   );
   const looks = {
-    stops: () => one.ledger.listStopsAsked(),
+    stops: () => one.ledger.listStopRequests(),
     held: () => one.ledger.listHeld(),
     claims: () => one.ledger.claimAbandoned(10),
   };

@@ -59,7 +59,7 @@ export class StoredRunLedger implements RunLedger {
       .execute();
   }
 
-  async askToStop(responseId: string): Promise<void> {
+  async requestStop(responseId: string): Promise<void> {
     await this.#db
       .updateTable("responses")
       .set({ stop_asked: 1 })
@@ -68,7 +68,7 @@ export class StoredRunLedger implements RunLedger {
       .execute();
   }
 
-  async listStopsAsked(): Promise<readonly string[]> {
+  async listStopRequests(): Promise<readonly string[]> {
     const rows = await this.#db
       .selectFrom("responses")
       .select("id")
