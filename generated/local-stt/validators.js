@@ -260,7 +260,7 @@ let data1 = data.audio_base64;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(data1.length > 1398104 && func2(data1) > 1398104){
+if(data1.length > 2 * 1398104 || (data1.length > 1398104 && func2(data1) > 1398104)){
 validate29.errors = [{instancePath:instancePath+"/audio_base64",schemaPath:"#/properties/audio_base64/maxLength",keyword:"maxLength",params:{limit: 1398104},message:"must NOT have more than 1398104 characters",schema:1398104,parentSchema:schema11.properties.audio_base64,data:data1}];
 return false;
 }
@@ -312,7 +312,7 @@ return false;
 }
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(data3.length > 64 && func2(data3) > 64){
+if(data3.length > 2 * 64 || (data3.length > 64 && func2(data3) > 64)){
 validate29.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema11.properties.encoding,data:data3}];
 return false;
 }
@@ -333,7 +333,7 @@ return false;
 }
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(data4.length > 64 && func2(data4) > 64){
+if(data4.length > 2 * 64 || (data4.length > 64 && func2(data4) > 64)){
 validate29.errors = [{instancePath:instancePath+"/language",schemaPath:"#/properties/language/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema11.properties.language,data:data4}];
 return false;
 }
@@ -1165,7 +1165,7 @@ let data0 = data.text;
 const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data0 === "string"){
-if(data0.length > 100000 && func2(data0) > 100000){
+if(data0.length > 2 * 100000 || (data0.length > 100000 && func2(data0) > 100000)){
 validate49.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 100000},message:"must NOT have more than 100000 characters",schema:100000,parentSchema:schema22.properties.text,data:data0}];
 return false;
 }
@@ -1199,7 +1199,7 @@ let data2 = data.instruction;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(data2.length > 8000 && func2(data2) > 8000){
+if(data2.length > 2 * 8000 || (data2.length > 8000 && func2(data2) > 8000)){
 validate49.errors = [{instancePath:instancePath+"/instruction",schemaPath:"#/properties/instruction/maxLength",keyword:"maxLength",params:{limit: 8000},message:"must NOT have more than 8000 characters",schema:8000,parentSchema:schema22.properties.instruction,data:data2}];
 return false;
 }
@@ -2672,7 +2672,7 @@ let data1 = data.content;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(data1.length > 100000 && func2(data1) > 100000){
+if(data1.length > 2 * 100000 || (data1.length > 100000 && func2(data1) > 100000)){
 validate75.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/maxLength",keyword:"maxLength",params:{limit: 100000},message:"must NOT have more than 100000 characters",schema:100000,parentSchema:schema41.properties.content,data:data1}];
 return false;
 }
@@ -2832,7 +2832,7 @@ let data1 = data.content;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(data1.length > 100000 && func2(data1) > 100000){
+if(data1.length > 2 * 100000 || (data1.length > 100000 && func2(data1) > 100000)){
 validate77.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/maxLength",keyword:"maxLength",params:{limit: 100000},message:"must NOT have more than 100000 characters",schema:100000,parentSchema:schema41.properties.content,data:data1}];
 return false;
 }
@@ -3298,7 +3298,7 @@ let data1 = data.audio_base64;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(data1.length > 1398104 && func2(data1) > 1398104){
+if(data1.length > 2 * 1398104 || (data1.length > 1398104 && func2(data1) > 1398104)){
 validate89.errors = [{instancePath:instancePath+"/audio_base64",schemaPath:"#/properties/audio_base64/maxLength",keyword:"maxLength",params:{limit: 1398104},message:"must NOT have more than 1398104 characters",schema:1398104,parentSchema:schema49.properties.audio_base64,data:data1}];
 return false;
 }
@@ -3350,7 +3350,7 @@ return false;
 }
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(data3.length > 64 && func2(data3) > 64){
+if(data3.length > 2 * 64 || (data3.length > 64 && func2(data3) > 64)){
 validate89.errors = [{instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema49.properties.encoding,data:data3}];
 return false;
 }
@@ -3371,7 +3371,7 @@ return false;
 }
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(data4.length > 64 && func2(data4) > 64){
+if(data4.length > 2 * 64 || (data4.length > 64 && func2(data4) > 64)){
 validate89.errors = [{instancePath:instancePath+"/language",schemaPath:"#/properties/language/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema49.properties.language,data:data4}];
 return false;
 }

@@ -128,7 +128,7 @@ else {
 for(const key0 in data){
 const _errs1 = errors;
 if(typeof key0 === "string"){
-if(key0.length > 64 && func2(key0) > 64){
+if(key0.length > 2 * 64 || (key0.length > 64 && func2(key0) > 64)){
 const err0 = {instancePath,schemaPath:"#/propertyNames/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema9.propertyNames,data:key0,propertyName:key0};
 if(vErrors === null){
 vErrors = [err0];
@@ -160,7 +160,7 @@ let data0 = data[key1];
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(data0.length > 512 && func2(data0) > 512){
+if(data0.length > 2 * 512 || (data0.length > 512 && func2(data0) > 512)){
 validate25.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters",schema:512,parentSchema:schema9.additionalProperties,data:data0}];
 return false;
 }
@@ -1241,7 +1241,7 @@ let data1 = data.text;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(data1.length > 10485760 && func2(data1) > 10485760){
+if(data1.length > 2 * 10485760 || (data1.length > 10485760 && func2(data1) > 10485760)){
 validate51.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema30.properties.text,data:data1}];
 return false;
 }
@@ -1395,7 +1395,7 @@ return false;
 }
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(data3.length > 20971520 && func2(data3) > 20971520){
+if(data3.length > 2 * 20971520 || (data3.length > 20971520 && func2(data3) > 20971520)){
 validate53.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema31.properties.image_url,data:data3}];
 return false;
 }
@@ -1534,7 +1534,7 @@ return false;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(data2.length > 73400320 && func2(data2) > 73400320){
+if(data2.length > 2 * 73400320 || (data2.length > 73400320 && func2(data2) > 73400320)){
 validate55.errors = [{instancePath:instancePath+"/file_data",schemaPath:"#/properties/file_data/maxLength",keyword:"maxLength",params:{limit: 73400320},message:"must NOT have more than 73400320 characters",schema:73400320,parentSchema:schema32.properties.file_data,data:data2}];
 return false;
 }
@@ -2073,7 +2073,7 @@ return false;
 }
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(data3.length > 20971520 && func2(data3) > 20971520){
+if(data3.length > 2 * 20971520 || (data3.length > 20971520 && func2(data3) > 20971520)){
 validate69.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema37.properties.image_url,data:data3}];
 return false;
 }
@@ -2191,7 +2191,7 @@ let data1 = data.encrypted_content;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(data1.length > 20971520 && func2(data1) > 20971520){
+if(data1.length > 2 * 20971520 || (data1.length > 20971520 && func2(data1) > 20971520)){
 validate71.errors = [{instancePath:instancePath+"/encrypted_content",schemaPath:"#/properties/encrypted_content/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema38.properties.encrypted_content,data:data1}];
 return false;
 }
@@ -2529,7 +2529,7 @@ let data5 = data.text;
 const _errs17 = errors;
 if(errors === _errs17){
 if(typeof data5 === "string"){
-if(data5.length > 10485760 && func2(data5) > 10485760){
+if(data5.length > 2 * 10485760 || (data5.length > 10485760 && func2(data5) > 10485760)){
 validate75.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema40.properties.text,data:data5}];
 return false;
 }
@@ -3503,7 +3503,7 @@ let data1 = data.text;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(data1.length > 10485760 && func2(data1) > 10485760){
+if(data1.length > 2 * 10485760 || (data1.length > 10485760 && func2(data1) > 10485760)){
 validate117.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema54.properties.text,data:data1}];
 return false;
 }
@@ -3584,7 +3584,7 @@ return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(data1.length > 20971520 && func2(data1) > 20971520){
+if(data1.length > 2 * 20971520 || (data1.length > 20971520 && func2(data1) > 20971520)){
 validate118.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema55.properties.data,data:data1}];
 return false;
 }
@@ -3635,7 +3635,7 @@ return false;
 }
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(data4.length > 20971520 && func2(data4) > 20971520){
+if(data4.length > 2 * 20971520 || (data4.length > 20971520 && func2(data4) > 20971520)){
 validate118.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema55.properties.image_url,data:data4}];
 return false;
 }
@@ -3903,7 +3903,7 @@ return false;
 }
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(data1.length > 73400320 && func2(data1) > 73400320){
+if(data1.length > 2 * 73400320 || (data1.length > 73400320 && func2(data1) > 73400320)){
 validate121.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/maxLength",keyword:"maxLength",params:{limit: 73400320},message:"must NOT have more than 73400320 characters",schema:73400320,parentSchema:schema57.properties.data,data:data1}];
 return false;
 }
@@ -3941,7 +3941,7 @@ return false;
 }
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(data3.length > 73400320 && func2(data3) > 73400320){
+if(data3.length > 2 * 73400320 || (data3.length > 73400320 && func2(data3) > 73400320)){
 validate121.errors = [{instancePath:instancePath+"/file_data",schemaPath:"#/properties/file_data/maxLength",keyword:"maxLength",params:{limit: 73400320},message:"must NOT have more than 73400320 characters",schema:73400320,parentSchema:schema57.properties.file_data,data:data3}];
 return false;
 }
@@ -4058,7 +4058,7 @@ let data1 = data.call_id;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(data1.length > 64 && func2(data1) > 64){
+if(data1.length > 2 * 64 || (data1.length > 64 && func2(data1) > 64)){
 validate122.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema58.properties.call_id,data:data1}];
 return false;
 }
@@ -4101,7 +4101,7 @@ let valid1 = false;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
-if(data3.length > 10485760 && func2(data3) > 10485760){
+if(data3.length > 2 * 10485760 || (data3.length > 10485760 && func2(data3) > 10485760)){
 const err0 = {instancePath:instancePath+"/output",schemaPath:"#/properties/output/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema58.properties.output.anyOf[0],data:data3};
 if(vErrors === null){
 vErrors = [err0];
@@ -4311,7 +4311,7 @@ let data1 = data.caller_id;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(data1.length > 64 && func2(data1) > 64){
+if(data1.length > 2 * 64 || (data1.length > 64 && func2(data1) > 64)){
 validate126.errors = [{instancePath:instancePath+"/caller_id",schemaPath:"#/properties/caller_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema62.properties.caller_id,data:data1}];
 return false;
 }
@@ -4945,7 +4945,7 @@ let valid2 = false;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data3 === "string"){
-if(data3.length > 10485760 && func2(data3) > 10485760){
+if(data3.length > 2 * 10485760 || (data3.length > 10485760 && func2(data3) > 10485760)){
 const err2 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema68.properties.content.anyOf[0],data:data3};
 if(vErrors === null){
 vErrors = [err2];
@@ -5449,7 +5449,7 @@ return false;
 }
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(data4.length > 20971520 && func2(data4) > 20971520){
+if(data4.length > 2 * 20971520 || (data4.length > 20971520 && func2(data4) > 20971520)){
 validate149.errors = [{instancePath:instancePath+"/encrypted_content",schemaPath:"#/properties/encrypted_content/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema71.properties.encrypted_content,data:data4}];
 return false;
 }
@@ -5888,7 +5888,7 @@ let data5 = data.call_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data5 === "string"){
-if(data5.length > 64 && func2(data5) > 64){
+if(data5.length > 2 * 64 || (data5.length > 64 && func2(data5) > 64)){
 validate156.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema73.properties.call_id,data:data5}];
 return false;
 }
@@ -6389,7 +6389,7 @@ return false;
 }
 if(errors === _errs10){
 if(typeof data3 === "string"){
-if(data3.length > 64 && func2(data3) > 64){
+if(data3.length > 2 * 64 || (data3.length > 64 && func2(data3) > 64)){
 validate163.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema75.properties.call_id,data:data3}];
 return false;
 }
@@ -6485,7 +6485,7 @@ return false;
 }
 if(errors === _errs19){
 if(typeof data6 === "string"){
-if(data6.length > 128 && func2(data6) > 128){
+if(data6.length > 2 * 128 || (data6.length > 128 && func2(data6) > 128)){
 validate163.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema75.properties.name,data:data6}];
 return false;
 }
@@ -6512,7 +6512,7 @@ return false;
 }
 if(errors === _errs21){
 if(typeof data7 === "string"){
-if(data7.length > 64 && func2(data7) > 64){
+if(data7.length > 2 * 64 || (data7.length > 64 && func2(data7) > 64)){
 validate163.errors = [{instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema75.properties.namespace,data:data7}];
 return false;
 }
@@ -6544,7 +6544,7 @@ let valid3 = false;
 const _errs25 = errors;
 if(errors === _errs25){
 if(typeof data8 === "string"){
-if(data8.length > 10485760 && func2(data8) > 10485760){
+if(data8.length > 2 * 10485760 || (data8.length > 10485760 && func2(data8) > 10485760)){
 const err4 = {instancePath:instancePath+"/output",schemaPath:"#/properties/output/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema75.properties.output.anyOf[0],data:data8};
 if(vErrors === null){
 vErrors = [err4];
@@ -6960,7 +6960,7 @@ let data4 = data.call_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(data4.length > 64 && func2(data4) > 64){
+if(data4.length > 2 * 64 || (data4.length > 64 && func2(data4) > 64)){
 validate170.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema77.properties.call_id,data:data4}];
 return false;
 }
@@ -7441,7 +7441,7 @@ let data3 = data.call_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data3 === "string"){
-if(data3.length > 64 && func2(data3) > 64){
+if(data3.length > 2 * 64 || (data3.length > 64 && func2(data3) > 64)){
 validate177.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema79.properties.call_id,data:data3}];
 return false;
 }
@@ -7540,7 +7540,7 @@ let valid3 = false;
 const _errs21 = errors;
 if(errors === _errs21){
 if(typeof data6 === "string"){
-if(data6.length > 10485760 && func2(data6) > 10485760){
+if(data6.length > 2 * 10485760 || (data6.length > 10485760 && func2(data6) > 10485760)){
 const err4 = {instancePath:instancePath+"/output",schemaPath:"#/properties/output/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema79.properties.output.anyOf[0],data:data6};
 if(vErrors === null){
 vErrors = [err4];
@@ -13200,7 +13200,7 @@ let data6 = data.call_id;
 const _errs22 = errors;
 if(errors === _errs22){
 if(typeof data6 === "string"){
-if(data6.length > 64 && func2(data6) > 64){
+if(data6.length > 2 * 64 || (data6.length > 64 && func2(data6) > 64)){
 validate280.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema133.properties.call_id,data:data6}];
 return false;
 }
@@ -13593,7 +13593,7 @@ let data5 = data.call_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data5 === "string"){
-if(data5.length > 64 && func2(data5) > 64){
+if(data5.length > 2 * 64 || (data5.length > 64 && func2(data5) > 64)){
 validate288.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema135.properties.call_id,data:data5}];
 return false;
 }
@@ -14266,7 +14266,7 @@ let data3 = data.output;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data3 === "string"){
-if(data3.length > 10485760 && func2(data3) > 10485760){
+if(data3.length > 2 * 10485760 || (data3.length > 10485760 && func2(data3) > 10485760)){
 validate300.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema140.properties.output,data:data3}];
 return false;
 }
@@ -15108,7 +15108,7 @@ let data4 = data.call_id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data4 === "string"){
-if(data4.length > 64 && func2(data4) > 64){
+if(data4.length > 2 * 64 || (data4.length > 64 && func2(data4) > 64)){
 validate320.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema150.properties.call_id,data:data4}];
 return false;
 }
@@ -15455,7 +15455,7 @@ let data2 = data.stderr;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data2 === "string"){
-if(data2.length > 10485760 && func2(data2) > 10485760){
+if(data2.length > 2 * 10485760 || (data2.length > 10485760 && func2(data2) > 10485760)){
 validate330.errors = [{instancePath:instancePath+"/stderr",schemaPath:"#/properties/stderr/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema154.properties.stderr,data:data2}];
 return false;
 }
@@ -15476,7 +15476,7 @@ let data3 = data.stdout;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data3 === "string"){
-if(data3.length > 10485760 && func2(data3) > 10485760){
+if(data3.length > 2 * 10485760 || (data3.length > 10485760 && func2(data3) > 10485760)){
 validate330.errors = [{instancePath:instancePath+"/stdout",schemaPath:"#/properties/stdout/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema154.properties.stdout,data:data3}];
 return false;
 }
@@ -15794,7 +15794,7 @@ let data3 = data.call_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data3 === "string"){
-if(data3.length > 64 && func2(data3) > 64){
+if(data3.length > 2 * 64 || (data3.length > 64 && func2(data3) > 64)){
 validate336.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema156.properties.call_id,data:data3}];
 return false;
 }
@@ -15981,7 +15981,7 @@ let data1 = data.diff;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(data1.length > 10485760 && func2(data1) > 10485760){
+if(data1.length > 2 * 10485760 || (data1.length > 10485760 && func2(data1) > 10485760)){
 validate340.errors = [{instancePath:instancePath+"/diff",schemaPath:"#/properties/diff/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema157.properties.diff,data:data1}];
 return false;
 }
@@ -16129,7 +16129,7 @@ let data1 = data.diff;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(data1.length > 10485760 && func2(data1) > 10485760){
+if(data1.length > 2 * 10485760 || (data1.length > 10485760 && func2(data1) > 10485760)){
 validate342.errors = [{instancePath:instancePath+"/diff",schemaPath:"#/properties/diff/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema159.properties.diff,data:data1}];
 return false;
 }
@@ -16455,7 +16455,7 @@ let data3 = data.call_id;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(data3.length > 64 && func2(data3) > 64){
+if(data3.length > 2 * 64 || (data3.length > 64 && func2(data3) > 64)){
 validate350.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema162.properties.call_id,data:data3}];
 return false;
 }
@@ -16798,7 +16798,7 @@ let data3 = data.call_id;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(data3.length > 64 && func2(data3) > 64){
+if(data3.length > 2 * 64 || (data3.length > 64 && func2(data3) > 64)){
 validate355.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema164.properties.call_id,data:data3}];
 return false;
 }
@@ -16898,7 +16898,7 @@ return false;
 }
 if(errors === _errs16){
 if(typeof data6 === "string"){
-if(data6.length > 10485760 && func2(data6) > 10485760){
+if(data6.length > 2 * 10485760 || (data6.length > 10485760 && func2(data6) > 10485760)){
 validate355.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema164.properties.output,data:data6}];
 return false;
 }
@@ -17153,7 +17153,7 @@ return false;
 }
 if(errors === _errs10){
 if(typeof data3 === "string"){
-if(data3.length > 64 && func2(data3) > 64){
+if(data3.length > 2 * 64 || (data3.length > 64 && func2(data3) > 64)){
 validate359.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema166.properties.call_id,data:data3}];
 return false;
 }
@@ -19339,7 +19339,7 @@ let data2 = data.value;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(data2.length > 10485760 && func2(data2) > 10485760){
+if(data2.length > 2 * 10485760 || (data2.length > 10485760 && func2(data2) > 10485760)){
 validate407.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema190.properties.value,data:data2}];
 return false;
 }
@@ -20318,7 +20318,7 @@ let data1 = data.skill_id;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(data1.length > 64 && func2(data1) > 64){
+if(data1.length > 2 * 64 || (data1.length > 64 && func2(data1) > 64)){
 validate428.errors = [{instancePath:instancePath+"/skill_id",schemaPath:"#/properties/skill_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema201.properties.skill_id,data:data1}];
 return false;
 }
@@ -20401,7 +20401,7 @@ let data1 = data.data;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(data1.length > 70254592 && func2(data1) > 70254592){
+if(data1.length > 2 * 70254592 || (data1.length > 70254592 && func2(data1) > 70254592)){
 validate430.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/maxLength",keyword:"maxLength",params:{limit: 70254592},message:"must NOT have more than 70254592 characters",schema:70254592,parentSchema:schema203.properties.data,data:data1}];
 return false;
 }
@@ -22037,7 +22037,7 @@ let data1 = data.name;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(data1.length > 128 && func2(data1) > 128){
+if(data1.length > 2 * 128 || (data1.length > 128 && func2(data1) > 128)){
 validate479.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema215.properties.name,data:data1}];
 return false;
 }
@@ -23981,7 +23981,7 @@ let data1 = data.name;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(data1.length > 128 && func2(data1) > 128){
+if(data1.length > 2 * 128 || (data1.length > 128 && func2(data1) > 128)){
 validate502.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema225.properties.name,data:data1}];
 return false;
 }
@@ -24777,7 +24777,7 @@ return false;
 }
 if(errors === _errs10){
 if(typeof data3 === "string"){
-if(data3.length > 64 && func2(data3) > 64){
+if(data3.length > 2 * 64 || (data3.length > 64 && func2(data3) > 64)){
 validate476.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema213.properties.call_id,data:data3}];
 return false;
 }
@@ -25210,7 +25210,7 @@ let data3 = data.encrypted_content;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(data3.length > 20971520 && func2(data3) > 20971520){
+if(data3.length > 2 * 20971520 || (data3.length > 20971520 && func2(data3) > 20971520)){
 validate534.errors = [{instancePath:instancePath+"/encrypted_content",schemaPath:"#/properties/encrypted_content/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema231.properties.encrypted_content,data:data3}];
 return false;
 }
@@ -25408,7 +25408,7 @@ let data2 = data.name;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(data2.length > 64 && func2(data2) > 64){
+if(data2.length > 2 * 64 || (data2.length > 64 && func2(data2) > 64)){
 validate538.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema235.properties.name,data:data2}];
 return false;
 }
@@ -25955,7 +25955,7 @@ let data2 = data.call_id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(data2.length > 64 && func2(data2) > 64){
+if(data2.length > 2 * 64 || (data2.length > 64 && func2(data2) > 64)){
 validate551.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema241.properties.call_id,data:data2}];
 return false;
 }
@@ -25982,7 +25982,7 @@ let data3 = data.code;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(data3.length > 10485760 && func2(data3) > 10485760){
+if(data3.length > 2 * 10485760 || (data3.length > 10485760 && func2(data3) > 10485760)){
 validate551.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema241.properties.code,data:data3}];
 return false;
 }
@@ -26003,7 +26003,7 @@ let data4 = data.fingerprint;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(data4.length > 10485760 && func2(data4) > 10485760){
+if(data4.length > 2 * 10485760 || (data4.length > 10485760 && func2(data4) > 10485760)){
 validate551.errors = [{instancePath:instancePath+"/fingerprint",schemaPath:"#/properties/fingerprint/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema241.properties.fingerprint,data:data4}];
 return false;
 }
@@ -26200,7 +26200,7 @@ let data3 = data.call_id;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(data3.length > 64 && func2(data3) > 64){
+if(data3.length > 2 * 64 || (data3.length > 64 && func2(data3) > 64)){
 validate553.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema243.properties.call_id,data:data3}];
 return false;
 }
@@ -26227,7 +26227,7 @@ let data4 = data.result;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(data4.length > 10485760 && func2(data4) > 10485760){
+if(data4.length > 2 * 10485760 || (data4.length > 10485760 && func2(data4) > 10485760)){
 validate553.errors = [{instancePath:instancePath+"/result",schemaPath:"#/properties/result/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema243.properties.result,data:data4}];
 return false;
 }
@@ -26920,7 +26920,7 @@ let data5 = data.call_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data5 === "string"){
-if(data5.length > 64 && func2(data5) > 64){
+if(data5.length > 2 * 64 || (data5.length > 64 && func2(data5) > 64)){
 validate572.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema250.properties.call_id,data:data5}];
 return false;
 }
@@ -27200,7 +27200,7 @@ let data4 = data.call_id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data4 === "string"){
-if(data4.length > 64 && func2(data4) > 64){
+if(data4.length > 2 * 64 || (data4.length > 64 && func2(data4) > 64)){
 validate579.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema252.properties.call_id,data:data4}];
 return false;
 }
@@ -29040,7 +29040,7 @@ let data2 = data.value;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(data2.length > 10485760 && func2(data2) > 10485760){
+if(data2.length > 2 * 10485760 || (data2.length > 10485760 && func2(data2) > 10485760)){
 validate703.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema190.properties.value,data:data2}];
 return false;
 }
@@ -29380,7 +29380,7 @@ let data1 = data.skill_id;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(data1.length > 64 && func2(data1) > 64){
+if(data1.length > 2 * 64 || (data1.length > 64 && func2(data1) > 64)){
 validate711.errors = [{instancePath:instancePath+"/skill_id",schemaPath:"#/properties/skill_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema201.properties.skill_id,data:data1}];
 return false;
 }
@@ -29462,7 +29462,7 @@ let data1 = data.data;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(data1.length > 70254592 && func2(data1) > 70254592){
+if(data1.length > 2 * 70254592 || (data1.length > 70254592 && func2(data1) > 70254592)){
 validate712.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/maxLength",keyword:"maxLength",params:{limit: 70254592},message:"must NOT have more than 70254592 characters",schema:70254592,parentSchema:schema203.properties.data,data:data1}];
 return false;
 }
@@ -30565,7 +30565,7 @@ let data1 = data.name;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(data1.length > 128 && func2(data1) > 128){
+if(data1.length > 2 * 128 || (data1.length > 128 && func2(data1) > 128)){
 validate742.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema215.properties.name,data:data1}];
 return false;
 }
@@ -31359,7 +31359,7 @@ let data1 = data.name;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(data1.length > 128 && func2(data1) > 128){
+if(data1.length > 2 * 128 || (data1.length > 128 && func2(data1) > 128)){
 validate752.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema225.properties.name,data:data1}];
 return false;
 }
@@ -36760,7 +36760,7 @@ let data2 = data.name;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(data2.length > 64 && func2(data2) > 64){
+if(data2.length > 2 * 64 || (data2.length > 64 && func2(data2) > 64)){
 validate889.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema334.properties.name,data:data2}];
 return false;
 }
@@ -37268,7 +37268,7 @@ let valid0 = false;
 const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data === "string"){
-if(data.length > 10485760 && func2(data) > 10485760){
+if(data.length > 2 * 10485760 || (data.length > 10485760 && func2(data) > 10485760)){
 const err0 = {instancePath,schemaPath:"#/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema340.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
@@ -38955,7 +38955,7 @@ return false;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(data2.length > 64 && func2(data2) > 64){
+if(data2.length > 2 * 64 || (data2.length > 64 && func2(data2) > 64)){
 validate949.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema363.properties.voice,data:data2}];
 return false;
 }
@@ -39805,7 +39805,7 @@ return false;
 }
 if(errors === _errs77){
 if(typeof data26 === "string"){
-if(data26.length > 64 && func2(data26) > 64){
+if(data26.length > 2 * 64 || (data26.length > 64 && func2(data26) > 64)){
 validate950.errors = [{instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema364.properties.safety_identifier,data:data26}];
 return false;
 }
@@ -41329,7 +41329,7 @@ return false;
 }
 if(errors === _errs79){
 if(typeof data27 === "string"){
-if(data27.length > 64 && func2(data27) > 64){
+if(data27.length > 2 * 64 || (data27.length > 64 && func2(data27) > 64)){
 validate972.errors = [{instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema365.properties.safety_identifier,data:data27}];
 return false;
 }
@@ -41971,7 +41971,7 @@ return false;
 }
 if(errors === _errs139){
 if(typeof data43 === "string"){
-if(data43.length > 256 && func2(data43) > 256){
+if(data43.length > 2 * 256 || (data43.length > 256 && func2(data43) > 256)){
 validate972.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema365.properties.stream_id,data:data43}];
 return false;
 }
@@ -42111,7 +42111,7 @@ return false;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(data2.length > 256 && func2(data2) > 256){
+if(data2.length > 2 * 256 || (data2.length > 256 && func2(data2) > 256)){
 validate994.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema366.properties.stream_id,data:data2}];
 return false;
 }
@@ -44896,7 +44896,7 @@ return false;
 }
 if(errors === _errs45){
 if(typeof data12 === "string"){
-if(data12.length > 64 && func2(data12) > 64){
+if(data12.length > 2 * 64 || (data12.length > 64 && func2(data12) > 64)){
 validate1048.errors = [{instancePath:instancePath+"/personality",schemaPath:"#/properties/personality/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema386.properties.personality,data:data12}];
 return false;
 }
@@ -45165,7 +45165,7 @@ return false;
 }
 if(errors === _errs17){
 if(typeof data5 === "string"){
-if(data5.length > 64 && func2(data5) > 64){
+if(data5.length > 2 * 64 || (data5.length > 64 && func2(data5) > 64)){
 validate1058.errors = [{instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema388.properties.prompt_cache_key,data:data5}];
 return false;
 }
@@ -45545,7 +45545,7 @@ let data3 = data.stream_id;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data3 === "string"){
-if(data3.length > 256 && func2(data3) > 256){
+if(data3.length > 2 * 256 || (data3.length > 256 && func2(data3) > 256)){
 validate1067.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema390.properties.stream_id,data:data3}];
 return false;
 }
@@ -45649,7 +45649,7 @@ let data3 = data.stream_id;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data3 === "string"){
-if(data3.length > 256 && func2(data3) > 256){
+if(data3.length > 2 * 256 || (data3.length > 256 && func2(data3) > 256)){
 validate1069.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema391.properties.stream_id,data:data3}];
 return false;
 }
@@ -45753,7 +45753,7 @@ let data3 = data.stream_id;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data3 === "string"){
-if(data3.length > 256 && func2(data3) > 256){
+if(data3.length > 2 * 256 || (data3.length > 256 && func2(data3) > 256)){
 validate1071.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema392.properties.stream_id,data:data3}];
 return false;
 }
@@ -45857,7 +45857,7 @@ let data3 = data.stream_id;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data3 === "string"){
-if(data3.length > 256 && func2(data3) > 256){
+if(data3.length > 2 * 256 || (data3.length > 256 && func2(data3) > 256)){
 validate1073.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema393.properties.stream_id,data:data3}];
 return false;
 }
@@ -45961,7 +45961,7 @@ let data3 = data.stream_id;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data3 === "string"){
-if(data3.length > 256 && func2(data3) > 256){
+if(data3.length > 2 * 256 || (data3.length > 256 && func2(data3) > 256)){
 validate1075.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema394.properties.stream_id,data:data3}];
 return false;
 }
@@ -46065,7 +46065,7 @@ let data3 = data.stream_id;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data3 === "string"){
-if(data3.length > 256 && func2(data3) > 256){
+if(data3.length > 2 * 256 || (data3.length > 256 && func2(data3) > 256)){
 validate1077.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema395.properties.stream_id,data:data3}];
 return false;
 }
@@ -46190,7 +46190,7 @@ let data4 = data.stream_id;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1079.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema396.properties.stream_id,data:data4}];
 return false;
 }
@@ -46316,7 +46316,7 @@ let data4 = data.stream_id;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1081.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema397.properties.stream_id,data:data4}];
 return false;
 }
@@ -46476,7 +46476,7 @@ let data6 = data.stream_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data6 === "string"){
-if(data6.length > 256 && func2(data6) > 256){
+if(data6.length > 2 * 256 || (data6.length > 256 && func2(data6) > 256)){
 validate1083.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema398.properties.stream_id,data:data6}];
 return false;
 }
@@ -46638,7 +46638,7 @@ let data6 = data.stream_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data6 === "string"){
-if(data6.length > 256 && func2(data6) > 256){
+if(data6.length > 2 * 256 || (data6.length > 256 && func2(data6) > 256)){
 validate1085.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema399.properties.stream_id,data:data6}];
 return false;
 }
@@ -46844,7 +46844,7 @@ let data9 = data.stream_id;
 const _errs18 = errors;
 if(errors === _errs18){
 if(typeof data9 === "string"){
-if(data9.length > 256 && func2(data9) > 256){
+if(data9.length > 2 * 256 || (data9.length > 256 && func2(data9) > 256)){
 validate1087.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema400.properties.stream_id,data:data9}];
 return false;
 }
@@ -47026,7 +47026,7 @@ let data7 = data.stream_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data7 === "string"){
-if(data7.length > 256 && func2(data7) > 256){
+if(data7.length > 2 * 256 || (data7.length > 256 && func2(data7) > 256)){
 validate1089.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema401.properties.stream_id,data:data7}];
 return false;
 }
@@ -47223,7 +47223,7 @@ let data7 = data.stream_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data7 === "string"){
-if(data7.length > 256 && func2(data7) > 256){
+if(data7.length > 2 * 256 || (data7.length > 256 && func2(data7) > 256)){
 validate1091.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema402.properties.stream_id,data:data7}];
 return false;
 }
@@ -47400,7 +47400,7 @@ let data7 = data.stream_id;
 const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
-if(data7.length > 256 && func2(data7) > 256){
+if(data7.length > 2 * 256 || (data7.length > 256 && func2(data7) > 256)){
 validate1093.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema403.properties.stream_id,data:data7}];
 return false;
 }
@@ -47564,7 +47564,7 @@ let data6 = data.stream_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(data6.length > 256 && func2(data6) > 256){
+if(data6.length > 2 * 256 || (data6.length > 256 && func2(data6) > 256)){
 validate1094.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema404.properties.stream_id,data:data6}];
 return false;
 }
@@ -47705,7 +47705,7 @@ let data5 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data5 === "string"){
-if(data5.length > 256 && func2(data5) > 256){
+if(data5.length > 2 * 256 || (data5.length > 256 && func2(data5) > 256)){
 validate1095.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema405.properties.stream_id,data:data5}];
 return false;
 }
@@ -47884,7 +47884,7 @@ let data6 = data.stream_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data6 === "string"){
-if(data6.length > 256 && func2(data6) > 256){
+if(data6.length > 2 * 256 || (data6.length > 256 && func2(data6) > 256)){
 validate1097.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema406.properties.stream_id,data:data6}];
 return false;
 }
@@ -48061,7 +48061,7 @@ let data6 = data.stream_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(data6.length > 256 && func2(data6) > 256){
+if(data6.length > 2 * 256 || (data6.length > 256 && func2(data6) > 256)){
 validate1099.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema407.properties.stream_id,data:data6}];
 return false;
 }
@@ -48212,7 +48212,7 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1100.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema408.properties.stream_id,data:data4}];
 return false;
 }
@@ -48409,7 +48409,7 @@ let data6 = data.stream_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(data6.length > 256 && func2(data6) > 256){
+if(data6.length > 2 * 256 || (data6.length > 256 && func2(data6) > 256)){
 validate1101.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema409.properties.stream_id,data:data6}];
 return false;
 }
@@ -48559,7 +48559,7 @@ let data5 = data.stream_id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(data5.length > 256 && func2(data5) > 256){
+if(data5.length > 2 * 256 || (data5.length > 256 && func2(data5) > 256)){
 validate1102.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema410.properties.stream_id,data:data5}];
 return false;
 }
@@ -48727,7 +48727,7 @@ let data6 = data.stream_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(data6.length > 256 && func2(data6) > 256){
+if(data6.length > 2 * 256 || (data6.length > 256 && func2(data6) > 256)){
 validate1103.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema411.properties.stream_id,data:data6}];
 return false;
 }
@@ -48882,7 +48882,7 @@ let data6 = data.stream_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(data6.length > 256 && func2(data6) > 256){
+if(data6.length > 2 * 256 || (data6.length > 256 && func2(data6) > 256)){
 validate1104.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema412.properties.stream_id,data:data6}];
 return false;
 }
@@ -49024,7 +49024,7 @@ let data5 = data.stream_id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(data5.length > 256 && func2(data5) > 256){
+if(data5.length > 2 * 256 || (data5.length > 256 && func2(data5) > 256)){
 validate1105.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema413.properties.stream_id,data:data5}];
 return false;
 }
@@ -49165,7 +49165,7 @@ let data5 = data.stream_id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(data5.length > 256 && func2(data5) > 256){
+if(data5.length > 2 * 256 || (data5.length > 256 && func2(data5) > 256)){
 validate1106.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema414.properties.stream_id,data:data5}];
 return false;
 }
@@ -49319,7 +49319,7 @@ let data6 = data.stream_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(data6.length > 256 && func2(data6) > 256){
+if(data6.length > 2 * 256 || (data6.length > 256 && func2(data6) > 256)){
 validate1107.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema415.properties.stream_id,data:data6}];
 return false;
 }
@@ -49461,7 +49461,7 @@ let data5 = data.stream_id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(data5.length > 256 && func2(data5) > 256){
+if(data5.length > 2 * 256 || (data5.length > 256 && func2(data5) > 256)){
 validate1108.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema416.properties.stream_id,data:data5}];
 return false;
 }
@@ -49615,7 +49615,7 @@ let data6 = data.stream_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(data6.length > 256 && func2(data6) > 256){
+if(data6.length > 2 * 256 || (data6.length > 256 && func2(data6) > 256)){
 validate1109.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema417.properties.stream_id,data:data6}];
 return false;
 }
@@ -49757,7 +49757,7 @@ let data5 = data.stream_id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(data5.length > 256 && func2(data5) > 256){
+if(data5.length > 2 * 256 || (data5.length > 256 && func2(data5) > 256)){
 validate1110.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema418.properties.stream_id,data:data5}];
 return false;
 }
@@ -49885,7 +49885,7 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1111.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema419.properties.stream_id,data:data4}];
 return false;
 }
@@ -50012,7 +50012,7 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1112.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema420.properties.stream_id,data:data4}];
 return false;
 }
@@ -50139,7 +50139,7 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1113.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema421.properties.stream_id,data:data4}];
 return false;
 }
@@ -50266,7 +50266,7 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1114.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema422.properties.stream_id,data:data4}];
 return false;
 }
@@ -50393,7 +50393,7 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1115.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema423.properties.stream_id,data:data4}];
 return false;
 }
@@ -50520,7 +50520,7 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1116.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema424.properties.stream_id,data:data4}];
 return false;
 }
@@ -50647,7 +50647,7 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1117.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema425.properties.stream_id,data:data4}];
 return false;
 }
@@ -50774,7 +50774,7 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1118.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema426.properties.stream_id,data:data4}];
 return false;
 }
@@ -50901,7 +50901,7 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1119.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema427.properties.stream_id,data:data4}];
 return false;
 }
@@ -51028,7 +51028,7 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1120.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema428.properties.stream_id,data:data4}];
 return false;
 }
@@ -51155,7 +51155,7 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1121.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema429.properties.stream_id,data:data4}];
 return false;
 }
@@ -51282,7 +51282,7 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1122.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema430.properties.stream_id,data:data4}];
 return false;
 }
@@ -51409,7 +51409,7 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1123.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema431.properties.stream_id,data:data4}];
 return false;
 }
@@ -51536,7 +51536,7 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1124.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema432.properties.stream_id,data:data4}];
 return false;
 }
@@ -51663,7 +51663,7 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1125.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema433.properties.stream_id,data:data4}];
 return false;
 }
@@ -51816,7 +51816,7 @@ let data6 = data.stream_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(data6.length > 256 && func2(data6) > 256){
+if(data6.length > 2 * 256 || (data6.length > 256 && func2(data6) > 256)){
 validate1126.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema434.properties.stream_id,data:data6}];
 return false;
 }
@@ -51958,7 +51958,7 @@ let data5 = data.stream_id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(data5.length > 256 && func2(data5) > 256){
+if(data5.length > 2 * 256 || (data5.length > 256 && func2(data5) > 256)){
 validate1127.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema435.properties.stream_id,data:data5}];
 return false;
 }
@@ -52086,7 +52086,7 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1128.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema436.properties.stream_id,data:data4}];
 return false;
 }
@@ -52213,7 +52213,7 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1129.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema437.properties.stream_id,data:data4}];
 return false;
 }
@@ -52340,7 +52340,7 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1130.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema438.properties.stream_id,data:data4}];
 return false;
 }
@@ -52467,7 +52467,7 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1131.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema439.properties.stream_id,data:data4}];
 return false;
 }
@@ -52680,7 +52680,7 @@ let data10 = data.stream_id;
 const _errs21 = errors;
 if(errors === _errs21){
 if(typeof data10 === "string"){
-if(data10.length > 256 && func2(data10) > 256){
+if(data10.length > 2 * 256 || (data10.length > 256 && func2(data10) > 256)){
 validate1132.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema440.properties.stream_id,data:data10}];
 return false;
 }
@@ -52834,7 +52834,7 @@ let data5 = data.stream_id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(data5.length > 256 && func2(data5) > 256){
+if(data5.length > 2 * 256 || (data5.length > 256 && func2(data5) > 256)){
 validate1133.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema441.properties.stream_id,data:data5}];
 return false;
 }
@@ -52996,7 +52996,7 @@ let data6 = data.stream_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(data6.length > 256 && func2(data6) > 256){
+if(data6.length > 2 * 256 || (data6.length > 256 && func2(data6) > 256)){
 validate1134.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema442.properties.stream_id,data:data6}];
 return false;
 }
@@ -53146,7 +53146,7 @@ let data5 = data.stream_id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(data5.length > 256 && func2(data5) > 256){
+if(data5.length > 2 * 256 || (data5.length > 256 && func2(data5) > 256)){
 validate1135.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema443.properties.stream_id,data:data5}];
 return false;
 }
@@ -53351,7 +53351,7 @@ let data6 = data.stream_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data6 === "string"){
-if(data6.length > 256 && func2(data6) > 256){
+if(data6.length > 2 * 256 || (data6.length > 256 && func2(data6) > 256)){
 validate1137.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema445.properties.stream_id,data:data6}];
 return false;
 }
@@ -53531,7 +53531,7 @@ let data7 = data.stream_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data7 === "string"){
-if(data7.length > 256 && func2(data7) > 256){
+if(data7.length > 2 * 256 || (data7.length > 256 && func2(data7) > 256)){
 validate1139.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema446.properties.stream_id,data:data7}];
 return false;
 }
@@ -53639,7 +53639,7 @@ let data3 = data.stream_id;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(data3.length > 256 && func2(data3) > 256){
+if(data3.length > 2 * 256 || (data3.length > 256 && func2(data3) > 256)){
 validate1141.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema447.properties.stream_id,data:data3}];
 return false;
 }
@@ -53731,7 +53731,7 @@ let data2 = data.stream_id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(data2.length > 256 && func2(data2) > 256){
+if(data2.length > 2 * 256 || (data2.length > 256 && func2(data2) > 256)){
 validate1142.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema448.properties.stream_id,data:data2}];
 return false;
 }
@@ -53835,7 +53835,7 @@ let data3 = data.stream_id;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(data3.length > 256 && func2(data3) > 256){
+if(data3.length > 2 * 256 || (data3.length > 256 && func2(data3) > 256)){
 validate1143.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema449.properties.stream_id,data:data3}];
 return false;
 }
@@ -53927,7 +53927,7 @@ let data2 = data.stream_id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(data2.length > 256 && func2(data2) > 256){
+if(data2.length > 2 * 256 || (data2.length > 256 && func2(data2) > 256)){
 validate1144.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema450.properties.stream_id,data:data2}];
 return false;
 }
@@ -54109,7 +54109,7 @@ let data3 = data.stream_id;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data3 === "string"){
-if(data3.length > 256 && func2(data3) > 256){
+if(data3.length > 2 * 256 || (data3.length > 256 && func2(data3) > 256)){
 validate1146.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema452.properties.stream_id,data:data3}];
 return false;
 }
@@ -54201,7 +54201,7 @@ let data2 = data.stream_id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(data2.length > 256 && func2(data2) > 256){
+if(data2.length > 2 * 256 || (data2.length > 256 && func2(data2) > 256)){
 validate1148.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema453.properties.stream_id,data:data2}];
 return false;
 }
@@ -54760,7 +54760,7 @@ let data6 = data.stream_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(data6.length > 256 && func2(data6) > 256){
+if(data6.length > 2 * 256 || (data6.length > 256 && func2(data6) > 256)){
 validate1212.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema455.properties.stream_id,data:data6}];
 return false;
 }
@@ -54928,7 +54928,7 @@ let data7 = data.stream_id;
 const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
-if(data7.length > 256 && func2(data7) > 256){
+if(data7.length > 2 * 256 || (data7.length > 256 && func2(data7) > 256)){
 validate1213.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema456.properties.stream_id,data:data7}];
 return false;
 }
@@ -55037,7 +55037,7 @@ let data3 = data.stream_id;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(data3.length > 256 && func2(data3) > 256){
+if(data3.length > 2 * 256 || (data3.length > 256 && func2(data3) > 256)){
 validate1214.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema457.properties.stream_id,data:data3}];
 return false;
 }
@@ -55129,7 +55129,7 @@ let data2 = data.stream_id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(data2.length > 256 && func2(data2) > 256){
+if(data2.length > 2 * 256 || (data2.length > 256 && func2(data2) > 256)){
 validate1215.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema458.properties.stream_id,data:data2}];
 return false;
 }
@@ -55259,7 +55259,7 @@ let data5 = data.stream_id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(data5.length > 256 && func2(data5) > 256){
+if(data5.length > 2 * 256 || (data5.length > 256 && func2(data5) > 256)){
 validate1216.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema459.properties.stream_id,data:data5}];
 return false;
 }
@@ -56874,7 +56874,7 @@ else {
 for(const key0 in data){
 const _errs1 = errors;
 if(typeof key0 === "string"){
-if(key0.length > 64 && func2(key0) > 64){
+if(key0.length > 2 * 64 || (key0.length > 64 && func2(key0) > 64)){
 const err0 = {instancePath,schemaPath:"#/propertyNames/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema474.propertyNames,data:key0,propertyName:key0};
 if(vErrors === null){
 vErrors = [err0];
@@ -56909,7 +56909,7 @@ let valid2 = false;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data0 === "string"){
-if(data0.length > 512 && func2(data0) > 512){
+if(data0.length > 2 * 512 || (data0.length > 512 && func2(data0) > 512)){
 const err2 = {instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters",schema:512,parentSchema:schema474.additionalProperties.anyOf[0],data:data0};
 if(vErrors === null){
 vErrors = [err2];

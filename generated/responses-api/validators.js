@@ -148,7 +148,7 @@ else {
 for(const key0 in data){
 const _errs1 = errors;
 if(typeof key0 === "string"){
-if(key0.length > 64 && func2(key0) > 64){
+if(key0.length > 2 * 64 || (key0.length > 64 && func2(key0) > 64)){
 const err0 = {instancePath,schemaPath:"#/propertyNames/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema9.propertyNames,data:key0,propertyName:key0};
 if(vErrors === null){
 vErrors = [err0];
@@ -180,7 +180,7 @@ let data0 = data[key1];
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(data0.length > 512 && func2(data0) > 512){
+if(data0.length > 2 * 512 || (data0.length > 512 && func2(data0) > 512)){
 validate25.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters",schema:512,parentSchema:schema9.additionalProperties,data:data0}];
 return false;
 }
@@ -1357,7 +1357,7 @@ let data1 = data.text;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(data1.length > 10485760 && func2(data1) > 10485760){
+if(data1.length > 2 * 10485760 || (data1.length > 10485760 && func2(data1) > 10485760)){
 validate51.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema30.properties.text,data:data1}];
 return false;
 }
@@ -1521,7 +1521,7 @@ return false;
 }
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(data3.length > 20971520 && func2(data3) > 20971520){
+if(data3.length > 2 * 20971520 || (data3.length > 20971520 && func2(data3) > 20971520)){
 validate53.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema31.properties.image_url,data:data3}];
 return false;
 }
@@ -1670,7 +1670,7 @@ return false;
 }
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(data2.length > 73400320 && func2(data2) > 73400320){
+if(data2.length > 2 * 73400320 || (data2.length > 73400320 && func2(data2) > 73400320)){
 validate55.errors = [{instancePath:instancePath+"/file_data",schemaPath:"#/properties/file_data/maxLength",keyword:"maxLength",params:{limit: 73400320},message:"must NOT have more than 73400320 characters",schema:73400320,parentSchema:schema32.properties.file_data,data:data2}];
 return false;
 }
@@ -2239,7 +2239,7 @@ return false;
 }
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(data3.length > 20971520 && func2(data3) > 20971520){
+if(data3.length > 2 * 20971520 || (data3.length > 20971520 && func2(data3) > 20971520)){
 validate69.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema37.properties.image_url,data:data3}];
 return false;
 }
@@ -2367,7 +2367,7 @@ let data1 = data.encrypted_content;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(data1.length > 20971520 && func2(data1) > 20971520){
+if(data1.length > 2 * 20971520 || (data1.length > 20971520 && func2(data1) > 20971520)){
 validate71.errors = [{instancePath:instancePath+"/encrypted_content",schemaPath:"#/properties/encrypted_content/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema38.properties.encrypted_content,data:data1}];
 return false;
 }
@@ -2725,7 +2725,7 @@ let data5 = data.text;
 const _errs18 = errors;
 if(errors === _errs18){
 if(typeof data5 === "string"){
-if(data5.length > 10485760 && func2(data5) > 10485760){
+if(data5.length > 2 * 10485760 || (data5.length > 10485760 && func2(data5) > 10485760)){
 validate75.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema40.properties.text,data:data5}];
 return false;
 }
@@ -3779,7 +3779,7 @@ let data1 = data.text;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(data1.length > 10485760 && func2(data1) > 10485760){
+if(data1.length > 2 * 10485760 || (data1.length > 10485760 && func2(data1) > 10485760)){
 validate117.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema54.properties.text,data:data1}];
 return false;
 }
@@ -3870,7 +3870,7 @@ return false;
 }
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(data1.length > 20971520 && func2(data1) > 20971520){
+if(data1.length > 2 * 20971520 || (data1.length > 20971520 && func2(data1) > 20971520)){
 validate118.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema55.properties.data,data:data1}];
 return false;
 }
@@ -3921,7 +3921,7 @@ return false;
 }
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(data4.length > 20971520 && func2(data4) > 20971520){
+if(data4.length > 2 * 20971520 || (data4.length > 20971520 && func2(data4) > 20971520)){
 validate118.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema55.properties.image_url,data:data4}];
 return false;
 }
@@ -4209,7 +4209,7 @@ return false;
 }
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(data1.length > 73400320 && func2(data1) > 73400320){
+if(data1.length > 2 * 73400320 || (data1.length > 73400320 && func2(data1) > 73400320)){
 validate121.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/maxLength",keyword:"maxLength",params:{limit: 73400320},message:"must NOT have more than 73400320 characters",schema:73400320,parentSchema:schema57.properties.data,data:data1}];
 return false;
 }
@@ -4247,7 +4247,7 @@ return false;
 }
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(data3.length > 73400320 && func2(data3) > 73400320){
+if(data3.length > 2 * 73400320 || (data3.length > 73400320 && func2(data3) > 73400320)){
 validate121.errors = [{instancePath:instancePath+"/file_data",schemaPath:"#/properties/file_data/maxLength",keyword:"maxLength",params:{limit: 73400320},message:"must NOT have more than 73400320 characters",schema:73400320,parentSchema:schema57.properties.file_data,data:data3}];
 return false;
 }
@@ -4374,7 +4374,7 @@ let data1 = data.call_id;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(data1.length > 64 && func2(data1) > 64){
+if(data1.length > 2 * 64 || (data1.length > 64 && func2(data1) > 64)){
 validate122.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema58.properties.call_id,data:data1}];
 return false;
 }
@@ -4417,7 +4417,7 @@ let valid1 = false;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data3 === "string"){
-if(data3.length > 10485760 && func2(data3) > 10485760){
+if(data3.length > 2 * 10485760 || (data3.length > 10485760 && func2(data3) > 10485760)){
 const err0 = {instancePath:instancePath+"/output",schemaPath:"#/properties/output/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema58.properties.output.anyOf[0],data:data3};
 if(vErrors === null){
 vErrors = [err0];
@@ -4647,7 +4647,7 @@ let data1 = data.caller_id;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(data1.length > 64 && func2(data1) > 64){
+if(data1.length > 2 * 64 || (data1.length > 64 && func2(data1) > 64)){
 validate126.errors = [{instancePath:instancePath+"/caller_id",schemaPath:"#/properties/caller_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema62.properties.caller_id,data:data1}];
 return false;
 }
@@ -5331,7 +5331,7 @@ let valid2 = false;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data3 === "string"){
-if(data3.length > 10485760 && func2(data3) > 10485760){
+if(data3.length > 2 * 10485760 || (data3.length > 10485760 && func2(data3) > 10485760)){
 const err2 = {instancePath:instancePath+"/content",schemaPath:"#/properties/content/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema68.properties.content.anyOf[0],data:data3};
 if(vErrors === null){
 vErrors = [err2];
@@ -5865,7 +5865,7 @@ return false;
 }
 if(errors === _errs13){
 if(typeof data4 === "string"){
-if(data4.length > 20971520 && func2(data4) > 20971520){
+if(data4.length > 2 * 20971520 || (data4.length > 20971520 && func2(data4) > 20971520)){
 validate149.errors = [{instancePath:instancePath+"/encrypted_content",schemaPath:"#/properties/encrypted_content/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema71.properties.encrypted_content,data:data4}];
 return false;
 }
@@ -6325,7 +6325,7 @@ let data5 = data.call_id;
 const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data5 === "string"){
-if(data5.length > 64 && func2(data5) > 64){
+if(data5.length > 2 * 64 || (data5.length > 64 && func2(data5) > 64)){
 validate156.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema73.properties.call_id,data:data5}];
 return false;
 }
@@ -6846,7 +6846,7 @@ return false;
 }
 if(errors === _errs11){
 if(typeof data3 === "string"){
-if(data3.length > 64 && func2(data3) > 64){
+if(data3.length > 2 * 64 || (data3.length > 64 && func2(data3) > 64)){
 validate163.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema75.properties.call_id,data:data3}];
 return false;
 }
@@ -6942,7 +6942,7 @@ return false;
 }
 if(errors === _errs20){
 if(typeof data6 === "string"){
-if(data6.length > 128 && func2(data6) > 128){
+if(data6.length > 2 * 128 || (data6.length > 128 && func2(data6) > 128)){
 validate163.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema75.properties.name,data:data6}];
 return false;
 }
@@ -6969,7 +6969,7 @@ return false;
 }
 if(errors === _errs22){
 if(typeof data7 === "string"){
-if(data7.length > 64 && func2(data7) > 64){
+if(data7.length > 2 * 64 || (data7.length > 64 && func2(data7) > 64)){
 validate163.errors = [{instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema75.properties.namespace,data:data7}];
 return false;
 }
@@ -7001,7 +7001,7 @@ let valid3 = false;
 const _errs26 = errors;
 if(errors === _errs26){
 if(typeof data8 === "string"){
-if(data8.length > 10485760 && func2(data8) > 10485760){
+if(data8.length > 2 * 10485760 || (data8.length > 10485760 && func2(data8) > 10485760)){
 const err4 = {instancePath:instancePath+"/output",schemaPath:"#/properties/output/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema75.properties.output.anyOf[0],data:data8};
 if(vErrors === null){
 vErrors = [err4];
@@ -7437,7 +7437,7 @@ let data4 = data.call_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data4 === "string"){
-if(data4.length > 64 && func2(data4) > 64){
+if(data4.length > 2 * 64 || (data4.length > 64 && func2(data4) > 64)){
 validate170.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema77.properties.call_id,data:data4}];
 return false;
 }
@@ -7938,7 +7938,7 @@ let data3 = data.call_id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data3 === "string"){
-if(data3.length > 64 && func2(data3) > 64){
+if(data3.length > 2 * 64 || (data3.length > 64 && func2(data3) > 64)){
 validate177.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema79.properties.call_id,data:data3}];
 return false;
 }
@@ -8037,7 +8037,7 @@ let valid3 = false;
 const _errs22 = errors;
 if(errors === _errs22){
 if(typeof data6 === "string"){
-if(data6.length > 10485760 && func2(data6) > 10485760){
+if(data6.length > 2 * 10485760 || (data6.length > 10485760 && func2(data6) > 10485760)){
 const err4 = {instancePath:instancePath+"/output",schemaPath:"#/properties/output/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema79.properties.output.anyOf[0],data:data6};
 if(vErrors === null){
 vErrors = [err4];
@@ -14174,7 +14174,7 @@ let data6 = data.call_id;
 const _errs23 = errors;
 if(errors === _errs23){
 if(typeof data6 === "string"){
-if(data6.length > 64 && func2(data6) > 64){
+if(data6.length > 2 * 64 || (data6.length > 64 && func2(data6) > 64)){
 validate280.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema133.properties.call_id,data:data6}];
 return false;
 }
@@ -14587,7 +14587,7 @@ let data5 = data.call_id;
 const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data5 === "string"){
-if(data5.length > 64 && func2(data5) > 64){
+if(data5.length > 2 * 64 || (data5.length > 64 && func2(data5) > 64)){
 validate288.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema135.properties.call_id,data:data5}];
 return false;
 }
@@ -15310,7 +15310,7 @@ let data3 = data.output;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data3 === "string"){
-if(data3.length > 10485760 && func2(data3) > 10485760){
+if(data3.length > 2 * 10485760 || (data3.length > 10485760 && func2(data3) > 10485760)){
 validate300.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema140.properties.output,data:data3}];
 return false;
 }
@@ -16232,7 +16232,7 @@ let data4 = data.call_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(data4.length > 64 && func2(data4) > 64){
+if(data4.length > 2 * 64 || (data4.length > 64 && func2(data4) > 64)){
 validate320.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema150.properties.call_id,data:data4}];
 return false;
 }
@@ -16609,7 +16609,7 @@ let data2 = data.stderr;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(data2.length > 10485760 && func2(data2) > 10485760){
+if(data2.length > 2 * 10485760 || (data2.length > 10485760 && func2(data2) > 10485760)){
 validate330.errors = [{instancePath:instancePath+"/stderr",schemaPath:"#/properties/stderr/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema154.properties.stderr,data:data2}];
 return false;
 }
@@ -16630,7 +16630,7 @@ let data3 = data.stdout;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(data3.length > 10485760 && func2(data3) > 10485760){
+if(data3.length > 2 * 10485760 || (data3.length > 10485760 && func2(data3) > 10485760)){
 validate330.errors = [{instancePath:instancePath+"/stdout",schemaPath:"#/properties/stdout/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema154.properties.stdout,data:data3}];
 return false;
 }
@@ -16968,7 +16968,7 @@ let data3 = data.call_id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data3 === "string"){
-if(data3.length > 64 && func2(data3) > 64){
+if(data3.length > 2 * 64 || (data3.length > 64 && func2(data3) > 64)){
 validate336.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema156.properties.call_id,data:data3}];
 return false;
 }
@@ -17165,7 +17165,7 @@ let data1 = data.diff;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(data1.length > 10485760 && func2(data1) > 10485760){
+if(data1.length > 2 * 10485760 || (data1.length > 10485760 && func2(data1) > 10485760)){
 validate340.errors = [{instancePath:instancePath+"/diff",schemaPath:"#/properties/diff/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema157.properties.diff,data:data1}];
 return false;
 }
@@ -17333,7 +17333,7 @@ let data1 = data.diff;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(data1.length > 10485760 && func2(data1) > 10485760){
+if(data1.length > 2 * 10485760 || (data1.length > 10485760 && func2(data1) > 10485760)){
 validate342.errors = [{instancePath:instancePath+"/diff",schemaPath:"#/properties/diff/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema159.properties.diff,data:data1}];
 return false;
 }
@@ -17679,7 +17679,7 @@ let data3 = data.call_id;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(data3.length > 64 && func2(data3) > 64){
+if(data3.length > 2 * 64 || (data3.length > 64 && func2(data3) > 64)){
 validate350.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema162.properties.call_id,data:data3}];
 return false;
 }
@@ -18042,7 +18042,7 @@ let data3 = data.call_id;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(data3.length > 64 && func2(data3) > 64){
+if(data3.length > 2 * 64 || (data3.length > 64 && func2(data3) > 64)){
 validate355.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema164.properties.call_id,data:data3}];
 return false;
 }
@@ -18142,7 +18142,7 @@ return false;
 }
 if(errors === _errs17){
 if(typeof data6 === "string"){
-if(data6.length > 10485760 && func2(data6) > 10485760){
+if(data6.length > 2 * 10485760 || (data6.length > 10485760 && func2(data6) > 10485760)){
 validate355.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema164.properties.output,data:data6}];
 return false;
 }
@@ -18417,7 +18417,7 @@ return false;
 }
 if(errors === _errs11){
 if(typeof data3 === "string"){
-if(data3.length > 64 && func2(data3) > 64){
+if(data3.length > 2 * 64 || (data3.length > 64 && func2(data3) > 64)){
 validate359.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema166.properties.call_id,data:data3}];
 return false;
 }
@@ -20777,7 +20777,7 @@ let data2 = data.value;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(data2.length > 10485760 && func2(data2) > 10485760){
+if(data2.length > 2 * 10485760 || (data2.length > 10485760 && func2(data2) > 10485760)){
 validate407.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema190.properties.value,data:data2}];
 return false;
 }
@@ -21856,7 +21856,7 @@ let data1 = data.skill_id;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(data1.length > 64 && func2(data1) > 64){
+if(data1.length > 2 * 64 || (data1.length > 64 && func2(data1) > 64)){
 validate428.errors = [{instancePath:instancePath+"/skill_id",schemaPath:"#/properties/skill_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema201.properties.skill_id,data:data1}];
 return false;
 }
@@ -21949,7 +21949,7 @@ let data1 = data.data;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(data1.length > 70254592 && func2(data1) > 70254592){
+if(data1.length > 2 * 70254592 || (data1.length > 70254592 && func2(data1) > 70254592)){
 validate430.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/maxLength",keyword:"maxLength",params:{limit: 70254592},message:"must NOT have more than 70254592 characters",schema:70254592,parentSchema:schema203.properties.data,data:data1}];
 return false;
 }
@@ -23705,7 +23705,7 @@ let data1 = data.name;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(data1.length > 128 && func2(data1) > 128){
+if(data1.length > 2 * 128 || (data1.length > 128 && func2(data1) > 128)){
 validate479.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema215.properties.name,data:data1}];
 return false;
 }
@@ -25729,7 +25729,7 @@ let data1 = data.name;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(data1.length > 128 && func2(data1) > 128){
+if(data1.length > 2 * 128 || (data1.length > 128 && func2(data1) > 128)){
 validate502.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema225.properties.name,data:data1}];
 return false;
 }
@@ -26565,7 +26565,7 @@ return false;
 }
 if(errors === _errs11){
 if(typeof data3 === "string"){
-if(data3.length > 64 && func2(data3) > 64){
+if(data3.length > 2 * 64 || (data3.length > 64 && func2(data3) > 64)){
 validate476.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema213.properties.call_id,data:data3}];
 return false;
 }
@@ -27038,7 +27038,7 @@ let data3 = data.encrypted_content;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(data3.length > 20971520 && func2(data3) > 20971520){
+if(data3.length > 2 * 20971520 || (data3.length > 20971520 && func2(data3) > 20971520)){
 validate534.errors = [{instancePath:instancePath+"/encrypted_content",schemaPath:"#/properties/encrypted_content/maxLength",keyword:"maxLength",params:{limit: 20971520},message:"must NOT have more than 20971520 characters",schema:20971520,parentSchema:schema231.properties.encrypted_content,data:data3}];
 return false;
 }
@@ -27276,7 +27276,7 @@ let data2 = data.name;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(data2.length > 64 && func2(data2) > 64){
+if(data2.length > 2 * 64 || (data2.length > 64 && func2(data2) > 64)){
 validate538.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema235.properties.name,data:data2}];
 return false;
 }
@@ -27873,7 +27873,7 @@ let data2 = data.call_id;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(data2.length > 64 && func2(data2) > 64){
+if(data2.length > 2 * 64 || (data2.length > 64 && func2(data2) > 64)){
 validate551.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema241.properties.call_id,data:data2}];
 return false;
 }
@@ -27900,7 +27900,7 @@ let data3 = data.code;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(data3.length > 10485760 && func2(data3) > 10485760){
+if(data3.length > 2 * 10485760 || (data3.length > 10485760 && func2(data3) > 10485760)){
 validate551.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema241.properties.code,data:data3}];
 return false;
 }
@@ -27921,7 +27921,7 @@ let data4 = data.fingerprint;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(data4.length > 10485760 && func2(data4) > 10485760){
+if(data4.length > 2 * 10485760 || (data4.length > 10485760 && func2(data4) > 10485760)){
 validate551.errors = [{instancePath:instancePath+"/fingerprint",schemaPath:"#/properties/fingerprint/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema241.properties.fingerprint,data:data4}];
 return false;
 }
@@ -28138,7 +28138,7 @@ let data3 = data.call_id;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(data3.length > 64 && func2(data3) > 64){
+if(data3.length > 2 * 64 || (data3.length > 64 && func2(data3) > 64)){
 validate553.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema243.properties.call_id,data:data3}];
 return false;
 }
@@ -28165,7 +28165,7 @@ let data4 = data.result;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(data4.length > 10485760 && func2(data4) > 10485760){
+if(data4.length > 2 * 10485760 || (data4.length > 10485760 && func2(data4) > 10485760)){
 validate553.errors = [{instancePath:instancePath+"/result",schemaPath:"#/properties/result/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema243.properties.result,data:data4}];
 return false;
 }
@@ -28898,7 +28898,7 @@ let data5 = data.call_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data5 === "string"){
-if(data5.length > 64 && func2(data5) > 64){
+if(data5.length > 2 * 64 || (data5.length > 64 && func2(data5) > 64)){
 validate572.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema250.properties.call_id,data:data5}];
 return false;
 }
@@ -29198,7 +29198,7 @@ let data4 = data.call_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(data4.length > 64 && func2(data4) > 64){
+if(data4.length > 2 * 64 || (data4.length > 64 && func2(data4) > 64)){
 validate579.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema252.properties.call_id,data:data4}];
 return false;
 }
@@ -31152,7 +31152,7 @@ let data2 = data.value;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(data2.length > 10485760 && func2(data2) > 10485760){
+if(data2.length > 2 * 10485760 || (data2.length > 10485760 && func2(data2) > 10485760)){
 validate703.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema190.properties.value,data:data2}];
 return false;
 }
@@ -31522,7 +31522,7 @@ let data1 = data.skill_id;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(data1.length > 64 && func2(data1) > 64){
+if(data1.length > 2 * 64 || (data1.length > 64 && func2(data1) > 64)){
 validate711.errors = [{instancePath:instancePath+"/skill_id",schemaPath:"#/properties/skill_id/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema201.properties.skill_id,data:data1}];
 return false;
 }
@@ -31614,7 +31614,7 @@ let data1 = data.data;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(data1.length > 70254592 && func2(data1) > 70254592){
+if(data1.length > 2 * 70254592 || (data1.length > 70254592 && func2(data1) > 70254592)){
 validate712.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/maxLength",keyword:"maxLength",params:{limit: 70254592},message:"must NOT have more than 70254592 characters",schema:70254592,parentSchema:schema203.properties.data,data:data1}];
 return false;
 }
@@ -32847,7 +32847,7 @@ let data1 = data.name;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(data1.length > 128 && func2(data1) > 128){
+if(data1.length > 2 * 128 || (data1.length > 128 && func2(data1) > 128)){
 validate742.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema215.properties.name,data:data1}];
 return false;
 }
@@ -33681,7 +33681,7 @@ let data1 = data.name;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(data1.length > 128 && func2(data1) > 128){
+if(data1.length > 2 * 128 || (data1.length > 128 && func2(data1) > 128)){
 validate752.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema225.properties.name,data:data1}];
 return false;
 }
@@ -39429,7 +39429,7 @@ let data2 = data.name;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(data2.length > 64 && func2(data2) > 64){
+if(data2.length > 2 * 64 || (data2.length > 64 && func2(data2) > 64)){
 validate889.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema334.properties.name,data:data2}];
 return false;
 }
@@ -39975,7 +39975,7 @@ let valid0 = false;
 const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data === "string"){
-if(data.length > 10485760 && func2(data) > 10485760){
+if(data.length > 2 * 10485760 || (data.length > 10485760 && func2(data) > 10485760)){
 const err0 = {instancePath,schemaPath:"#/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema340.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
@@ -41838,7 +41838,7 @@ return false;
 }
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(data2.length > 64 && func2(data2) > 64){
+if(data2.length > 2 * 64 || (data2.length > 64 && func2(data2) > 64)){
 validate949.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema363.properties.voice,data:data2}];
 return false;
 }
@@ -42698,7 +42698,7 @@ return false;
 }
 if(errors === _errs78){
 if(typeof data26 === "string"){
-if(data26.length > 64 && func2(data26) > 64){
+if(data26.length > 2 * 64 || (data26.length > 64 && func2(data26) > 64)){
 validate950.errors = [{instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema364.properties.safety_identifier,data:data26}];
 return false;
 }
@@ -44232,7 +44232,7 @@ return false;
 }
 if(errors === _errs80){
 if(typeof data27 === "string"){
-if(data27.length > 64 && func2(data27) > 64){
+if(data27.length > 2 * 64 || (data27.length > 64 && func2(data27) > 64)){
 validate972.errors = [{instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema365.properties.safety_identifier,data:data27}];
 return false;
 }
@@ -44874,7 +44874,7 @@ return false;
 }
 if(errors === _errs140){
 if(typeof data43 === "string"){
-if(data43.length > 256 && func2(data43) > 256){
+if(data43.length > 2 * 256 || (data43.length > 256 && func2(data43) > 256)){
 validate972.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema365.properties.stream_id,data:data43}];
 return false;
 }
@@ -45024,7 +45024,7 @@ return false;
 }
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(data2.length > 256 && func2(data2) > 256){
+if(data2.length > 2 * 256 || (data2.length > 256 && func2(data2) > 256)){
 validate994.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema366.properties.stream_id,data:data2}];
 return false;
 }
@@ -48028,7 +48028,7 @@ return false;
 }
 if(errors === _errs46){
 if(typeof data12 === "string"){
-if(data12.length > 64 && func2(data12) > 64){
+if(data12.length > 2 * 64 || (data12.length > 64 && func2(data12) > 64)){
 validate1048.errors = [{instancePath:instancePath+"/personality",schemaPath:"#/properties/personality/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema386.properties.personality,data:data12}];
 return false;
 }
@@ -48317,7 +48317,7 @@ return false;
 }
 if(errors === _errs18){
 if(typeof data5 === "string"){
-if(data5.length > 64 && func2(data5) > 64){
+if(data5.length > 2 * 64 || (data5.length > 64 && func2(data5) > 64)){
 validate1058.errors = [{instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema388.properties.prompt_cache_key,data:data5}];
 return false;
 }
@@ -48717,7 +48717,7 @@ let data3 = data.stream_id;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(data3.length > 256 && func2(data3) > 256){
+if(data3.length > 2 * 256 || (data3.length > 256 && func2(data3) > 256)){
 validate1067.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema390.properties.stream_id,data:data3}];
 return false;
 }
@@ -48831,7 +48831,7 @@ let data3 = data.stream_id;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(data3.length > 256 && func2(data3) > 256){
+if(data3.length > 2 * 256 || (data3.length > 256 && func2(data3) > 256)){
 validate1069.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema391.properties.stream_id,data:data3}];
 return false;
 }
@@ -48945,7 +48945,7 @@ let data3 = data.stream_id;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(data3.length > 256 && func2(data3) > 256){
+if(data3.length > 2 * 256 || (data3.length > 256 && func2(data3) > 256)){
 validate1071.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema392.properties.stream_id,data:data3}];
 return false;
 }
@@ -49059,7 +49059,7 @@ let data3 = data.stream_id;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(data3.length > 256 && func2(data3) > 256){
+if(data3.length > 2 * 256 || (data3.length > 256 && func2(data3) > 256)){
 validate1073.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema393.properties.stream_id,data:data3}];
 return false;
 }
@@ -49173,7 +49173,7 @@ let data3 = data.stream_id;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(data3.length > 256 && func2(data3) > 256){
+if(data3.length > 2 * 256 || (data3.length > 256 && func2(data3) > 256)){
 validate1075.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema394.properties.stream_id,data:data3}];
 return false;
 }
@@ -49287,7 +49287,7 @@ let data3 = data.stream_id;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(data3.length > 256 && func2(data3) > 256){
+if(data3.length > 2 * 256 || (data3.length > 256 && func2(data3) > 256)){
 validate1077.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema395.properties.stream_id,data:data3}];
 return false;
 }
@@ -49422,7 +49422,7 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1079.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema396.properties.stream_id,data:data4}];
 return false;
 }
@@ -49558,7 +49558,7 @@ let data4 = data.stream_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1081.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema397.properties.stream_id,data:data4}];
 return false;
 }
@@ -49728,7 +49728,7 @@ let data6 = data.stream_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(data6.length > 256 && func2(data6) > 256){
+if(data6.length > 2 * 256 || (data6.length > 256 && func2(data6) > 256)){
 validate1083.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema398.properties.stream_id,data:data6}];
 return false;
 }
@@ -49900,7 +49900,7 @@ let data6 = data.stream_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(data6.length > 256 && func2(data6) > 256){
+if(data6.length > 2 * 256 || (data6.length > 256 && func2(data6) > 256)){
 validate1085.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema399.properties.stream_id,data:data6}];
 return false;
 }
@@ -50116,7 +50116,7 @@ let data9 = data.stream_id;
 const _errs19 = errors;
 if(errors === _errs19){
 if(typeof data9 === "string"){
-if(data9.length > 256 && func2(data9) > 256){
+if(data9.length > 2 * 256 || (data9.length > 256 && func2(data9) > 256)){
 validate1087.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema400.properties.stream_id,data:data9}];
 return false;
 }
@@ -50308,7 +50308,7 @@ let data7 = data.stream_id;
 const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
-if(data7.length > 256 && func2(data7) > 256){
+if(data7.length > 2 * 256 || (data7.length > 256 && func2(data7) > 256)){
 validate1089.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema401.properties.stream_id,data:data7}];
 return false;
 }
@@ -50515,7 +50515,7 @@ let data7 = data.stream_id;
 const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
-if(data7.length > 256 && func2(data7) > 256){
+if(data7.length > 2 * 256 || (data7.length > 256 && func2(data7) > 256)){
 validate1091.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema402.properties.stream_id,data:data7}];
 return false;
 }
@@ -50702,7 +50702,7 @@ let data7 = data.stream_id;
 const _errs16 = errors;
 if(errors === _errs16){
 if(typeof data7 === "string"){
-if(data7.length > 256 && func2(data7) > 256){
+if(data7.length > 2 * 256 || (data7.length > 256 && func2(data7) > 256)){
 validate1093.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema403.properties.stream_id,data:data7}];
 return false;
 }
@@ -50876,7 +50876,7 @@ let data6 = data.stream_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data6 === "string"){
-if(data6.length > 256 && func2(data6) > 256){
+if(data6.length > 2 * 256 || (data6.length > 256 && func2(data6) > 256)){
 validate1094.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema404.properties.stream_id,data:data6}];
 return false;
 }
@@ -51027,7 +51027,7 @@ let data5 = data.stream_id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(data5.length > 256 && func2(data5) > 256){
+if(data5.length > 2 * 256 || (data5.length > 256 && func2(data5) > 256)){
 validate1095.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema405.properties.stream_id,data:data5}];
 return false;
 }
@@ -51216,7 +51216,7 @@ let data6 = data.stream_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(data6.length > 256 && func2(data6) > 256){
+if(data6.length > 2 * 256 || (data6.length > 256 && func2(data6) > 256)){
 validate1097.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema406.properties.stream_id,data:data6}];
 return false;
 }
@@ -51403,7 +51403,7 @@ let data6 = data.stream_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data6 === "string"){
-if(data6.length > 256 && func2(data6) > 256){
+if(data6.length > 2 * 256 || (data6.length > 256 && func2(data6) > 256)){
 validate1099.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema407.properties.stream_id,data:data6}];
 return false;
 }
@@ -51564,7 +51564,7 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1100.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema408.properties.stream_id,data:data4}];
 return false;
 }
@@ -51771,7 +51771,7 @@ let data6 = data.stream_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data6 === "string"){
-if(data6.length > 256 && func2(data6) > 256){
+if(data6.length > 2 * 256 || (data6.length > 256 && func2(data6) > 256)){
 validate1101.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema409.properties.stream_id,data:data6}];
 return false;
 }
@@ -51931,7 +51931,7 @@ let data5 = data.stream_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data5 === "string"){
-if(data5.length > 256 && func2(data5) > 256){
+if(data5.length > 2 * 256 || (data5.length > 256 && func2(data5) > 256)){
 validate1102.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema410.properties.stream_id,data:data5}];
 return false;
 }
@@ -52109,7 +52109,7 @@ let data6 = data.stream_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data6 === "string"){
-if(data6.length > 256 && func2(data6) > 256){
+if(data6.length > 2 * 256 || (data6.length > 256 && func2(data6) > 256)){
 validate1103.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema411.properties.stream_id,data:data6}];
 return false;
 }
@@ -52274,7 +52274,7 @@ let data6 = data.stream_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data6 === "string"){
-if(data6.length > 256 && func2(data6) > 256){
+if(data6.length > 2 * 256 || (data6.length > 256 && func2(data6) > 256)){
 validate1104.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema412.properties.stream_id,data:data6}];
 return false;
 }
@@ -52426,7 +52426,7 @@ let data5 = data.stream_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data5 === "string"){
-if(data5.length > 256 && func2(data5) > 256){
+if(data5.length > 2 * 256 || (data5.length > 256 && func2(data5) > 256)){
 validate1105.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema413.properties.stream_id,data:data5}];
 return false;
 }
@@ -52577,7 +52577,7 @@ let data5 = data.stream_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data5 === "string"){
-if(data5.length > 256 && func2(data5) > 256){
+if(data5.length > 2 * 256 || (data5.length > 256 && func2(data5) > 256)){
 validate1106.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema414.properties.stream_id,data:data5}];
 return false;
 }
@@ -52741,7 +52741,7 @@ let data6 = data.stream_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data6 === "string"){
-if(data6.length > 256 && func2(data6) > 256){
+if(data6.length > 2 * 256 || (data6.length > 256 && func2(data6) > 256)){
 validate1107.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema415.properties.stream_id,data:data6}];
 return false;
 }
@@ -52893,7 +52893,7 @@ let data5 = data.stream_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data5 === "string"){
-if(data5.length > 256 && func2(data5) > 256){
+if(data5.length > 2 * 256 || (data5.length > 256 && func2(data5) > 256)){
 validate1108.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema416.properties.stream_id,data:data5}];
 return false;
 }
@@ -53057,7 +53057,7 @@ let data6 = data.stream_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data6 === "string"){
-if(data6.length > 256 && func2(data6) > 256){
+if(data6.length > 2 * 256 || (data6.length > 256 && func2(data6) > 256)){
 validate1109.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema417.properties.stream_id,data:data6}];
 return false;
 }
@@ -53209,7 +53209,7 @@ let data5 = data.stream_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data5 === "string"){
-if(data5.length > 256 && func2(data5) > 256){
+if(data5.length > 2 * 256 || (data5.length > 256 && func2(data5) > 256)){
 validate1110.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema418.properties.stream_id,data:data5}];
 return false;
 }
@@ -53347,7 +53347,7 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1111.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema419.properties.stream_id,data:data4}];
 return false;
 }
@@ -53484,7 +53484,7 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1112.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema420.properties.stream_id,data:data4}];
 return false;
 }
@@ -53621,7 +53621,7 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1113.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema421.properties.stream_id,data:data4}];
 return false;
 }
@@ -53758,7 +53758,7 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1114.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema422.properties.stream_id,data:data4}];
 return false;
 }
@@ -53895,7 +53895,7 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1115.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema423.properties.stream_id,data:data4}];
 return false;
 }
@@ -54032,7 +54032,7 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1116.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema424.properties.stream_id,data:data4}];
 return false;
 }
@@ -54169,7 +54169,7 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1117.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema425.properties.stream_id,data:data4}];
 return false;
 }
@@ -54306,7 +54306,7 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1118.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema426.properties.stream_id,data:data4}];
 return false;
 }
@@ -54443,7 +54443,7 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1119.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema427.properties.stream_id,data:data4}];
 return false;
 }
@@ -54580,7 +54580,7 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1120.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema428.properties.stream_id,data:data4}];
 return false;
 }
@@ -54717,7 +54717,7 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1121.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema429.properties.stream_id,data:data4}];
 return false;
 }
@@ -54854,7 +54854,7 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1122.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema430.properties.stream_id,data:data4}];
 return false;
 }
@@ -54991,7 +54991,7 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1123.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema431.properties.stream_id,data:data4}];
 return false;
 }
@@ -55128,7 +55128,7 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1124.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema432.properties.stream_id,data:data4}];
 return false;
 }
@@ -55265,7 +55265,7 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1125.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema433.properties.stream_id,data:data4}];
 return false;
 }
@@ -55428,7 +55428,7 @@ let data6 = data.stream_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data6 === "string"){
-if(data6.length > 256 && func2(data6) > 256){
+if(data6.length > 2 * 256 || (data6.length > 256 && func2(data6) > 256)){
 validate1126.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema434.properties.stream_id,data:data6}];
 return false;
 }
@@ -55580,7 +55580,7 @@ let data5 = data.stream_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data5 === "string"){
-if(data5.length > 256 && func2(data5) > 256){
+if(data5.length > 2 * 256 || (data5.length > 256 && func2(data5) > 256)){
 validate1127.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema435.properties.stream_id,data:data5}];
 return false;
 }
@@ -55718,7 +55718,7 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1128.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema436.properties.stream_id,data:data4}];
 return false;
 }
@@ -55855,7 +55855,7 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1129.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema437.properties.stream_id,data:data4}];
 return false;
 }
@@ -55992,7 +55992,7 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1130.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema438.properties.stream_id,data:data4}];
 return false;
 }
@@ -56129,7 +56129,7 @@ let data4 = data.stream_id;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data4 === "string"){
-if(data4.length > 256 && func2(data4) > 256){
+if(data4.length > 2 * 256 || (data4.length > 256 && func2(data4) > 256)){
 validate1131.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema439.properties.stream_id,data:data4}];
 return false;
 }
@@ -56352,7 +56352,7 @@ let data10 = data.stream_id;
 const _errs22 = errors;
 if(errors === _errs22){
 if(typeof data10 === "string"){
-if(data10.length > 256 && func2(data10) > 256){
+if(data10.length > 2 * 256 || (data10.length > 256 && func2(data10) > 256)){
 validate1132.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema440.properties.stream_id,data:data10}];
 return false;
 }
@@ -56516,7 +56516,7 @@ let data5 = data.stream_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data5 === "string"){
-if(data5.length > 256 && func2(data5) > 256){
+if(data5.length > 2 * 256 || (data5.length > 256 && func2(data5) > 256)){
 validate1133.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema441.properties.stream_id,data:data5}];
 return false;
 }
@@ -56688,7 +56688,7 @@ let data6 = data.stream_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data6 === "string"){
-if(data6.length > 256 && func2(data6) > 256){
+if(data6.length > 2 * 256 || (data6.length > 256 && func2(data6) > 256)){
 validate1134.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema442.properties.stream_id,data:data6}];
 return false;
 }
@@ -56848,7 +56848,7 @@ let data5 = data.stream_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data5 === "string"){
-if(data5.length > 256 && func2(data5) > 256){
+if(data5.length > 2 * 256 || (data5.length > 256 && func2(data5) > 256)){
 validate1135.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema443.properties.stream_id,data:data5}];
 return false;
 }
@@ -57073,7 +57073,7 @@ let data6 = data.stream_id;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(data6.length > 256 && func2(data6) > 256){
+if(data6.length > 2 * 256 || (data6.length > 256 && func2(data6) > 256)){
 validate1137.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema445.properties.stream_id,data:data6}];
 return false;
 }
@@ -57263,7 +57263,7 @@ let data7 = data.stream_id;
 const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
-if(data7.length > 256 && func2(data7) > 256){
+if(data7.length > 2 * 256 || (data7.length > 256 && func2(data7) > 256)){
 validate1139.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema446.properties.stream_id,data:data7}];
 return false;
 }
@@ -57381,7 +57381,7 @@ let data3 = data.stream_id;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(data3.length > 256 && func2(data3) > 256){
+if(data3.length > 2 * 256 || (data3.length > 256 && func2(data3) > 256)){
 validate1141.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema447.properties.stream_id,data:data3}];
 return false;
 }
@@ -57483,7 +57483,7 @@ let data2 = data.stream_id;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(data2.length > 256 && func2(data2) > 256){
+if(data2.length > 2 * 256 || (data2.length > 256 && func2(data2) > 256)){
 validate1142.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema448.properties.stream_id,data:data2}];
 return false;
 }
@@ -57597,7 +57597,7 @@ let data3 = data.stream_id;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(data3.length > 256 && func2(data3) > 256){
+if(data3.length > 2 * 256 || (data3.length > 256 && func2(data3) > 256)){
 validate1143.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema449.properties.stream_id,data:data3}];
 return false;
 }
@@ -57699,7 +57699,7 @@ let data2 = data.stream_id;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(data2.length > 256 && func2(data2) > 256){
+if(data2.length > 2 * 256 || (data2.length > 256 && func2(data2) > 256)){
 validate1144.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema450.properties.stream_id,data:data2}];
 return false;
 }
@@ -57901,7 +57901,7 @@ let data3 = data.stream_id;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(data3.length > 256 && func2(data3) > 256){
+if(data3.length > 2 * 256 || (data3.length > 256 && func2(data3) > 256)){
 validate1146.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema452.properties.stream_id,data:data3}];
 return false;
 }
@@ -58003,7 +58003,7 @@ let data2 = data.stream_id;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(data2.length > 256 && func2(data2) > 256){
+if(data2.length > 2 * 256 || (data2.length > 256 && func2(data2) > 256)){
 validate1148.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema453.properties.stream_id,data:data2}];
 return false;
 }
@@ -58572,7 +58572,7 @@ let data6 = data.stream_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data6 === "string"){
-if(data6.length > 256 && func2(data6) > 256){
+if(data6.length > 2 * 256 || (data6.length > 256 && func2(data6) > 256)){
 validate1212.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema455.properties.stream_id,data:data6}];
 return false;
 }
@@ -58750,7 +58750,7 @@ let data7 = data.stream_id;
 const _errs16 = errors;
 if(errors === _errs16){
 if(typeof data7 === "string"){
-if(data7.length > 256 && func2(data7) > 256){
+if(data7.length > 2 * 256 || (data7.length > 256 && func2(data7) > 256)){
 validate1213.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema456.properties.stream_id,data:data7}];
 return false;
 }
@@ -58869,7 +58869,7 @@ let data3 = data.stream_id;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(data3.length > 256 && func2(data3) > 256){
+if(data3.length > 2 * 256 || (data3.length > 256 && func2(data3) > 256)){
 validate1214.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema457.properties.stream_id,data:data3}];
 return false;
 }
@@ -58971,7 +58971,7 @@ let data2 = data.stream_id;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(data2.length > 256 && func2(data2) > 256){
+if(data2.length > 2 * 256 || (data2.length > 256 && func2(data2) > 256)){
 validate1215.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema458.properties.stream_id,data:data2}];
 return false;
 }
@@ -59111,7 +59111,7 @@ let data5 = data.stream_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data5 === "string"){
-if(data5.length > 256 && func2(data5) > 256){
+if(data5.length > 2 * 256 || (data5.length > 256 && func2(data5) > 256)){
 validate1216.errors = [{instancePath:instancePath+"/stream_id",schemaPath:"#/properties/stream_id/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema459.properties.stream_id,data:data5}];
 return false;
 }
@@ -60837,7 +60837,7 @@ else {
 for(const key0 in data){
 const _errs1 = errors;
 if(typeof key0 === "string"){
-if(key0.length > 64 && func2(key0) > 64){
+if(key0.length > 2 * 64 || (key0.length > 64 && func2(key0) > 64)){
 const err0 = {instancePath,schemaPath:"#/propertyNames/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema474.propertyNames,data:key0,propertyName:key0};
 if(vErrors === null){
 vErrors = [err0];
@@ -60872,7 +60872,7 @@ let valid2 = false;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data0 === "string"){
-if(data0.length > 512 && func2(data0) > 512){
+if(data0.length > 2 * 512 || (data0.length > 512 && func2(data0) > 512)){
 const err2 = {instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters",schema:512,parentSchema:schema474.additionalProperties.anyOf[0],data:data0};
 if(vErrors === null){
 vErrors = [err2];
@@ -64329,7 +64329,7 @@ let valid0 = false;
 const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data === "string"){
-if(data.length > 10485760 && func2(data) > 10485760){
+if(data.length > 2 * 10485760 || (data.length > 10485760 && func2(data) > 10485760)){
 const err0 = {instancePath,schemaPath:"#/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema340.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
@@ -65225,7 +65225,7 @@ return false;
 }
 if(errors === 0){
 if(typeof data === "string"){
-if(data.length > 64 && func2(data) > 64){
+if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
 validate1390.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema526,data}];
 return false;
 }
@@ -65893,7 +65893,7 @@ let valid0 = false;
 const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data === "string"){
-if(data.length > 10485760 && func2(data) > 10485760){
+if(data.length > 2 * 10485760 || (data.length > 10485760 && func2(data) > 10485760)){
 const err0 = {instancePath,schemaPath:"#/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10485760},message:"must NOT have more than 10485760 characters",schema:10485760,parentSchema:schema340.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
@@ -66789,7 +66789,7 @@ return false;
 }
 if(errors === 0){
 if(typeof data === "string"){
-if(data.length > 64 && func2(data) > 64){
+if(data.length > 2 * 64 || (data.length > 64 && func2(data) > 64)){
 validate1449.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",schema:64,parentSchema:schema564,data}];
 return false;
 }
@@ -67445,7 +67445,7 @@ return false;
 }
 if(errors === 0){
 if(typeof data === "string"){
-if(data.length > 256 && func2(data) > 256){
+if(data.length > 2 * 256 || (data.length > 256 && func2(data) > 256)){
 validate1472.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters",schema:256,parentSchema:schema578,data}];
 return false;
 }

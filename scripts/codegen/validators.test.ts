@@ -74,6 +74,13 @@ test("what is accepted and sent is closed and within its limits", () => {
   check("validateText", { type: "text", text: "a", more: 1 }, "additionalProperties ");
 });
 
+test("a limit counts characters, which take one or two units of length", () => {
+  check("validateText", { type: "text", text: "😀😀😀" }, null);
+  check("validateText", { type: "text", text: "😀😀😀a" }, "maxLength /text");
+  check("validateText", { type: "text", text: "😀😀😀😀" }, "maxLength /text");
+  check("validateText", { type: "text", text: "abcdefgh" }, "maxLength /text");
+});
+
 test("a refusal carries the words for the type that was expected", () => {
   check("validatePart", { type: "link", id: 1 }, "type /id");
   expect(made["validatePart"]?.errors?.[0]?.parentSchema["x-expected"]).toBe("an id");

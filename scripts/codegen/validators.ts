@@ -60,12 +60,12 @@ function pointer(name: string): string {
 }
 
 /**
- * A limit of length counts characters, one by one: a text of some megabytes takes long, and its length in units tells
- * enough where it is within the limit.
+ * A limit of length counts characters one by one, which takes long for some megabytes. A character is one or two units
+ * of length, so most texts are judged without counting.
  */
 function countingLess(code: string): string {
   return code
-    .replaceAll(/if\((func\d+)\(([\w.]+)\) > (\d+)\)/g, "if($2.length > $3 && $1($2) > $3)")
+    .replaceAll(/if\((func\d+)\(([\w.]+)\) > (\d+)\)/g, "if($2.length > 2 * $3 || ($2.length > $3 && $1($2) > $3))")
     .replaceAll(/if\((func\d+)\(([\w.]+)\) < (\d+)\)/g, "if($2.length < 2 * $3 && $1($2) < $3)");
 }
 
