@@ -1,4 +1,4 @@
-/** Why a query parameter was refused; `limit` belongs to the rule that is named. */
+/** Why a query parameter was refused. */
 export type QueryRefusal = { readonly name: string; readonly value: string } & (
   | { readonly rule: "required" }
   | { readonly rule: "type"; readonly expected: "integer" | "number" | "boolean" | "object" }

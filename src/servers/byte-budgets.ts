@@ -16,7 +16,7 @@ const budgets = new WeakMap<Config, ByteBudgets>();
 export function byteBudgetsOf(config: Config): ByteBudgets {
   const known = budgets.get(config) ?? {
     incoming: new ByteBudget(config.incomingBytesMax),
-    unread: new UnreadBytes({ bytesMax: config.unreadBytesMax, patienceMs: config.unreadTimeoutMs }),
+    unread: new UnreadBytes({ bytesMax: config.unreadBytesMax, idleTimeoutMs: config.unreadTimeoutMs }),
   };
   budgets.set(config, known);
   return known;

@@ -92,7 +92,7 @@ function cloudStream(parts: CloudParts): Upgrade<CloudCaller> {
     admitCaller: (caller) => countStream(parts.rates, caller),
     admit: () => parts.sessions.places.check(),
     endsByItself: true,
-    lastWords: errorMessage,
+    errorMessage,
     handle: (messages, { principal, requestId, log, signal }) =>
       openCloudStream(parts, messages, principal, { requestId, log, signal }),
   };

@@ -31,7 +31,7 @@ export function websocketMode(services: ResponseServices, config: Config): Upgra
         refuse: tooManyWebSocketsOfKey,
       },
     },
-    lastWords: (fault) => errorFrame(fault, null),
+    errorMessage: (fault) => errorFrame(fault, null),
     handle: (messages, caller) => serveConnection(services, limits, messages, caller),
   };
 }

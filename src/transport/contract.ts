@@ -1,28 +1,28 @@
 import type { SchemaRefusal } from "../base/json/schema-refusal.ts";
-/** One operation as the generated route tables describe it; they carry more. */
+/** One operation of the generated route tables, with the members that transport uses. */
 export interface OperationRoute {
   readonly operationId: string;
   /** Lower case. */
   readonly method: string;
-  /** As the router writes it: `/v1/responses/:response_id`. */
+  /** In the router's notation, such as `/v1/responses/:response_id`. */
   readonly path: string;
   readonly secured: boolean;
   readonly query: Readonly<Record<string, QueryParameter>>;
-  /** Names of the headers the handler reads, lower case. */
+  /** Names of the headers that the handler reads, in lower case. */
   readonly headers: readonly string[];
-  /** Media types of the body; empty where there is none. */
+  /** Media types that the body may have; empty if the operation takes no body. */
   readonly request: readonly string[];
   readonly bodyRequired: boolean;
-  /** The query parameters may also come as members of a JSON body; left out: they may not. */
+  /** Whether the query parameters may also be sent as members of a JSON body; false by default. */
   readonly queryInBody?: boolean;
 }
 
-/** Limits are those of the value, or of each element of a list; `maxItems` is the list's. */
+/** The limits apply to the value, or to each element of a list; `maxItems` applies to the list. */
 export interface QueryParameter {
   readonly kind: "string" | "integer" | "number" | "boolean" | "object";
   readonly array: boolean;
   readonly required: boolean;
-  /** Other names it is also read from, such as `include[]`. */
+  /** Other names of the parameter, such as `include[]`. */
   readonly aliases: readonly string[];
   readonly enum?: readonly (string | number)[];
   readonly minimum?: number;
@@ -36,23 +36,23 @@ export interface QueryParameter {
 
 export type QueryScalar = string | number | boolean;
 
-/** A generated validator. `errors` belongs to the latest call and must be read at once. */
+/** A generated validator. `errors` belongs to the latest call: read it before the next one. */
 export interface Validator {
   (value: unknown): boolean;
   errors?: readonly SchemaRefusal[] | null;
 }
 
 /**
- * Checks the value of a body and gives back what the handler shall see; throws an `ApiError` where it refuses. What it
- * gives back may be a promise.
+ * Checks the value of a body and returns the body for the handler, or a promise of it. Throws an `ApiError` if the body
+ * is refused.
  */
 export type BodyCheck = (body: unknown) => unknown;
 
 export interface Contract {
   readonly routes: readonly OperationRoute[];
-  /** By operation. Where there is none, a body is only parsed. */
+  /** By operation. A body without a validator is only parsed. */
   readonly bodyValidators: Readonly<Record<string, Validator>>;
-  /** By operation; takes the place of the validator where an interface has its own order of checks. */
+  /** By operation; used instead of the validator if an interface has its own order of checks. */
   readonly bodyChecks?: Readonly<Record<string, BodyCheck>>;
   /** By operation: successful plain bodies are checked on the way out, outside production. */
   readonly replyValidators?: Readonly<Record<string, Validator>>;

@@ -2,7 +2,7 @@ import type { Logger } from "../base/logger.ts";
 import type { TraceContext } from "../base/trace-context.ts";
 import type { RequestHead } from "./request-head.ts";
 
-/** What the contract says a caller may send, read and checked. */
+/** The parts of a request that the contract describes, parsed and checked. */
 export interface OperationRequest {
   readonly path: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
@@ -15,9 +15,9 @@ export interface RequestContext<P> {
   readonly requestId: string;
   readonly clientRequestId: string | null;
   readonly principal: P;
-  /** Who is at the other end, for handlers that judge for themselves who may ask. */
+  /** The calling connection, for handlers that check it themselves. */
   readonly peer: RequestHead;
-  /** The trace that calls made for the request belong to. */
+  /** The trace context for calls that are made for this request. */
   readonly trace: TraceContext | null;
   /** Aborts when the client leaves, and when a stopping server has waited long enough. */
   readonly signal: AbortSignal;
@@ -29,11 +29,11 @@ export interface RequestContext<P> {
 
 /** A part of a form that came with a file name. */
 export interface UploadedFile {
-  /** As the client named it; not to be trusted, like the type. */
+  /** As the client sent it: like the type, it cannot be trusted. */
   readonly filename: string;
   readonly mimeType: string;
   readonly size: number;
-  /** The content from its beginning, as often as it is asked for while the request is served. */
+  /** The content from its beginning. Can be called several times while the request is served. */
   read(): AsyncIterable<Uint8Array>;
 }
 
@@ -58,11 +58,11 @@ export interface BodyReply extends ReplyStart {
 
 export interface TextReply extends ReplyStart {
   readonly text: string;
-  /** `text/plain; charset=utf-8` unless said otherwise. */
+  /** `text/plain; charset=utf-8` by default. */
   readonly contentType?: string;
 }
 
-/** Bytes that are read while they are written. The source is told to return when the client leaves. */
+/** Bytes that are read while they are written. When the client leaves, `return` of the source is called. */
 export interface ByteStream {
   readonly size: number;
   readonly chunks: AsyncIterable<Uint8Array>;
@@ -80,8 +80,8 @@ export interface StreamEvent {
 }
 
 /**
- * Written as a method because a handler takes the types of its own operation, which the contract's checks have
- * established by then.
+ * A method, so that a handler may declare the narrower types of its own operation, which the contract's checks
+ * guarantee.
  */
 interface Operation<P> {
   serve(request: OperationRequest, context: RequestContext<P>): Promise<Reply>;

@@ -5,21 +5,21 @@ export interface Flight {
   end(): void;
 }
 
-/** Everything that is being served, so that a server can stop when it is done. */
+/** All requests and sockets being served. A stopping server waits until there are none. */
 export class InFlight {
   readonly #flights = new Set<Flight>();
   readonly #whenEmpty = new Set<() => void>();
   readonly #stopping = new AbortController();
   #leaving = false;
 
-  /** True once the server is stopping and takes no further requests. */
+  /** True once the server is stopping and takes no more requests. */
   get draining(): boolean {
     return this.#stopping.signal.aborted;
   }
 
   /**
-   * True once it is known that the server will stop: replies then close their connections, so that clients look
-   * elsewhere.
+   * True once the server is known to stop soon. Replies then close their connections, so that clients go to another
+   * server.
    */
   get leaving(): boolean {
     return this.#leaving || this.draining;
@@ -53,8 +53,8 @@ export class InFlight {
     for (const flight of this.#flights) flight.abort(reason);
   }
 
-  /** Resolves when nothing is being served, or when `ms` have passed. */
-  async emptied(ms: number): Promise<void> {
+  /** Resolves when nothing is being served, or after `ms` milliseconds. */
+  async waitUntilEmpty(ms: number): Promise<void> {
     if (this.#flights.size === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, ms);

@@ -9,83 +9,85 @@ import type { RequestHead } from "./request-head.ts";
 import type { RequestObserver } from "./request-observer.ts";
 import { UnreadBytes } from "./stream/unread-bytes.ts";
 
-/** What all of transport knows of the interface that it serves: passed on as `served` to whatever serves a request. */
+/**
+ * Everything that transport knows of an interface. It is passed on as `served` to the functions that serve a request.
+ */
 export interface ServedInterface<P = unknown> {
-  /** Its operations, and the checks of what comes in and goes out. */
+  /** The operations, and the validators of requests and replies. */
   readonly contract: Contract;
-  /** Who answers each of the operations. */
+  /** One handler for each operation. */
   readonly handlers: HandlerTable<P>;
-  /** Who may ask. */
+  /** Authenticates and admits callers. */
   readonly admission: AccessControl<P>;
-  /** How it says what went wrong. */
+  /** The errors of the interface. */
   readonly faults: Faults;
-  /** Limits, times and habits. */
+  /** Limits and timeouts. */
   readonly options: TransportOptions;
-  /** What is being served. */
+  /** The requests and sockets being served. */
   readonly inFlight: InFlight;
-  /** Told of every request. */
+  /** Called for every request. */
   readonly observer?: RequestObserver;
-  /** Where all of that is written down. */
   readonly log: Logger;
 }
 
-/** Who may come in, as the interface says. */
+/** Decides who may call the interface. */
 export interface AccessControl<P> {
-  /** Whose request it is; throws an `ApiError` (401). Asked for operations that need a key. */
+  /** The principal of a request; throws an `ApiError` (401). Called for operations that need a key. */
   authenticate(headers: IncomingHttpHeaders): Promise<P>;
-  /** Headers of every reply to a caller who was let in. */
+  /** Headers of every reply to an authenticated caller. */
   headersFor?(principal: P): ReplyHeaders;
-  /** What the access log says of a caller who was let in; no secrets. */
+  /** Fields of the access log for an authenticated caller; no secrets. */
   logFieldsFor?(principal: P): object;
-  /** Who calls an operation that needs no key. */
+  /** The principal of operations that need no key. */
   readonly anonymous: P;
-  /** Throws an `ApiError` for callers that get nothing at all, whatever the path. */
+  /** Throws an `ApiError` for callers that are refused on every path. */
   admit?(caller: RequestHead): void;
 }
 
 const MIB = 1024 * 1024;
 
 export interface TransportOptions {
-  /** Bytes of a request body, compressed or not. */
+  /** Maximum bytes of a request body, both compressed and unpacked. */
   readonly bodyBytesMax: number;
   /**
-   * What bodies and messages may hold in memory while they are read, all together. Interfaces of one process share it.
+   * Bytes that all bodies and messages together may hold in memory while they are read. Interfaces of one process share
+   * it.
    */
   readonly incoming: ByteBudget;
-  /** What waits for slow readers. Interfaces of one process share it. */
+  /** Counts and limits the bytes that wait for slow readers. Interfaces of one process share it. */
   readonly unread: UnreadBytes;
-  /** Bytes of one uploaded file. */
+  /** Maximum bytes of one uploaded file. */
   readonly fileBytesMax: number;
-  /** Where uploaded files wait while their request is served; null: in memory. */
+  /** The folder for uploaded files while their request is served; null keeps them in memory. */
   readonly uploadFolder: string | null;
-  /** Bytes of one line of NDJSON, and of one WebSocket message. */
+  /** Maximum bytes of one NDJSON line, and of one WebSocket message. */
   readonly messageBytesMax: number;
-  /** How long a body may bring nothing, or next to nothing. */
+  /** How long a body may send nothing, or less than `BODY_BYTES_PER_SECOND_MIN`. */
   readonly bodyIdleTimeoutMs: number;
-  /** How long a body may take as a whole, a stream of lines excepted. */
+  /** How long a whole body may take; does not apply to streams of lines. */
   readonly bodyTotalTimeoutMs: number;
   /** How long a stream of lines may pause. */
   readonly linesIdleTimeoutMs: number;
-  /** Silence after which an event stream says that it still lives. */
+  /** After this long without an event, an event stream sends a comment. */
   readonly keepAliveMs: number;
   readonly pingIntervalMs: number;
-  /** Plain JSON bodies are indented by two spaces. */
+  /** Whether plain JSON bodies are indented by two spaces. */
   readonly prettyJson: boolean;
-  /** Operations that are called every few seconds: in the log only at debug, as long as they succeed. */
+  /** Operations that are called every few seconds: while they succeed, they are logged at debug only. */
   readonly quietOperations: ReadonlySet<string>;
-  /** Headers that every reply carries besides the request id. */
+  /** Headers of every reply, besides the request id. */
   readonly standingHeaders: (elapsedMs: number) => Readonly<Record<string, string>>;
   /**
-   * Whether browsers may let web pages of this origin read replies. No cookie is ever looked at, so a page needs a key
-   * like anybody else.
+   * Whether web pages of this origin may read replies. Cookies are never read, so a page needs a key like any other
+   * client.
    */
   readonly allowsOrigin: (origin: string) => boolean;
 }
 
 export const TRANSPORT_DEFAULTS: TransportOptions = {
   bodyBytesMax: 64 * MIB,
-  incoming: new ByteBudget(256 * MIB), // These two are of the process, where nobody says otherwise.
-  unread: new UnreadBytes({ bytesMax: 256 * MIB, patienceMs: 300_000 }),
+  incoming: new ByteBudget(256 * MIB), // Unless set, this and the next are shared by the whole process.
+  unread: new UnreadBytes({ bytesMax: 256 * MIB, idleTimeoutMs: 300_000 }),
   fileBytesMax: 20 * MIB,
   uploadFolder: null,
   messageBytesMax: 2 * MIB,

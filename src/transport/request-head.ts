@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-/** A request as the doors see it: nothing of its body has been read. */
+/** What is known of a request before its body is read. */
 export interface RequestHead {
   readonly method: string;
   readonly path: string;

@@ -1,31 +1,31 @@
 import type { TraceContext } from "../base/trace-context.ts";
 import type { RequestHead } from "./request-head.ts";
 
-/** What became of a request. */
+/** The outcome of a request. */
 export interface RequestOutcome {
-  /** Null: none of the contract's. */
+  /** Null if the request matched no operation. */
   readonly operationId: string | null;
-  /** The path as the contract writes it, such as `/v1/responses/:response_id`; null like the operation. */
+  /** The path template of the operation, such as `/v1/responses/:response_id`; null if there is none. */
   readonly route: string | null;
-  /** Null: the client left before there was one. */
+  /** Null if the client left before a status was sent. */
   readonly status: number | null;
-  /** Whether the reply went out whole. */
+  /** Whether the whole reply was sent. */
   readonly complete: boolean;
   readonly durationMs: number;
 }
 
-/** Follows one request, or one WebSocket. Nothing here may throw. */
+/** Observes one request. Its methods must not throw. */
 export interface RequestWatch {
-  /** The trace that what is done for the request belongs to. */
+  /** The trace context for work that is done for the request. */
   readonly trace: TraceContext | null;
-  /** Its reply is a stream. */
+  /** Called when the reply is a stream. */
   streams(): void;
   end(outcome: RequestOutcome): void;
 }
 
-/** Told of every request, for metrics and traces. */
+/** Called for every request and WebSocket, for metrics and traces. */
 export interface RequestObserver {
   begin(caller: RequestHead): RequestWatch;
-  /** A WebSocket opened; the function is told when it has closed. */
+  /** Called when a WebSocket opens; call the returned function when it has closed. */
   beginSocket(): () => void;
 }

@@ -4,26 +4,28 @@ import { constants, createBrotliDecompress, createGunzip, createInflate, createZ
 import { ApiError } from "../../base/api-error.ts";
 import type { Faults } from "../faults.ts";
 
-/** Slower than any connection that a large body could come to its end on. */
+/** The slowest rate at which a large body is accepted, in bytes per second. */
 export const BODY_BYTES_PER_SECOND_MIN = 1024;
 
-/** How long a body may be on its way. */
-export interface BodyPatience {
-  /** Without having brought what `bytesPerSecondMin` asks for. */
+/** How long receiving a body may take. */
+export interface BodyTimeouts {
+  /** How long, in milliseconds, the body may stay below `bytesPerSecondMin`. */
   readonly idleTimeoutMs: number;
-  /** What has to come for each second of `idleTimeoutMs`; 0: a byte is enough. */
+  /** Bytes that must arrive per second, averaged over `idleTimeoutMs`; with 0, one byte is enough. */
   readonly bytesPerSecondMin: number;
-  /** As a whole, so that nobody holds a request open by single bytes; null: for ever, as a stream may. */
+  /**
+   * Limit for the whole body, in milliseconds, against clients that send single bytes; null for none, as for streams.
+   */
   readonly totalTimeoutMs: number | null;
 }
 
 /**
- * The bytes of a request as they come. Throws what `timedOut` makes when they take longer than `patience` allows.
- * Leaving the loop early does not destroy the connection, so that a reply can still be sent.
+ * The bytes of a request as they arrive. Throws the error that `timedOut` makes when they take too long. Leaving the
+ * loop early keeps the connection open, so that a reply can still be sent.
  */
 export async function* bodyChunks(
   request: IncomingMessage,
-  { idleTimeoutMs, bytesPerSecondMin, totalTimeoutMs }: BodyPatience,
+  { idleTimeoutMs, bytesPerSecondMin, totalTimeoutMs }: BodyTimeouts,
   timedOut: () => Error,
 ): AsyncGenerator<Buffer> {
   const chunks: AsyncIterator<Buffer> = request.iterator({ destroyOnReturn: false });
@@ -43,11 +45,12 @@ export async function* bodyChunks(
       yield step.value;
       if (bytesBrought < bytesNeeded) continue;
       bytesBrought = 0;
-      // Not before whoever reads asks for more: that may take time which is not the sender's.
+      // Starts when the consumer asks for more, so that its own delays do not count against the sender.
       idleEndMs = performance.now() + idleTimeoutMs;
     }
   } finally {
-    if (!waiting) await chunks.return?.(); // Takes its listeners off, without which the rest could not be discarded.
+    // Removes the iterator's listeners; otherwise discardBody could not read the rest.
+    if (!waiting) await chunks.return?.();
   }
 }
 
@@ -58,7 +61,7 @@ function beforeDeadline<T>(work: Promise<T>, ms: number, timedOut: () => Error):
   return promise;
 }
 
-/** Whether bytes of the body may still be on their way. */
+/** Whether more bytes of the body may still arrive. */
 export function isBodyPending(request: IncomingMessage): boolean {
   return !request.complete && !request.destroyed && hasBody(request);
 }
@@ -68,13 +71,13 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * How much of an unwanted body is read so that its sender gets to see the reply: closing at once would reset the
- * connection under it.
+ * How much of an unwanted body is read before the connection closes. Closing at once would reset the connection, and
+ * the client would not see the reply.
  */
 const DISCARDED_BYTES_MAX = 64 * 1024 * 1024;
 const DISCARDED_MS_MAX = 5_000;
 
-/** Reads the rest of a body and throws it away, within bounds. Resolves to whether all of it came. */
+/** Reads and drops the rest of a body, within limits. Resolves to whether the whole body has arrived. */
 export function discardBody(request: IncomingMessage): Promise<boolean> {
   if (!isBodyPending(request)) return Promise.resolve(true);
   const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -93,7 +96,7 @@ export function discardBody(request: IncomingMessage): Promise<boolean> {
   return promise;
 }
 
-export interface BodyLimits extends BodyPatience {
+export interface BodyLimits extends BodyTimeouts {
   readonly bytesMax: number;
 }
 
@@ -102,15 +105,12 @@ export type BodyFaults = Pick<
   "bodyTooLarge" | "bodyPackedTooTightly" | "bodyTimedOut" | "noRoomForBody" | "unsupportedEncoding" | "invalidJson"
 >;
 
-/**
- * What a body may become of its size on the wire. JSON and text rarely become 20 times as large; what repeats itself
- * becomes a thousand times as large.
- */
+/** The maximum ratio of unpacked to compressed size. JSON and text rarely exceed 20; repeated bytes reach 1,000. */
 export const UNPACKED_RATIO_MAX = 100;
-/** Below this many bytes the ratio does not matter. */
+/** Up to this many unpacked bytes, the ratio is not checked. */
 export const UNPACKED_FREE_BYTES = 1024 * 1024;
 
-/** The largest window of zstd over HTTP, as RFC 9659 has it: 8 MiB. */
+/** The largest zstd window that RFC 9659 allows over HTTP: 2^23 bytes, or 8 MiB. */
 const ZSTD_WINDOW_LOG_MAX = 23;
 const UNPACKED_PIECE_BYTES = 64 * 1024;
 const OPTIONS = { chunkSize: UNPACKED_PIECE_BYTES };
@@ -126,7 +126,7 @@ const DECODERS: ReadonlyMap<string, () => Duplex> = new Map<string, () => Duplex
   ],
 ]);
 
-/** The body as it comes, decompressed. The limit holds for the bytes on the wire and for those they become. */
+/** The decompressed body as it arrives. `limits.bytesMax` applies both to the compressed and to the unpacked bytes. */
 export async function* decodeBody(
   request: IncomingMessage,
   limits: BodyLimits,
@@ -160,7 +160,7 @@ async function* unpacked(
   faults: BodyFaults,
 ): AsyncGenerator<Uint8Array> {
   const taken = { bytes: 0 };
-  // Whatever breaks, the decoder tells it to whoever reads.
+  // Errors reach the loop below through the decoder.
   pipeline(Readable.from(counted(wire, taken)), decoder, () => {});
   let size = 0;
   try {

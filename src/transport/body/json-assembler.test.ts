@@ -4,7 +4,7 @@ import { JSON_DEPTH_MAX, JSON_VALUES_MAX, JsonAssembler } from "./json-assembler
 
 const REFUSED = Symbol("refused");
 
-/** What comes of the bytes when they are cut at these places. */
+/** The result for the bytes cut at these places. */
 function assembled(bytes: Buffer, cuts: readonly number[]): unknown {
   const assembler = new JsonAssembler();
   const places = [...cuts.map((cut) => cut % (bytes.length + 1)), 0, bytes.length].toSorted((a, b) => a - b);
@@ -24,14 +24,14 @@ function parsed(bytes: Buffer): unknown {
   }
 }
 
-/** Also the order of members and a member named `__proto__`, which equality does not look at. */
+/** Compares the JSON as well, because `toEqual` ignores the order of members and a member named `__proto__`. */
 function check(bytes: Buffer, cuts: readonly number[]): void {
   const [own, usual] = [assembled(bytes, cuts), parsed(bytes)];
   expect(own).toEqual(usual);
   expect(JSON.stringify(own)).toBe(JSON.stringify(usual));
 }
 
-/** None is a backslash: V8 at times takes an escape in the name of a later object's member for it. */
+/** Without a lone backslash: V8 sometimes confuses it with an escape in a member's name of a later object. */
 const name = fc.oneof(
   fc.constantFrom("a", "b", "__proto__", "constructor", "0", "", "\\u0061", '\\"'),
   fc.string({ maxLength: 5 }).map((text) => text.replaceAll(/["\\]/g, "")),
@@ -46,7 +46,7 @@ const longText = fc.oneof(
     "\u0000\n".repeat(600),
   ),
 );
-/** JSON as text, with members of one name, long strings and blanks. */
+/** JSON as text, with repeated names, long strings and white space. */
 const { json } = fc.letrec<{ json: string }>((tie) => ({
   json: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },
@@ -66,15 +66,15 @@ const { json } = fc.letrec<{ json: string }>((tie) => ({
 }));
 const cuts = fc.array(fc.nat(20_000), { maxLength: 12 });
 
-describe("JSON that comes in pieces", () => {
-  test("is what it is as a whole, wherever it is cut", () => {
+describe("JSON in pieces", () => {
+  test("gives the same value as the whole text, wherever it is cut", () => {
     fc.assert(
       fc.property(json, cuts, (text, places) => check(Buffer.from(text), places)),
       { numRuns: 400 },
     );
   });
 
-  test("is refused where the whole is, whatever is wrong with it", () => {
+  test("is refused exactly when the whole text is refused", () => {
     const changed = fc.tuple(json, fc.nat(), fc.nat(3), fc.constantFrom(...'{}[]",:\\ 01e-tu\u0000\ufeff', "\xff", ""));
     fc.assert(
       fc.property(changed, cuts, ([text, at, removed, put], places) => {
@@ -87,7 +87,7 @@ describe("JSON that comes in pieces", () => {
     );
   });
 
-  test("is read to each single byte", () => {
+  test("is read correctly one byte at a time", () => {
     const text = '\ufeff {"a":1[2],"b":[1,,2],"c":[1,],"d":{,},"e":1 2,"f":tru,"g":[[1] [2]],"h":"\ud83d\ude00\\""}';
     const samples = [...text.matchAll(/"[a-h]":(.+?)(?=,"[a-h]":|\}$)/g)].map(([, value = ""]) => value);
     for (const sample of [
@@ -110,7 +110,7 @@ describe("JSON that comes in pieces", () => {
     }
   });
 
-  test("may be as deep and of as many values as the limits say, and no more", () => {
+  test("may reach the limits of depth and values, but not exceed them", () => {
     const nested = (depth: number): Buffer => Buffer.from("[".repeat(depth) + "]".repeat(depth));
     expect(assembled(nested(JSON_DEPTH_MAX), [300])).not.toBe(REFUSED);
     expect(assembled(nested(JSON_DEPTH_MAX + 1), [300])).toBe(REFUSED);
@@ -119,7 +119,7 @@ describe("JSON that comes in pieces", () => {
     expect(assembled(valued(JSON_VALUES_MAX + 1), [300_000])).toBe(REFUSED);
   });
 
-  test("may be blank for long, but no name or number is endless", () => {
+  test("may have long white space, but no endless name or number", () => {
     const blanks = Array.from({ length: 8 }, () => Buffer.alloc(512 * 1024, " "));
     const read = (...pieces: readonly (string | Buffer)[]): unknown => {
       const assembler = new JsonAssembler();

@@ -1,16 +1,16 @@
 import { readJson } from "../../base/json/read-json.ts";
 import { isRecord } from "../../base/json/records.ts";
 
-/** Deeper values would overflow the stack of the validators and of everything else that recurses. */
+/** Deeper nesting would overflow the stack of the validators and of other recursive code. */
 export const JSON_DEPTH_MAX = 512;
 
-/** Members and elements of one text. A small text of many tiny values would else become a huge heap. */
+/** Maximum members and elements of one text. Otherwise a small text of many tiny values could fill the heap. */
 export const JSON_VALUES_MAX = 1_000_000;
 
-/** The name of a member, a number, and the blanks about them, in a text that is read piece by piece. */
+/** Maximum bytes kept between two pieces: a member's name, a number, and the white space around them. */
 const UNREAD_BYTES_MAX = 1024 * 1024;
 
-/** A string that has not ended with a piece is read by pieces too, once it is so long. */
+/** An unfinished string that is at least this long is itself read piece by piece. */
 const LONG_STRING_BYTES = 1024;
 
 const QUOTE = 0x22;
@@ -23,43 +23,43 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const BYTE_ORDER_MARK = Buffer.of(0xef, 0xbb, 0xbf);
 const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
-/** `\u` and four digits. */
+/** `\u` and four hexadecimal digits. */
 const ESCAPE_BYTES_MAX = 6;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const NOTHING = Buffer.alloc(0);
 
-/** An array or object that has begun and not ended. */
+/** An array or object whose closing bracket has not arrived. */
 interface Level {
   readonly isArray: boolean;
-  /** What is read of it; null as long as all of it is in the text at hand. */
+  /** The part parsed so far; null while all of it is in the current text. */
   value: unknown[] | Record<string, unknown> | null;
-  /** Where its bracket is in the text at hand. Means nothing once it has a value. */
+  /** Position of its opening bracket in the current text. Meaningless once `value` is set. */
   readonly opensAt: number;
-  /** Where the text begins that is not in its value yet. */
+  /** Where the text begins that is not yet part of `value`. */
   restAt: number;
-  /** The last comma in that text that separates its own elements or members; -1: none. */
+  /** Position of the last comma between its own elements or members; -1 if there is none. */
   commaAt: number;
-  /** What came before that text: its bracket, a comma, or an element or member that is in its value. */
+  /** What precedes the text at `restAt`: the opening bracket, a comma, or a value that was already added. */
   after: "bracket" | "comma" | "value";
-  /** The member that the level above it becomes, or the long string. */
+  /** In an object, the name of the member whose value is the next level or the long string. */
   name: string;
 }
 
-/** A long string of which a part was read. */
+/** A long string that has been partly read. */
 interface LongString {
   readonly decoder: TextDecoder;
   readonly parts: string[];
 }
 
 /**
- * Parses UTF-8 JSON that comes in pieces of any size, each in time by its own size, however the text is built. Whatever
- * lies between two commas is still parsed as a whole by the engine. What comes out is what `JSON.parse` makes of the
- * whole text. Throws for what is no JSON, and for what is too deep or of too many values; nothing more may be asked of
- * it then.
+ * Parses UTF-8 JSON that arrives in pieces of any size. The time for a piece is linear in its size, whatever the text.
+ * The text between two commas is parsed by `JSON.parse`, so the result equals that of `JSON.parse` for the whole text.
+ * Throws a `SyntaxError` if the text is not JSON, is too deep or has too many values; do not use the assembler after
+ * that.
  */
 export class JsonAssembler {
-  /** The outermost value is the only element of a list that has no brackets. */
+  /** The outermost value is read as the only element of a list without brackets. */
   readonly #root: Level = newLevel(true, -1, []);
   readonly #levels: Level[] = [this.#root];
   #text: Buffer = NOTHING;
@@ -76,7 +76,7 @@ export class JsonAssembler {
     this.#readCompleted(openStringAt);
   }
 
-  /** The value, once all pieces are added. */
+  /** Returns the value after all pieces have been added. */
   end(): unknown {
     this.#isBegun = true;
     this.#scan();
@@ -88,7 +88,7 @@ export class JsonAssembler {
     return value[0];
   }
 
-  /** Skips a byte order mark. False if more has to come before it is known whether there is one. */
+  /** Skips a byte order mark. Returns false while too few bytes have arrived to recognize one. */
   #begin(): boolean {
     if (this.#text.length < BYTE_ORDER_MARK.length) return false;
     if (this.#text.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK))
@@ -97,7 +97,7 @@ export class JsonAssembler {
     return true;
   }
 
-  /** Looks at what is new of the text. Gives back where a string begins that has not ended, or -1. */
+  /** Scans the new part of the text. Returns where an unfinished string begins, or -1. */
   #scan(): number {
     const text = this.#text;
     let top = this.#top;
@@ -149,13 +149,13 @@ export class JsonAssembler {
     const level = this.#levels.pop();
     require(level !== undefined && level !== this.#root && level.isArray === isArray);
     const above = this.#top;
-    if (level.value === null) return above; // It is in the text of the level above.
+    if (level.value === null) return above; // It is parsed with the text of the level above.
     this.#readRest(level, at);
     this.#put(above, level.value, at + 1);
     return above;
   }
 
-  /** The comma behind a value that was put there. */
+  /** Handles the comma after a value that was added by `#put`. */
   #passComma(level: Level, at: number): void {
     require(isBlank(this.#text, level.restAt, at));
     level.after = "comma";
@@ -170,7 +170,7 @@ export class JsonAssembler {
     level.commaAt = -1;
   }
 
-  /** Reads all that has ended of the text at hand, and keeps the rest for the next piece. */
+  /** Parses everything in the current text that is complete, and keeps the rest for the next piece. */
   #readCompleted(openStringAt: number): void {
     for (const [index, level] of this.#levels.entries()) {
       level.value ??= level.isArray ? [] : {};
@@ -180,20 +180,21 @@ export class JsonAssembler {
     }
     const top = this.#top;
     const isLong = openStringAt !== -1 && this.#text.length - openStringAt >= LONG_STRING_BYTES;
-    const isName = !top.isArray && isBlank(this.#text, top.restAt, openStringAt); // A name has to be read as a whole.
+    // A member's name must be read as a whole.
+    const isName = !top.isArray && isBlank(this.#text, top.restAt, openStringAt);
     if (isLong && !isName) return this.#beginString(top, openStringAt);
     this.#keepFrom(endOfBlanks(this.#text, top.restAt));
     top.restAt = 0;
     require(this.#text.length <= UNREAD_BYTES_MAX);
   }
 
-  /** Lets go of the text before `at`; what is kept is a copy, so that nothing holds the pieces. */
+  /** Drops the text before `at`. The rest is copied, so that the pieces can be freed. */
   #keepFrom(at: number): void {
     this.#text = Buffer.from(this.#text.subarray(at));
     this.#scannedTo = Math.max(0, this.#scannedTo - at);
   }
 
-  /** Reads the elements or members before the last comma. */
+  /** Parses the elements or members before the last comma. */
   #readToComma(level: Level, at: number): void {
     this.#readPart(level, at, false);
     level.after = "comma";
@@ -201,7 +202,7 @@ export class JsonAssembler {
     level.commaAt = -1;
   }
 
-  /** Reads what is left of a level that ends at `end`. */
+  /** Parses the rest of a level that ends at `end`. */
   #readRest(level: Level, end: number): void {
     if (level.after === "value") require(isBlank(this.#text, level.restAt, end));
     else this.#readPart(level, end, level.after === "bracket");
@@ -220,7 +221,9 @@ export class JsonAssembler {
     }
   }
 
-  /** Reads what stands before a value that begins at `at`: in an object its name, in a list nothing. */
+  /**
+   * Reads the text before a value that begins at `at`: in an object, the member's name; in a list, only white space.
+   */
   #readName(level: Level, at: number): void {
     require(level.after !== "value");
     if (level.isArray) return require(isBlank(this.#text, level.restAt, at));
@@ -237,7 +240,7 @@ export class JsonAssembler {
     this.#readOn(this.#string);
   }
 
-  /** Reads what there is of a long string. Gives back whether it has ended. */
+  /** Reads the next part of a long string. Returns whether the string has ended. */
   #readOn(string: LongString): boolean {
     const text = this.#text;
     const end = endOfString(text, 0);
@@ -262,14 +265,14 @@ function newLevel(isArray: boolean, opensAt: number, value: Level["value"]): Lev
   return { isArray, value, opensAt, restAt: opensAt + 1, commaAt: -1, after: "bracket", name: "" };
 }
 
-/** As `JSON.parse` does: the last of several members of one name counts, and no name is special. */
+/** Like `JSON.parse`: the last of several members with one name counts, and `__proto__` is an ordinary name. */
 function setMember(target: Record<string, unknown>, name: string, value: unknown): void {
   if (name === "__proto__")
     Object.defineProperty(target, name, { value, writable: true, enumerable: true, configurable: true });
   else target[name] = value;
 }
 
-/** Where the string ends whose text begins at `from`; -1: behind these bytes. */
+/** Position of the quote that ends a string whose text begins at `from`; -1 if it is not in these bytes. */
 export function endOfString(bytes: Buffer, from: number): number {
   for (let quote = bytes.indexOf(QUOTE, from); quote >= 0; quote = bytes.indexOf(QUOTE, quote + 1)) {
     if (backslashesBefore(bytes, quote, from) % 2 === 0) return quote;
@@ -283,7 +286,7 @@ function backslashesBefore(bytes: Buffer, at: number, from: number): number {
   return at - start;
 }
 
-/** The last place of a string's text that is not within an escape. */
+/** The last position at which a string can be cut without splitting an escape. */
 function lastCut(text: Buffer): number {
   const last = text.lastIndexOf(BACKSLASH);
   if (last < text.length - ESCAPE_BYTES_MAX || backslashesBefore(text, last + 1, 0) % 2 === 0) return text.length;
@@ -302,5 +305,5 @@ function endOfBlanks(bytes: Buffer, start: number): number {
 }
 
 function require(condition: boolean): asserts condition {
-  if (!condition) throw new SyntaxError("the text is no JSON, or too large");
+  if (!condition) throw new SyntaxError("the text is not JSON, is too deep or has too many values");
 }

@@ -1,4 +1,4 @@
-/** The part of @koa/multer 4 that is used; it comes without types. */
+/** The part of @koa/multer 4 that we use; the package has no types. */
 declare module "@koa/multer" {
   import type { Readable } from "node:stream";
 
@@ -8,7 +8,7 @@ declare module "@koa/multer" {
     readonly mimetype: string;
   }
 
-  /** A part and what the storage said of it. */
+  /** A part and the result of `_handleFile`. */
   export interface StoredFile<Kept> extends FilePart {
     readonly kept: Kept;
   }
@@ -31,11 +31,11 @@ declare module "@koa/multer" {
     files?: readonly StoredFile<Kept>[];
   }
 
-  /** What is needed of Koa's context. */
+  /** The part of Koa's context that multer uses. */
   export interface FormContext<Kept> {
     readonly req: FormSource;
     readonly res: null;
-    /** Where the form stands afterwards. */
+    /** Multer sets the parts of the form here. */
     readonly request: ParsedForm<Kept>;
   }
 
@@ -60,7 +60,7 @@ declare module "@koa/multer" {
   }): Multer<Kept>;
 }
 
-/** The part of multer 2.5 that is used; it comes without types. */
+/** The part of multer 2.5 that we use; the package has no types. */
 declare module "multer" {
   export class MulterError extends Error {
     readonly code: string;

@@ -3,7 +3,7 @@ import { sampleFaults } from "../http/sample-interface.fixture.ts";
 import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from "./json-assembler.ts";
 import { AT_ONCE_BYTES_MAX, parseJsonChunks } from "./parse-json.ts";
 
-/** Small, and so large that it is read in pieces. */
+/** Appended to each text: nothing, or enough that it is read in pieces. */
 const MARGINS = ["", " ".repeat(AT_ONCE_BYTES_MAX)];
 
 async function check(text: string, value: unknown): Promise<void> {
@@ -23,23 +23,23 @@ test("JSON may be as deep as the limit and no deeper", async () => {
   await checkRefused('{"a":'.repeat(JSON_DEPTH_MAX + 1));
 });
 
-test("brackets inside strings do not count, however they are escaped", async () => {
+test("brackets inside strings do not count as nesting, also after escaped quotes", async () => {
   const brackets = "[".repeat(1000);
   await check(`["\\"${brackets}"]`, [`"${brackets}`]);
   await check(`["${brackets}\\\\"]`, [`${brackets}\\`]);
   await checkRefused(`["\\\\",${brackets}`);
 });
 
-test("a text of too many values is refused before it becomes a heap of them", async () => {
+test("a text with too many values is refused", async () => {
   await checkRefused(`[${"{},".repeat(JSON_VALUES_MAX / 2)}{}]`);
 });
 
-test("a byte order mark is skipped, and a broken string that never ends is an error", async () => {
+test("a byte order mark is skipped, and an unfinished string is refused", async () => {
   await check("\uFEFF1", 1);
   await checkRefused(`["${"x".repeat(1000)}`);
 });
 
-test("a large text comes in any chunks, and others get their turn while it is read", async () => {
+test("a large text may be given in any chunks, and the event loop runs while it is parsed", async () => {
   const body = { input: Array.from({ length: 30 }, (_, index) => ({ content: `${index}\\"é`.repeat(40_000) })) };
   const text = Buffer.from(JSON.stringify(body));
   const chunks = Array.from({ length: Math.ceil(text.length / 65_000) }, (_, index) =>

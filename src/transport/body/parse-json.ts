@@ -3,7 +3,7 @@ import { Slices } from "../../base/limits/slices.ts";
 import type { Faults } from "../faults.ts";
 import { endOfString, JSON_DEPTH_MAX, JSON_VALUES_MAX, JsonAssembler } from "./json-assembler.ts";
 
-/** Texts of more bytes are parsed piece by piece, and others are served between two pieces. */
+/** Longer texts, in bytes, are parsed piece by piece; other requests are served between the pieces. */
 export const AT_ONCE_BYTES_MAX = 512 * 1024;
 const PIECE_BYTES = 256 * 1024;
 
@@ -18,7 +18,10 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 type JsonFaults = Pick<Faults, "invalidJson">;
 
-/** Parses UTF-8 JSON of bounded depth and size, which lies in chunks. Large texts take several turns of the loop. */
+/**
+ * Parses UTF-8 JSON of limited depth and size, given in chunks. Large texts take several turns of the event loop.
+ * Throws `faults.invalidJson()`.
+ */
 export async function parseJsonChunks(chunks: readonly Buffer[], faults: JsonFaults): Promise<unknown> {
   const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
   if (bytes <= AT_ONCE_BYTES_MAX) return parseJsonAtOnce(joined(chunks), faults);
@@ -35,9 +38,9 @@ export async function parseJsonChunks(chunks: readonly Buffer[], faults: JsonFau
   }
 }
 
-/** The same for what is small, in one go. */
+/** The same for a small text, synchronously. */
 export function parseJsonAtOnce(bytes: Buffer, faults: JsonFaults): unknown {
-  if (bytes.length > JSON_DEPTH_MAX && !isModest(bytes)) throw faults.invalidJson();
+  if (bytes.length > JSON_DEPTH_MAX && !isWithinLimits(bytes)) throw faults.invalidJson();
   try {
     return readJson(utf8.decode(bytes));
   } catch {
@@ -45,7 +48,7 @@ export function parseJsonAtOnce(bytes: Buffer, faults: JsonFaults): unknown {
   }
 }
 
-/** The bytes of the chunks, in pieces that cost about the same. */
+/** Regroups the chunks into pieces of about `PIECE_BYTES`. */
 function* pieces(chunks: readonly Buffer[]): Generator<Buffer> {
   let gathered: Buffer[] = [];
   let bytes = 0;
@@ -67,8 +70,8 @@ function joined(chunks: readonly Buffer[]): Buffer {
   return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks);
 }
 
-/** Scans before parsing: to parse a text that is nothing but brackets takes a hundred times its size. */
-function isModest(bytes: Buffer): boolean {
+/** Scans before parsing, because parsing a text of nothing but brackets takes 100 times its size in memory. */
+function isWithinLimits(bytes: Buffer): boolean {
   let depth = 0;
   let values = 0;
   for (let at = 0; at < bytes.length; at++) {

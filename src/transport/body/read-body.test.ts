@@ -52,7 +52,7 @@ test.each([
 test.each([
   ["gzip", gzipSync],
   ["zstd", zstdCompressSync],
-])("a %s bomb is refused at the limit", async (encoding, compress) => {
+])("a %s bomb is refused once it unpacks beyond the limit", async (encoding, compress) => {
   const sample = await startEcho({ bodyBytesMax: 64 * KIB });
   const bomb = compress(JSON.stringify("x".repeat(16 * KIB * KIB)));
   const reply = await post(sample, new Uint8Array(bomb), { "content-encoding": encoding });
@@ -73,7 +73,7 @@ test.each([
   ["an empty body", "", {}, [400, "invalid_json"]],
   ["broken JSON", '{"a":', {}, [400, "invalid_json"]],
   ["a scalar", "1", {}, [200, null]],
-])("%s is answered as it deserves", async (_what, body, headers, expected) => {
+])("%s gets its status and code", async (_what, body, headers, expected) => {
   const reply = await post(await startEcho(), body, headers);
   expect([reply.status, await codeOf(reply)]).toEqual(expected);
 });
@@ -82,7 +82,7 @@ test("bytes that are not UTF-8 are refused", async () => {
   expect((await post(await startEcho(), new Uint8Array([0x22, 0xff, 0x22]))).status).toBe(400);
 });
 
-test("a body that does not name its type is read as JSON", async () => {
+test("a body without a content type is read as JSON", async () => {
   const sample = await startEcho();
   const socket = connectTo(sample);
   socket.write(
@@ -91,18 +91,18 @@ test("a body that does not name its type is read as JSON", async () => {
   expect(await everythingFrom(socket)).toContain('{"body":{}}');
 });
 
-test("a body that may be left out may be left out", async () => {
+test("an optional body may be left out", async () => {
   const { url } = await startEcho();
   const reply = await fetch(`${url}/v1/things/x/poke`, { method: "POST" });
   expect(await reply.json()).toEqual({ poked: true });
 });
 
-test.each([10_000, 513])("JSON that is %i levels deep is refused, not followed", async (depth) => {
+test.each([10_000, 513])("JSON that is %i levels deep is refused", async (depth) => {
   const reply = await post(await startEcho(), "[".repeat(depth) + "]".repeat(depth));
   expect([reply.status, await codeOf(reply)]).toEqual([400, "invalid_json"]);
 });
 
-test("a client that sends too much sees a 413, whether it announced its size or not", async () => {
+test("a client that sends too much gets a 413, with or without a content length", async () => {
   const sample = await startEcho({ bodyBytesMax: 64 * KIB });
   const announced = await post(sample, "x".repeat(8 * KIB * KIB));
   expect([announced.status, await codeOf(announced), announced.headers.get("connection")]).toEqual([
@@ -116,7 +116,7 @@ test("a client that sends too much sees a 413, whether it announced its size or 
   expect(await reply).toMatch(/^HTTP\/1.1 413 [\s\S]*connection: close[\s\S]*body_too_large/);
 });
 
-/** Sends a whole chunked body before it looks for a reply, as simple clients do. */
+/** Sends a whole chunked body before it reads the reply, as simple clients do. */
 async function sendAll(socket: Socket, bytes: number): Promise<void> {
   socket.write("POST /v1/things HTTP/1.1\r\nHost: x\r\nAuthorization: me\r\nTransfer-Encoding: chunked\r\n\r\n");
   const chunk = `10000\r\n${"x".repeat(64 * KIB)}\r\n`;
@@ -126,7 +126,7 @@ async function sendAll(socket: Socket, bytes: number): Promise<void> {
   socket.write("0\r\n\r\n");
 }
 
-test("a connection goes on after an error whose body was read to its end", async () => {
+test("a connection is reused after an error if the whole body was read", async () => {
   const socket = connectTo(await startEcho());
   socket.write("POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhel");
   await new Promise((resolve) => socket.once("data", resolve));
@@ -148,7 +148,7 @@ test("a client that stops sending gets a 408 and loses its connection", async ()
   );
 });
 
-test("a client that sends a byte now and then gets a 408 once its body takes too long as a whole", async () => {
+test("a client that sends single bytes gets a 408 once the whole body takes too long", async () => {
   verifies("transport.body.slow-body-is-408");
   const socket = connectTo(await startEcho({ bodyTotalTimeoutMs: 150 }));
   socket.write(
@@ -159,7 +159,7 @@ test("a client that sends a byte now and then gets a 408 once its body takes too
   expect(String(reply)).toMatch(/^HTTP\/1.1 408 [\s\S]*connection: close[\s\S]*body_timed_out/);
 });
 
-test("a client that leaves in the middle of its body is a line in the access log and nothing more", async () => {
+test("a client that leaves in the middle of its body leaves no error in the log", async () => {
   const sample = await startEcho();
   const socket = connectTo(sample);
   socket.write(
@@ -172,7 +172,7 @@ test("a client that leaves in the middle of its body is a line in the access log
   expect(sample.log.filter(({ level }) => level === "error")).toEqual([]);
 });
 
-test("a client that goes on sending, but next to nothing, gets a 408", async () => {
+test("a client that sends below the minimum rate gets a 408", async () => {
   verifies("transport.body.least-rate");
   const socket = connectTo(await startEcho({ bodyIdleTimeoutMs: 200 }));
   socket.write(
@@ -183,7 +183,7 @@ test("a client that goes on sending, but next to nothing, gets a 408", async () 
   expect(String(reply)).toMatch(/^HTTP\/1.1 408 [\s\S]*connection: close[\s\S]*body_timed_out/);
 });
 
-test("bodies beyond what may be held at once get a 503, and what they held is free again", async () => {
+test("a body beyond the memory budget gets a 503, and finished bodies free their share", async () => {
   const incoming = new ByteBudget(KIB * KIB);
   const sample = await startEcho({ incoming });
   const stalled = connectTo(sample);

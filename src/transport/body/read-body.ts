@@ -8,7 +8,7 @@ import {
   BODY_BYTES_PER_SECOND_MIN,
   type BodyFaults,
   type BodyLimits,
-  type BodyPatience,
+  type BodyTimeouts,
   decodeBody,
   hasBody,
 } from "./body-chunks.ts";
@@ -18,10 +18,7 @@ import { readLines } from "./read-lines.ts";
 
 const JSON_TYPE = "application/json";
 
-/**
- * The body in the form its media type gives it: a JSON value, lines, a form's parts, or bytes. Undefined where there is
- * none.
- */
+/** Reads the body by its media type: a JSON value, lines, a form's parts, or bytes. Undefined if there is none. */
 export async function readBody(
   route: OperationRoute,
   incoming: IncomingForm,
@@ -31,7 +28,7 @@ export async function readBody(
   const { request } = incoming;
   if (route.request.length === 0) return undefined;
   if (!route.bodyRequired && !hasBody(request)) return undefined;
-  const patience = patienceOf(options);
+  const timeouts = timeoutsOf(options);
   switch (acceptedType(route, request, faults)) {
     case JSON_TYPE:
       return readJson(route, request, options, faults);
@@ -43,13 +40,13 @@ export async function readBody(
         faults,
       );
     case "multipart/form-data":
-      return readForm(incoming, { ...patience, fileBytesMax: options.fileBytesMax }, faults);
+      return readForm(incoming, { ...timeouts, fileBytesMax: options.fileBytesMax }, faults);
     default:
       return readWhole(request, options, faults, (chunks) => Buffer.concat(chunks));
   }
 }
 
-/** Checks a body as its interface wants it checked, and gives back what the handler shall see. */
+/** Checks a body as its interface defines, and returns the body for the handler. */
 export function checkBody(route: OperationRoute, body: unknown, contract: Contract, faults: Faults): unknown {
   const check = contract.bodyChecks?.[route.operationId];
   if (check !== undefined) return check(body);
@@ -59,7 +56,7 @@ export function checkBody(route: OperationRoute, body: unknown, contract: Contra
   return body;
 }
 
-/** The media type the body is read as. A body that does not say is taken for JSON where JSON is possible. */
+/** The media type to read the body as. A body without a type is read as JSON if the operation takes JSON. */
 function acceptedType(
   { request: accepted, operationId }: OperationRoute,
   request: IncomingMessage,
@@ -87,7 +84,7 @@ async function readJson(
   });
 }
 
-function patienceOf({ bodyIdleTimeoutMs, bodyTotalTimeoutMs }: TransportOptions): BodyPatience {
+function timeoutsOf({ bodyIdleTimeoutMs, bodyTotalTimeoutMs }: TransportOptions): BodyTimeouts {
   return {
     idleTimeoutMs: bodyIdleTimeoutMs,
     bytesPerSecondMin: BODY_BYTES_PER_SECOND_MIN,
@@ -99,12 +96,12 @@ function isEncoded({ headers }: IncomingMessage): boolean {
   return (headers["content-encoding"] ?? "identity").trim().toLowerCase() !== "identity";
 }
 
-/** More than any set of query parameters needs. */
+/** Bytes of JSON; more than any set of query parameters needs. */
 const QUERY_BYTES_MAX = 64 * 1024;
 
 /**
- * Query parameters that were sent as a JSON body, as a query string. A body of another type, or that is no object, says
- * nothing.
+ * Turns query parameters that were sent as a JSON body into a query string. Returns an empty string if the body is not
+ * JSON or not an object.
  */
 export async function readBodyQuery(
   request: IncomingMessage,
@@ -126,7 +123,7 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** How long a body may be on its way that stays in memory; forms have the time of the options. */
+/** How long receiving a body into memory may take; for forms, `bodyTotalTimeoutMs` applies. */
 const WHOLE_BODY_TIMEOUT_MS = 15 * 60_000;
 
 type WholeBodyOptions = Pick<
@@ -134,7 +131,7 @@ type WholeBodyOptions = Pick<
   "bodyBytesMax" | "bodyIdleTimeoutMs" | "bodyTotalTimeoutMs" | "incoming"
 >;
 
-/** Has `read` make something of a body while its bytes count as held. */
+/** Passes the whole body to `read`. Its bytes count towards the budget `incoming` until `read` has finished. */
 async function readWhole<T>(
   request: IncomingMessage,
   { bodyBytesMax, bodyIdleTimeoutMs, bodyTotalTimeoutMs, incoming }: WholeBodyOptions,
@@ -156,8 +153,8 @@ async function readWhole<T>(
 }
 
 /**
- * The whole body, decompressed, in the chunks in which it came. The limit holds for the bytes on the wire and for those
- * they become; these count as held until whoever gave `held` lets go.
+ * The whole decompressed body, in the chunks in which it arrived. They stay counted in `held` until the caller releases
+ * it.
  */
 async function collectBody(
   request: IncomingMessage,

@@ -10,7 +10,7 @@ import { connectTo, type Sample, startSample, until } from "../http/sample-inter
 import type { TransportOptions } from "../options.ts";
 
 interface Uploads extends Sample {
-  /** The bodies that came, with the content of each file in place of the way to read it. */
+  /** The received bodies, with the content of each file in place of `read`. */
   readonly bodies: readonly unknown[];
 }
 
@@ -70,7 +70,7 @@ test("a form's fields and files arrive by name", async () => {
   ]);
 });
 
-test("a name that comes twice makes a list", async () => {
+test("a repeated name makes a list", async () => {
   const sample = await startUploads();
   const form = new FormData();
   form.append("audio", new File(["a"], "a"));
@@ -97,7 +97,7 @@ test.each([
   expect((await upload(await startUploads(), body, { "content-type": contentType })).status).toBe(status);
 });
 
-test("a form of too many parts is refused", async () => {
+test("a form with too many parts is refused", async () => {
   const form = formOf(Object.fromEntries(Array.from({ length: 70 }, (_, n) => [`part${n}`, "x"])));
   expect((await upload(await startUploads(), form)).status).toBe(400);
 });
@@ -113,7 +113,7 @@ test.each(["a[b][c]", "a[65]"])("a field named %s is refused", async (name) => {
 });
 
 test.each(["disk", "memory"])(
-  "a compressed form is read into %s, and refused where it would become too large",
+  "a compressed form is read into %s, and refused if it unpacks beyond the limit",
   async (place) => {
     const sample = await startUploads(place === "disk" ? { uploadFolder: temporaryFolder() } : {});
     const send = async (content: string): Promise<number> => {
@@ -133,7 +133,7 @@ test("bytes that are not what their encoding says are refused", async () => {
   expect((await upload(await startUploads(), "not gzip", headers)).status).toBe(400);
 });
 
-test("files on disk are read as they came, and leave nothing behind", async () => {
+test("files on disk are read unchanged, and leave nothing behind", async () => {
   const folder = temporaryFolder();
   const sample = await startUploads({ uploadFolder: folder });
   const form = formOf({ audio: new File(["one"], "a"), text: "t", empty: new File([], "e") });
@@ -145,20 +145,20 @@ test("files on disk are read as they came, and leave nothing behind", async () =
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test("of an upload whose sender leaves, nothing stays on disk", async () => {
+test("an upload whose client leaves leaves nothing on disk", async () => {
   const folder = temporaryFolder();
   const sample = await startUploads({ uploadFolder: folder });
   const socket = connectTo(sample);
   socket.write("POST /v1/upload HTTP/1.1\r\nhost: h\r\ncontent-type: multipart/form-data; boundary=b\r\n");
   socket.write("content-length: 900\r\n\r\n--b\r\ncontent-disposition: form-data; name=a; filename=a\r\n\r\nhalf");
   await new Promise((resolve) => setTimeout(resolve, 50));
-  expect(readdirSync(folder)).toEqual([]); // It has no name while it comes in, either.
+  expect(readdirSync(folder)).toEqual([]); // The file has no name, even while it arrives.
   socket.destroy();
   await until(() => sample.log.some(({ message }) => message === "request"));
   expect((await upload(sample, formOf({ audio: new File(["next"], "a") }))).status).toBe(204);
 });
 
-test("what a form holds in memory counts until its request is over, and what lies on the disk does not", async () => {
+test("bytes of a form in memory count until its request ends, and bytes on disk do not", async () => {
   const audio = new File([new Uint8Array(600_000)], "a.wav");
   for (const [uploadFolder, status] of [
     [null, 503],

@@ -6,11 +6,11 @@ import { MulterError } from "multer";
 import { ApiError } from "../../base/api-error.ts";
 import type { Faults } from "../faults.ts";
 import type { UploadedFile } from "../handler.ts";
-import type { BodyPatience } from "./body-chunks.ts";
+import type { BodyTimeouts } from "./body-chunks.ts";
 import { type BodyFaults, decodeBody } from "./body-chunks.ts";
 import { type SpooledUpload, SpoolFault, type UploadSpool } from "./upload-spool.ts";
 
-export interface FormLimits extends BodyPatience {
+export interface FormLimits extends BodyTimeouts {
   readonly fileBytesMax: number;
 }
 
@@ -19,13 +19,13 @@ type FormFaults = BodyFaults & Pick<Faults, "fileTooLarge" | "invalidForm">;
 const PARTS_MAX = 64;
 const FILES_MAX = 8;
 const FIELD_BYTES_MAX = 1024 * 1024;
-/** `a[b]`. */
+/** `a[b]`, but not `a[b][c]`. */
 const FIELD_NESTING_MAX = 1;
 
-/** Room for the fields and the lines between the parts, beside the largest file. */
+/** Allowed in addition to the largest file, for the fields and the boundaries between the parts. */
 const FORM_OVERHEAD_BYTES = 1024 * 1024;
 
-/** A form of which nothing has been read, and where its files shall be kept. */
+/** A form that has not been read yet, and the spool for its files. */
 export interface IncomingForm {
   readonly request: IncomingMessage;
   readonly spool: UploadSpool;
@@ -33,14 +33,14 @@ export interface IncomingForm {
 
 type Parsed = ParsedForm<SpooledUpload>;
 
-/** The parts of a form by name, texts and files; a name that comes twice makes a list. */
+/** The parts of a form by name: strings and `UploadedFile`s. A repeated name makes a list. */
 export async function readForm(
   { request, spool }: IncomingForm,
   limits: FormLimits,
   faults: FormFaults,
 ): Promise<Record<string, unknown>> {
   const bytesMax = limits.fileBytesMax + FORM_OVERHEAD_BYTES;
-  // The overhead is nobody's business.
+  // Clients are told the limit without the overhead.
   const bodyFaults = { ...faults, bodyTooLarge: () => faults.fileTooLarge(limits.fileBytesMax) };
   const body = admitted(decodeBody(request, { ...limits, bytesMax }, bodyFaults), spool, faults);
   const source: FormSource = Object.assign(Readable.from(body, { objectMode: false }), {
@@ -63,7 +63,7 @@ async function* admitted(
   }
 }
 
-/** The source stands in for Koa's own request: that is neither decoded nor counted. */
+/** Multer reads `source` in place of Koa's request, because only `source` is decompressed and limited. */
 async function parse(source: FormSource, storage: Storage<SpooledUpload>, fileBytesMax: number): Promise<Parsed> {
   const form = multer({
     storage,
@@ -83,7 +83,7 @@ async function parse(source: FormSource, storage: Storage<SpooledUpload>, fileBy
   return request;
 }
 
-/** Multer's words for: keep what comes. Whoever owns the spool lets go of it, whatever becomes of the form. */
+/** A multer storage that puts files into the spool. The owner of the spool releases them, also if the form fails. */
 function storageOf(spool: UploadSpool): Storage<SpooledUpload> {
   const keep = callbackify(async (content: Readable) => ({ kept: await spool.keep(content) }));
   return {
@@ -93,7 +93,8 @@ function storageOf(spool: UploadSpool): Storage<SpooledUpload> {
 }
 
 function formFault(error: unknown, limits: FormLimits, faults: FormFaults): Error {
-  if (error instanceof ApiError || error instanceof SpoolFault) return error; // The second is ours, and for the log.
+  // A SpoolFault is an internal error, for the log.
+  if (error instanceof ApiError || error instanceof SpoolFault) return error;
   if (!(error instanceof MulterError))
     return faults.invalidForm(error instanceof Error ? error.message : "broken", null);
   if (error.code === "LIMIT_FILE_SIZE") return faults.fileTooLarge(limits.fileBytesMax);

@@ -25,7 +25,7 @@ function startTalk(options: Partial<TransportOptions> = {}): Promise<Sample> {
   return startSample({ options, handlers: { talk: echoLines } });
 }
 
-/** A conversation over one request: sends a piece, waits for the next line. */
+/** One request whose body is sent in pieces while its reply is read line by line. */
 function openTalk({ port }: Sample) {
   const headers = { "content-type": "application/x-ndjson" };
   const request = httpRequest({ port, host: "127.0.0.1", method: "POST", path: "/v1/talk", headers });
@@ -62,7 +62,7 @@ test("lines are answered while the request is still being sent", async () => {
   expect(await talk.next()).toBeUndefined();
 });
 
-test("a conversation that the handler ends is over, though the client would go on", async () => {
+test("the reply ends when the handler ends it, although the client has sent more", async () => {
   const talk = openTalk(await startTalk());
   talk.send('"stop"\n"more"\n');
   expect([await talk.next(), await talk.next(), await talk.next()]).toEqual([
@@ -83,7 +83,7 @@ test.each([
   expect(await talk.next()).toMatchObject({ type: "error", code });
 });
 
-test("lines that stop coming end the stream", async () => {
+test("a pause in the lines that is too long ends the stream", async () => {
   const talk = openTalk(await startTalk({ linesIdleTimeoutMs: 20 }));
   expect([await talk.next(), await talk.next()]).toMatchObject([{ hello: true }, { code: "body_timed_out" }]);
 });

@@ -12,9 +12,12 @@ type LineFaults = Pick<Faults, "bodyTooLarge" | "bodyTimedOut" | "invalidJson">;
 
 const LINE_FEED = 0x0a;
 
-/** The values of an NDJSON body as their lines end. Blank lines are skipped; a last line without a line end counts. */
+/**
+ * The values of an NDJSON body, each as soon as its line is complete. Blank lines are skipped; a last line without a
+ * line end counts.
+ */
 export async function* readLines(request: IncomingMessage, limits: LineLimits, faults: LineFaults): AsyncGenerator {
-  let begun: Buffer[] = []; // Pieces of a line whose end has not come yet; joined once.
+  let begun: Buffer[] = []; // Pieces of the unfinished line.
   let begunBytes = 0;
   for await (const chunk of bodyChunks(
     request,

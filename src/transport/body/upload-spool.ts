@@ -2,7 +2,7 @@ import { type FileHandle, mkdir } from "node:fs/promises";
 import type { HeldBytes } from "../../base/limits/byte-budget.ts";
 import { openNamelessFile, writeAll } from "../../base/nameless-file.ts";
 
-/** What arrived, and the way to have it again. */
+/** A stored upload. `read` returns its content from the start, as often as it is called. */
 export interface SpooledUpload {
   readonly size: number;
   read(): AsyncIterable<Uint8Array>;
@@ -11,8 +11,8 @@ export interface SpooledUpload {
 const READ_BYTES = 256 * 1024;
 
 /**
- * Keeps the files of one form while its request is served: in memory, or in files of a folder that have no name and so
- * cannot outlive this process.
+ * Keeps the files of one form while its request is served: in memory, or in nameless files, which vanish with the
+ * process.
  */
 export class UploadSpool {
   readonly #folder: string | null;
@@ -22,20 +22,20 @@ export class UploadSpool {
   #fault: SpoolFault | null = null;
 
   /**
-   * `folder` null: in memory. It is made when it is needed. `held`: what the form holds in memory, which is less by
-   * what lies on the disk.
+   * With `folder` null, files are kept in memory; otherwise the folder is created when needed. `held` counts the bytes
+   * of the form that are in memory.
    */
   constructor(folder: string | null, held: HeldBytes) {
     this.#folder = folder;
     this.#held = held;
   }
 
-  /** Notes that bytes of the form came. False: there is no room for them. */
+  /** Counts bytes of the form that have arrived. Returns false if the budget has no room for them. */
   admit(bytes: number): boolean {
     return this.#held.add(bytes);
   }
 
-  /** Why an upload could not be kept; streams that end because of it say no more than that they were aborted. */
+  /** Why an upload could not be stored. The streams that fail because of it only report that they were aborted. */
   get fault(): SpoolFault | null {
     return this.#fault;
   }
@@ -44,7 +44,7 @@ export class UploadSpool {
     return this.#folder === null ? keepInMemory(content) : this.#keepOnDisk(this.#folder, content);
   }
 
-  /** Nothing that was kept can be read afterwards, and what still comes in is not kept. */
+  /** Frees all uploads: none can be read afterwards, and uploads that are still arriving fail. */
   async release(): Promise<void> {
     this.#isReleased = true;
     this.#held.release();
@@ -54,10 +54,10 @@ export class UploadSpool {
   async #keepOnDisk(folder: string, content: AsyncIterable<Uint8Array>): Promise<SpooledUpload> {
     const handle = await this.#stored(openIn(folder));
     this.#handles.push(handle);
-    if (this.#isReleased) await this.release(); // It was before this file was open.
+    if (this.#isReleased) await this.release(); // Released while the file was being opened.
     let size = 0;
     for await (const piece of content) {
-      if (this.#isReleased) throw new Error("nobody waits for this upload any more");
+      if (this.#isReleased) throw new Error("the spool was released before the upload was complete");
       await this.#stored(writeAll(handle, piece));
       this.#held.remove(piece.length);
       size += piece.length;
@@ -69,14 +69,14 @@ export class UploadSpool {
     try {
       return await work;
     } catch (cause) {
-      if (this.#isReleased) throw new Error("nobody waits for this upload any more", { cause });
-      this.#fault = new SpoolFault("an upload could not be kept", { cause });
+      if (this.#isReleased) throw new Error("the spool was released before the upload was complete", { cause });
+      this.#fault = new SpoolFault("an upload could not be stored", { cause });
       throw this.#fault;
     }
   }
 }
 
-/** An upload could not be kept for a reason that is not its sender's; the cause says which. */
+/** An upload could not be stored, for a reason on our side that `cause` names. */
 export class SpoolFault extends Error {
   override readonly name = "SpoolFault";
 }

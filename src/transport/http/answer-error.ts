@@ -5,20 +5,23 @@ import type { ServedInterface } from "../options.ts";
 import { writeJsonReply } from "../stream/write-reply.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** After these the connection is no good: the client is still sending what nobody wants, or sends nothing. */
+/** After these, the connection is closed: the client is still sending an unwanted body, or has stopped sending. */
 const CLOSING_STATUSES: ReadonlySet<number> = new Set([408, 413]);
 
-/** Renders what was thrown: an `ApiError` as it says, anything else as a fault of ours, with all of it in the log. */
+/**
+ * Answers a thrown error: an `ApiError` as itself, any other error as an internal error whose details go to the log
+ * only.
+ */
 export async function answerError(
   exchange: Exchange,
   error: unknown,
   { faults, options }: ServedInterface,
 ): Promise<void> {
   const { response } = exchange;
-  if (response.destroyed || exchange.request.errored !== null) return logUnheard(exchange, error);
+  if (response.destroyed || exchange.request.errored !== null) return logUnanswered(exchange, error);
   if (response.headersSent) {
-    exchange.log.error({ err: error, requestId: exchange.requestId }, "a reply broke after its head was sent");
-    response.destroy(); // Cut short, so that the client cannot take it for complete.
+    exchange.log.error({ err: error, requestId: exchange.requestId }, "a reply failed after its headers were sent");
+    response.destroy(); // Breaks the connection, so that the client sees the reply is incomplete.
     return;
   }
   const fault = apiError(exchange, error, faults);
@@ -47,6 +50,6 @@ function faultFields(exchange: Exchange, error: unknown): object {
   return { err: error, requestId: exchange.requestId, operationId: exchange.operationId };
 }
 
-function logUnheard(exchange: Exchange, error: unknown): void {
+function logUnanswered(exchange: Exchange, error: unknown): void {
   exchange.log.debug({ err: error, requestId: exchange.requestId }, "a request failed after its client had left");
 }

@@ -13,14 +13,14 @@ import { admitCaller, type Exchange, openExchange } from "./exchange.ts";
 import { allowHeader, fixedPaths } from "./known-paths.ts";
 import { type ExchangeHolder, mountOperations, type OperationRouter } from "./mount-operations.ts";
 
-/** An interface as its server describes it; what is left out of `options` is as usual. */
+/** An interface as its server describes it. Missing members of `options` have the defaults of `TRANSPORT_DEFAULTS`. */
 export interface ApplicationOptions<P> extends Omit<ServedInterface<P>, "options" | "inFlight"> {
   readonly assets?: Assets;
   readonly upgrades?: readonly Upgrade<P>[];
   readonly options?: Partial<TransportOptions>;
 }
 
-/** An interface ready to be listened with. */
+/** An interface that `listen` can serve. */
 export interface Application {
   readonly serve: RequestListener;
   readonly upgrade: UpgradeListener;
@@ -29,7 +29,7 @@ export interface Application {
   readonly log: Logger;
 }
 
-/** Puts an interface together. Throws if an operation has no handler. */
+/** Builds an application from an interface. Throws if an operation has no handler. */
 export function createApplication<P>({
   assets = {},
   upgrades = [],
@@ -48,9 +48,9 @@ export function createApplication<P>({
   const koa = new Koa<DefaultState, ExchangeHolder>();
   koa.on("error", (error: unknown) => log.debug({ err: error }, "a connection failed"));
   koa.use((ctx, next) => {
-    ctx.respond = false; // Replies are written by write-reply and its kin only.
+    ctx.respond = false; // Only the functions of transport/stream write replies.
     ctx.exchange = openExchange(ctx.req, ctx.res, served);
-    return answered(ctx.exchange, next, served);
+    return answerExchange(ctx.exchange, next, served);
   });
   koa.use(({ exchange }, next) => {
     const methods = fixed.get(exchange.path);
@@ -58,7 +58,7 @@ export function createApplication<P>({
     return isKnown ? next() : answerOtherMethod(exchange, methods, faults);
   });
   koa.use(async ({ exchange }, next) => {
-    // Not awaited: while a stream lasts, each function that waits for it takes memory.
+    // Not awaited: each function that waits for a stream takes memory while the stream lasts.
     return (await serveAsset(exchange)) ? undefined : next();
   });
   koa.use(router.routes());
@@ -74,7 +74,7 @@ export function createApplication<P>({
   };
 }
 
-async function answered<P>(exchange: Exchange, next: Next, served: ServedInterface<P>): Promise<void> {
+async function answerExchange<P>(exchange: Exchange, next: Next, served: ServedInterface<P>): Promise<void> {
   const { faults, options } = served;
   try {
     if (lacksHost(exchange)) throw faults.malformedRequest(400);
@@ -86,14 +86,14 @@ async function answered<P>(exchange: Exchange, next: Next, served: ServedInterfa
   }
 }
 
-/** HTTP/1.1 wants a host in every request. */
+/** HTTP/1.1 requires the header Host in every request. */
 function lacksHost({ request }: Exchange): boolean {
   return request.httpVersion === "1.1" && request.headers.host === undefined;
 }
 
 /**
- * The path is known and the method is not one of its own: OPTIONS is answered, others are refused. So is the preflight
- * of a page that may not ask.
+ * Answers a known path with another method: OPTIONS gets the allowed methods; others, and refused preflights, get a
+ * 405.
  */
 async function answerOtherMethod(exchange: Exchange, methods: Iterable<string>, faults: Faults): Promise<void> {
   const { method, headers } = exchange.caller;

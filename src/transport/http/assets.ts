@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { writeWhole } from "../stream/write-reply.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** A fixed page; a file is read once, at the start. */
+/** A fixed page. A file is read once, when the server starts. */
 export type Asset = {
   readonly contentType: string;
-  /** 200 unless told. */
+  /** 200 by default. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
 } & ({ readonly bytes: Uint8Array | string } | { readonly file: string | URL });
@@ -13,7 +13,7 @@ export type Asset = {
 /** By path. */
 export type Assets = Readonly<Record<string, Asset>>;
 
-/** Answers GET and HEAD for fixed pages, without a key. Resolves to whether the path is one. */
+/** Answers GET and HEAD for fixed pages, without a key. Resolves to whether it answered. */
 export function assetServer(assets: Assets): (exchange: Exchange) => Promise<boolean> {
   const pages = new Map(Object.entries(assets).map(([path, asset]) => [path, { ...asset, content: contentOf(asset) }]));
   return async (exchange) => {

@@ -15,7 +15,7 @@ function crossOriginNames({ headers }: Response): string[] {
   return [...headers.keys()].filter((name) => name.startsWith("access-control") || name === "vary");
 }
 
-test("a page that is allowed reads replies of every status", async () => {
+test("a page of an allowed origin may read replies of every status", async () => {
   const { url } = await start();
   for (const [path, status] of [
     ["/v1/things/x", 204],
@@ -32,7 +32,7 @@ test("a page that is allowed reads replies of every status", async () => {
   }
 });
 
-test("its preflight is answered for any path, without a key", async () => {
+test("the preflight of an allowed page is answered on any path, without a key", async () => {
   const { url } = await start();
   const reply = await fetch(`${url}/v1/things`, { method: "OPTIONS", headers: { origin: PAGE, ...PREFLIGHT } });
   expect([reply.status, await reply.text()]).toEqual([204, ""]);
@@ -41,7 +41,7 @@ test("its preflight is answered for any path, without a key", async () => {
   expect(reply.headers.get("access-control-allow-headers")).toBe("authorization,idempotency-key");
 });
 
-test("other pages, and callers that are none, see nothing of it", async () => {
+test("other pages, and callers that are not pages, get no CORS headers", async () => {
   const { url } = await start();
   for (const headers of [{ origin: "https://other.example" }, { origin: "null" }, {}]) {
     expect(crossOriginNames(await fetch(`${url}/v1/things/x`, { headers }))).toEqual([]);
@@ -50,7 +50,7 @@ test("other pages, and callers that are none, see nothing of it", async () => {
   }
 });
 
-test("an OPTIONS request that is no preflight learns the methods, and nothing for pages", async () => {
+test("an OPTIONS request that is not a preflight gets the methods, and no CORS methods", async () => {
   const { url } = await start();
   const reply = await fetch(`${url}/v1/things`, { method: "OPTIONS", headers: { origin: PAGE } });
   expect([reply.status, reply.headers.get("allow")]).toEqual([204, "OPTIONS, POST"]);

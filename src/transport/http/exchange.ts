@@ -9,7 +9,7 @@ import type { RequestWatch } from "../request-observer.ts";
 import type { Unread } from "../stream/unread-bytes.ts";
 import { crossOriginHeaders } from "./cross-origin.ts";
 
-/** Why a signal aborted, and why the reading of a body ended: there is nobody left to answer. */
+/** The reason of a signal that aborted because the client left. */
 export class ClientLeft extends Error {
   override readonly name = "ClientLeft";
 }
@@ -28,23 +28,22 @@ export interface Exchange {
   readonly signal: AbortSignal;
   readonly log: Logger;
   readonly watch: RequestWatch | null;
-  /** Set once the route is known; for the log. */
+  /** For the log; set once the operation is known. */
   operationId: string | null;
-  /** The same, as the contract writes its path. */
+  /** The path template of the operation; set together with it. */
   route: string | null;
-  /** Set once the caller is known; for the log. */
+  /** For the log; set once the caller is authenticated. */
   callerFields: object;
-  /** Set once the caller is known; on every reply from then on. */
+  /** Headers of every reply once the caller is authenticated. */
   callerHeaders: ReplyHeaders;
-  /** The headers of every reply as of now. */
+  /** The headers that every reply carries, at the time of the call. */
   standingHeaders(): Record<string, string>;
-  /** Counts what waits for the reader of this reply, which is cut when it takes too little. */
+  /** Starts to count the unread bytes of this reply, which is cut off if its client does not read. */
   openUnread(): Unread;
 }
 
 /**
- * Opens the record of a request; it closes itself, with a line in the access log, when the reply is out or the client
- * has left.
+ * Starts an exchange. It ends by itself, with a line in the access log, when the reply is sent or the client has left.
  */
 export function openExchange(request: IncomingMessage, response: ServerResponse, served: ServedInterface): Exchange {
   const startedAt = performance.now();
@@ -91,10 +90,10 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     open = false;
     if (!response.writableFinished) flight.abort(new ClientLeft("the client left before its reply was complete"));
     flight.end();
-    tellEnd(exchange, performance.now() - startedAt, served.options);
+    reportEnd(exchange, performance.now() - startedAt, served.options);
   };
   response.once("close", close);
-  // A pipelined request loses its connection before its response has one: only the request hears of it.
+  // If the connection of a pipelined request breaks, only the request emits an event.
   request.once("error", close);
   response.on("error", (error) =>
     served.log.debug({ err: error, requestId: exchange.requestId }, "a reply could not be written"),
@@ -106,7 +105,7 @@ export function writeHead(exchange: Exchange, status: number, headers: ReplyHead
   exchange.response.writeHead(status, { ...exchange.standingHeaders(), ...headers });
 }
 
-/** On every reply: browsers take its type as it says, whatever its bytes look like. */
+/** On every reply, so that browsers trust the content type and do not guess from the bytes. */
 export const NO_SNIFFING = { "x-content-type-options": "nosniff" };
 
 export function singleHeader(value: string | readonly string[] | undefined): string | null {
@@ -134,10 +133,7 @@ export function callerOf(request: IncomingMessage): RequestHead {
 
 const CLIENT_REQUEST_ID = /^[\x20-\x7e]{0,512}$/;
 
-/**
- * What every request and every upgrade must pass before anything else; throws the `ApiError` of the door that stays
- * shut.
- */
+/** The checks that come first for every request and upgrade. Throws an `ApiError` if one fails. */
 export function admitCaller<P>(caller: RequestHead, { admission, inFlight, faults }: ServedInterface<P>): void {
   if (inFlight.draining) throw faults.shuttingDown();
   admission.admit?.(caller);
@@ -146,7 +142,7 @@ export function admitCaller<P>(caller: RequestHead, { admission, inFlight, fault
   if (!isValid) throw faults.invalidClientRequestId();
 }
 
-function tellEnd(exchange: Exchange, durationMs: number, { quietOperations }: TransportOptions): void {
+function reportEnd(exchange: Exchange, durationMs: number, { quietOperations }: TransportOptions): void {
   const { caller, response, operationId, route, path, requestId, clientRequestId } = exchange;
   const status = response.headersSent ? response.statusCode : null;
   const complete = response.writableFinished;

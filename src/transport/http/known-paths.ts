@@ -1,6 +1,6 @@
 import type { Contract } from "../contract.ts";
 
-/** Where an interface has something without parameters. */
+/** The sources of an interface's fixed paths. */
 export interface KnownPaths {
   readonly contract: Pick<Contract, "routes">;
   readonly assetPaths: readonly string[];
@@ -10,7 +10,7 @@ export interface KnownPaths {
 const READING = ["GET", "HEAD"];
 
 /**
- * The methods of each path without parameters. Such a path is never the id of something: `/v1/responses/compact` is no
+ * The methods of each path without parameters. Such a path is never matched as an id: `/v1/responses/compact` is not a
  * response.
  */
 export function fixedPaths({
@@ -26,7 +26,7 @@ export function fixedPaths({
     if (!path.includes(":")) add(path, method === "get" ? READING : [method.toUpperCase()]);
   }
   for (const path of assetPaths) add(path, READING);
-  // Where plain requests are served too, they count.
+  // If the path also serves plain requests, their methods stay.
   for (const path of upgradePaths) if (!methods.has(path)) add(path, ["GET"]);
   return methods;
 }

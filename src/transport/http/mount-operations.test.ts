@@ -12,7 +12,7 @@ function postThing(url: string, body: string, headers: Record<string, string> = 
   return fetch(`${url}/v1/things`, { method: "POST", headers: { ...KEY, ...JSON_BODY, ...headers }, body });
 }
 
-test("a handler gets path, query, declared headers and checked body, and its value is the reply", async () => {
+test("a handler gets path, query, declared headers and checked body, and returns the reply", async () => {
   const requests: OperationRequest[] = [];
   const echo = async (request: OperationRequest) => {
     requests.push(request);
@@ -45,7 +45,7 @@ test("a literal path wins over a parameter", async () => {
   expect(await (await fetch(`${url}/v1/things/special`)).json()).toBe("special");
 });
 
-test("an application does not start while operations have no handler, and says which", () => {
+test("an application does not start if operations have no handler, and names them", () => {
   const start = () =>
     createApplication<null>({
       contract: { routes: sampleRoutes.slice(0, 3), bodyValidators: {} },
@@ -63,7 +63,7 @@ test("a caller without a key is refused before its body is read", async () => {
   expect([reply.status, reply.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
 });
 
-test("a handler learns whose request it is", async () => {
+test("a handler gets the principal and the ids of its request", async () => {
   const contexts: RequestContext<string | null>[] = [];
   const { url } = await startSample({
     handlers: { createThing: async (_request, context) => (contexts.push(context), { status: 204 }) },
@@ -90,14 +90,14 @@ test.each([
   expect(reply.headers.get("x-request-id")).toMatch(/^req_/);
 });
 
-test("a body that breaks the contract is refused with the validator's words", async () => {
+test("a body that breaks the contract is refused with the validator's findings", async () => {
   const { url } = await startSample();
   expect(await (await postThing(url, '{"name":1}')).json()).toMatchObject({
     error: { code: "invalid_body", message: "/name" },
   });
 });
 
-test("an interface may check a body its own way, and hand on what it made of it", async () => {
+test("an interface may check a body itself, and pass on another value", async () => {
   const { url } = await startSample({
     contract: {
       routes: sampleRoutes,
@@ -109,7 +109,7 @@ test("an interface may check a body its own way, and hand on what it made of it"
   expect(await (await postThing(url, "1")).json()).toEqual({ wrapped: 1 });
 });
 
-test("an ApiError is rendered with its headers; anything else becomes a 500 that tells nothing, and the process lives", async () => {
+test("an ApiError is rendered with its headers, and any other error becomes a 500 without details", async () => {
   const sample = await startSample({
     handlers: {
       getThing: async ({ path }) => {
@@ -140,7 +140,7 @@ test("an ApiError is rendered with its headers; anything else becomes a 500 that
   expect(sample.log.filter(({ level }) => level === "error")).toHaveLength(3);
 });
 
-test("plain bodies, errors among them, are indented where the interface wants it", async () => {
+test("plain bodies and errors are indented if the interface asks for it", async () => {
   const { url } = await startSample({
     options: { prettyJson: true },
     handlers: { getThing: async () => ({ status: 200, body: { a: 1 } }) },
@@ -159,7 +159,7 @@ test("every reply carries the standing headers", async () => {
   }
 });
 
-test("replies carry the headers of the caller once it is known, errors too", async () => {
+test("replies and errors carry the caller's headers once it is authenticated", async () => {
   const authenticate = async ({ authorization = "" }: { readonly authorization?: string }): Promise<string> => {
     if (authorization === "") throw new ApiError({ status: 401, type: "t", code: "no_key", message: "no" });
     return authorization;
@@ -187,7 +187,7 @@ test("a client's request id must be short ASCII, is logged, and is not echoed", 
   expect(sample.log[0]?.fields).toMatchObject({ clientRequestId: "mine-1" });
 });
 
-test("the access log tells the path without its query, and neither keys nor bodies", async () => {
+test("the access log holds the path without its query, and neither keys nor bodies", async () => {
   const sample = await startSample();
   await postThing(sample.url, '{"name":"private"}');
   await fetch(`${sample.url}/v1/things/x?limit=5`);
@@ -199,7 +199,7 @@ test("the access log tells the path without its query, and neither keys nor bodi
   expect(lines).not.toMatch(/private|Bearer|limit/);
 });
 
-test("a caller that the interface does not admit gets nothing, whatever the path", async () => {
+test("a caller that the interface does not admit is refused on every path", async () => {
   const admission = {
     authenticate: async () => null,
     anonymous: null,
@@ -266,7 +266,7 @@ test("text and bytes go out as they are", async () => {
   expect([bytes.status, new Uint8Array(await bytes.arrayBuffer())]).toEqual([201, new Uint8Array([0, 255])]);
 });
 
-test("a reply that breaks the contract is our fault, where replies are checked", async () => {
+test("a reply that breaks the contract becomes a 500 if replies are checked", async () => {
   const sample = await startSample({
     contract: {
       routes: sampleRoutes,

@@ -13,14 +13,16 @@ import { writeReply } from "../stream/write-reply.ts";
 import { type Exchange, singleHeader } from "./exchange.ts";
 import { readQuery } from "./read-query.ts";
 
-/** What the first middleware hands to those after it. */
+/** The part of Koa's context that the first middleware sets for those after it. */
 export interface ExchangeHolder {
   exchange: Exchange;
 }
 
 export type OperationRouter = Router<DefaultState, ExchangeHolder>;
 
-/** A router with a handler for each operation of the contract. Throws, with their names, if some have none. */
+/**
+ * A router with a handler for each operation of the contract. Throws an error that names operations without a handler.
+ */
 export function mountOperations<P>(served: ServedInterface<P>): OperationRouter {
   const { routes } = served.contract;
   const missing = routes.map(({ operationId }) => operationId).filter((id) => !Object.hasOwn(served.handlers, id));
@@ -47,7 +49,7 @@ async function serveOperation<P>(
 ): Promise<void> {
   const { admission, contract, faults, options } = served;
   const { headers } = exchange.request;
-  // Before the body: strangers upload nothing.
+  // Authenticates before reading the body, so that callers without a key cannot upload.
   const principal = route.secured ? await admission.authenticate(headers) : admission.anonymous;
   if (route.secured) {
     exchange.callerHeaders = admission.headersFor?.(principal) ?? {};
@@ -60,18 +62,18 @@ async function serveOperation<P>(
       const sent = await readBody(route, { request: exchange.request, spool }, options, faults);
       const slices = new Slices();
       const body = await checkBody(route, sent, contract, faults);
-      await slices.pause(); // Where there was much to check, there is much to do.
+      await slices.pause(); // A body that took long to check will also take long to handle.
       const request: OperationRequest = { path: params, query, headers: namedHeaders(route, exchange), body };
       return handler(request, requestContext(route, exchange, principal));
     };
-    // Writing may last: neither the request's body nor the reply's is held meanwhile.
+    // Writing may take long. Written this way, no frame holds the request's or the reply's body meanwhile.
     await answer().then((reply) => writeReply(exchange, reply, served));
   } finally {
     await spool.release();
   }
 }
 
-/** The query string, after what a body says of it where the contract lets it: what comes last counts. */
+/** The query string, preceded by parameters from the body where the contract allows them. The last value counts. */
 async function searchOf<P>(
   route: OperationRoute,
   { request, search }: Exchange,

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { NO_SNIFFING } from "./exchange.ts";
 
-/** A whole HTTP reply, for connections that have no response object. It closes its connection. */
+/** The text of a whole HTTP reply with `connection: close`, for connections that have no response object. */
 export function rawReply(status: number, headers: Readonly<Record<string, string>>, body: object): string {
   const json = JSON.stringify(body);
   const all = {

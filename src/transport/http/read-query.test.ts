@@ -21,7 +21,7 @@ function checkRefused(search: string, message: string, from: Record<string, Quer
   expect(() => readQuery(from, search, sampleFaults)).toThrow(message);
 }
 
-test("each kind is read from its text", () => {
+test("each kind of parameter is read from its text", () => {
   check("limit=5&weight=-1e-3&stream=false&order=asc&after=abc", {
     limit: 5,
     weight: -0.001,
@@ -31,11 +31,11 @@ test("each kind is read from its text", () => {
   });
 });
 
-test("defaults fill in, the last of several counts, and unknown names are ignored", () => {
+test("defaults are filled in, the last of several values counts, and unknown names are ignored", () => {
   check("limit=1&limit=2&__proto__=x&other=1", { limit: 2, order: "desc" });
 });
 
-test("a list may come under its name, its alias, or both", () => {
+test("a list may be given by its name, its alias, or both", () => {
   check("include=a&include[]=b", { include: ["a", "b"], order: "desc" });
   check("include%5B%5D=b", { include: ["b"], order: "desc" });
 });
@@ -57,6 +57,6 @@ test.each([
   ["include=a&include=a&include=a", "include: maxItems"],
 ])("%s is refused", (search, message) => checkRefused(search, message));
 
-test("a required parameter must be there", () => {
+test("a missing required parameter is refused", () => {
   checkRefused("", "q: required", { q: { ...one, kind: "string", required: true } });
 });

@@ -6,8 +6,8 @@ type QueryFaults = Pick<Faults, "invalidQuery">;
 type Rule = QueryRefusal extends infer R ? (R extends QueryRefusal ? Omit<R, "name" | "value"> : never) : never;
 
 /**
- * Reads the parameters the contract knows; others are ignored. A parameter that is given twice counts with its last
- * value.
+ * Reads the parameters that the contract declares and ignores others. If a single-valued parameter is repeated, the
+ * last value counts.
  */
 export function readQuery(
   table: OperationRoute["query"],
@@ -56,7 +56,7 @@ function readValue(name: string, parameter: QueryParameter, text: string, faults
   return value;
 }
 
-/** Undefined where the text does not say a value of the kind. */
+/** Undefined if the text is not a value of the kind. */
 function coerce(kind: QueryParameter["kind"], text: string): QueryScalar | object | undefined {
   switch (kind) {
     case "string":
@@ -68,7 +68,7 @@ function coerce(kind: QueryParameter["kind"], text: string): QueryScalar | objec
     case "number":
       return /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text) && Number.isFinite(Number(text)) ? Number(text) : undefined;
     case "object":
-      return undefined; // No operation has one; bracketed names would have to be read.
+      return undefined; // No operation has one; it would need bracketed names.
   }
 }
 

@@ -11,7 +11,7 @@ import { type ListenOptions, listen, type RunningServer } from "./server.ts";
 const plain = { secured: false, query: {}, headers: [], request: [], bodyRequired: false };
 const thing = { ...plain, path: "/v1/things/:thing_id" };
 
-/** A small interface of every kind of operation. */
+/** A small interface with one operation of each kind. */
 export const sampleRoutes: readonly OperationRoute[] = [
   {
     ...plain,
@@ -140,7 +140,7 @@ export async function startSample(choices: SampleChoices = {}): Promise<Sample> 
     host: "127.0.0.1",
     port: 0,
     drainMs: 0,
-    farewellMs: 50,
+    abortGraceMs: 50,
     ...choices.listen,
   });
   onTestFinished(() => server.close());
@@ -165,7 +165,7 @@ function recordingLogger(log: LogLine[]): Logger {
   return { debug: record("debug"), info: record("info"), warn: record("warn"), error: record("error") };
 }
 
-/** A connection of bytes, for what no HTTP client would do. */
+/** A raw connection, for requests that no HTTP client would send. */
 export function connectTo({ port }: { readonly port: number }): Socket {
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => {});
@@ -173,7 +173,7 @@ export function connectTo({ port }: { readonly port: number }): Socket {
   return socket;
 }
 
-/** Everything the other side says until it closes. */
+/** Everything that the server sends until it closes the connection. */
 export async function everythingFrom(socket: Socket): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let text = "";
@@ -189,7 +189,7 @@ export async function* listed<T>(...values: readonly T[]): AsyncGenerator<T> {
   yield* values;
 }
 
-/** Resolves when `claim` holds; the test's own time limit is the only one. */
+/** Resolves when `claim` returns true; only the test's own timeout limits the wait. */
 export async function until(claim: () => boolean): Promise<void> {
   while (!claim()) await new Promise(setImmediate);
 }

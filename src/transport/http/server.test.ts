@@ -10,7 +10,7 @@ function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
   return { opened: promise, open: resolve };
 }
 
-test("bytes that are not HTTP get a 400 as JSON, and the server goes on", async () => {
+test("bytes that are not HTTP get a 400 as JSON, and the server keeps serving", async () => {
   const sample = await startSample();
   const socket = connectTo(sample);
   socket.write("\x16\x03\x01 what\r\n\r\n");
@@ -26,7 +26,7 @@ test("headers beyond the limit get a 431", async () => {
   expect(await everythingFrom(socket)).toMatch(/^HTTP\/1.1 431 /);
 });
 
-test("a connection that is reset ends nothing but itself", async () => {
+test("a connection that is reset does not affect other connections", async () => {
   const sample = await startSample();
   const socket = connectTo(sample);
   socket.write("POST /v1/things HTTP/1.1\r\nHost: x\r\nContent-Le");
@@ -35,7 +35,7 @@ test("a connection that is reset ends nothing but itself", async () => {
   expect((await fetch(`${sample.url}/v1/things/x`)).status).toBe(204);
 });
 
-test("an address that is taken is an error of listening", async () => {
+test("listening on an address in use rejects", async () => {
   const { port } = await startSample();
   await expect(startSample({ listen: { port } })).rejects.toThrow("EADDRINUSE");
 });
@@ -73,7 +73,7 @@ test("a stopping server lets a stream finish, then closes its connection", async
   expect(await text).toMatch(/event: last[\s\S]*\r\n0\r\n\r\n$/);
 });
 
-test("a request that comes on an open connection while the server stops is refused", async () => {
+test("a request that arrives on an open connection while the server stops is refused", async () => {
   const end = gate();
   let began = false;
   const sample = await startSample({
@@ -92,7 +92,7 @@ test("a request that comes on an open connection while the server stops is refus
   await until(() => began);
   const pipelined = connectTo(sample);
   const late = everythingFrom(pipelined);
-  pipelined.write(GET.replace("\r\n\r\n", "\r\nX-Half: ")); // Not idle: a request has begun.
+  pipelined.write(GET.replace("\r\n\r\n", "\r\nX-Half: ")); // The connection is not idle, because a request has begun.
   await once(pipelined, "connect");
   await new Promise((resolve) => setTimeout(resolve, 20));
   const closed = sample.close();
@@ -103,10 +103,10 @@ test("a request that comes on an open connection while the server stops is refus
   expect(await text).toMatch(/^HTTP\/1.1 200 OK\r\n[\s\S]*connection: close/i);
 });
 
-test("a request that outlasts the drain has its signal aborted, may say farewell, and is then cut", async () => {
+test("a request that outlasts the drain is aborted, may finish its reply, and is then cut off", async () => {
   const seen: string[] = [];
   const sample = await startSample({
-    listen: { drainMs: 20, farewellMs: 200 },
+    listen: { drainMs: 20, abortGraceMs: 200 },
     handlers: {
       getThing: async (_request, { signal }) => ({
         status: 200,
@@ -135,7 +135,7 @@ test("a request that outlasts the drain has its signal aborted, may say farewell
   expect(await deaf).toBe("cut");
 });
 
-test("closing twice is closing once", async () => {
+test("close can be called twice", async () => {
   const sample = await startSample();
   await Promise.all([sample.close(), sample.close()]);
 });

@@ -9,47 +9,47 @@ import { rawReply } from "./raw-reply.ts";
 
 export interface ListenOptions {
   readonly host: string;
-  /** 0 takes any free port. */
+  /** 0 chooses a free port. */
   readonly port: number;
-  /** How long requests may go on once the server is told to stop. */
+  /** How long requests may continue after the server is told to stop, in milliseconds. */
   readonly drainMs: number;
-  /** How long they may still say farewell after that. */
-  readonly farewellMs?: number;
+  /** How long requests that were then aborted may still finish their replies, in milliseconds. */
+  readonly abortGraceMs?: number;
 }
 
 export interface RunningServer {
   readonly address: AddressInfo;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
-  /** Serves on, but asks clients to look elsewhere: replies close their connections. */
+  /** Keeps serving, but replies close their connections, so that clients go to another server. */
   announceLeaving(): void;
   /**
-   * Takes no more connections, lets requests finish, aborts those that do not, and resolves when every connection is
-   * gone.
+   * Refuses new connections, waits for requests up to `drainMs`, aborts the others, and resolves when all connections
+   * are closed.
    */
   close(): Promise<void>;
 }
 
-const FAREWELL_MS = 500;
+const ABORT_GRACE_MS = 500;
 
-/** Longer than proxies keep their side, so that they never write into a connection that we are just closing. */
+/** Longer than proxies keep idle connections, so that they do not send a request while we close the connection. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 const HEADERS_TIMEOUT_MS = 30_000;
 
-/** Serves an application. Rejects when the address cannot be had. */
+/** Serves an application. Rejects if it cannot listen on the address. */
 export async function listen(application: Application, options: ListenOptions): Promise<RunningServer> {
   const server = createServer(
     {
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: 0, // Uploads and streams may take long; pauses are what ends them.
-      requireHostHeader: false, // The application refuses it too, and with a body.
+      requestTimeout: 0, // Uploads and streams may take long; other timeouts end those that stall.
+      requireHostHeader: false, // The application refuses such requests itself, with a JSON body.
       shouldUpgradeCallback: isWebSocket,
     },
     application.serve,
   );
   const upgraded = trackUpgrades(server, application);
-  server.on("checkExpectation", application.serve); // Expectations that nobody knows are passed over, as HTTP allows.
+  server.on("checkExpectation", application.serve); // Unknown expectations are ignored, as HTTP allows.
   server.on("clientError", (error, socket) => refuseMalformed(error, socket, application));
   server.listen(options.port, options.host);
   await once(server, "listening");
@@ -63,7 +63,7 @@ export async function listen(application: Application, options: ListenOptions): 
 }
 
 /**
- * Offers of other protocols, such as HTTP/2, are passed over: HTTP allows that, and their senders go on in HTTP/1.1.
+ * Upgrades to other protocols, such as HTTP/2, are ignored: HTTP allows that, and their clients continue with HTTP/1.1.
  */
 function isWebSocket({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.trim().toLowerCase() === "websocket";
@@ -84,9 +84,9 @@ const MALFORMED_STATUSES: ReadonlyMap<string, number> = new Map([
   ["ERR_HTTP_REQUEST_TIMEOUT", 408],
 ]);
 
-/** Answers bytes that are not HTTP. The connection is lost either way; the process is not. */
+/** Answers bytes that are not valid HTTP, and closes the connection. */
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex, { faults, log }: Application): void {
-  log.debug({ err: error }, "a connection sent what is not HTTP");
+  log.debug({ err: error }, "a connection sent malformed HTTP");
   socket.on("error", () => socket.destroy());
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy();
@@ -103,14 +103,14 @@ async function drain(
   server: Server,
   { inFlight, faults }: Application,
   upgraded: ReadonlySet<Duplex>,
-  { drainMs, farewellMs = FAREWELL_MS }: ListenOptions,
+  { drainMs, abortGraceMs = ABORT_GRACE_MS }: ListenOptions,
 ): Promise<void> {
   inFlight.startDraining();
   const closed = once(server, "close");
   server.close();
-  await inFlight.emptied(drainMs);
+  await inFlight.waitUntilEmpty(drainMs);
   inFlight.abortAll(faults.shuttingDown());
-  await inFlight.emptied(farewellMs);
+  await inFlight.waitUntilEmpty(abortGraceMs);
   server.closeAllConnections();
   for (const socket of upgraded) socket.destroy();
   await closed;

@@ -1,12 +1,12 @@
 import type { ServerResponse } from "node:http";
 import type { Unread } from "./unread-bytes.ts";
 
-/** A write of this size is worth its call; a larger one only holds memory longer. */
+/** Frames are written once they reach this many characters. Larger writes are not faster and hold memory longer. */
 const WRITE_CHARS_MAX = 65_536;
 
 /**
- * Gathers the frames of one turn of the event loop into one write. Beside the write the socket has not taken yet it
- * holds at most one more, if whoever adds frames waits for the promise that `add` gives.
+ * Joins the frames of one turn of the event loop into one write. Holds at most one write besides the one that the
+ * socket has not taken yet, if the caller awaits the promise that `add` returns.
  */
 export class FrameWriter {
   readonly #response: ServerResponse;
@@ -20,8 +20,8 @@ export class FrameWriter {
   #writtenAt = performance.now();
 
   /**
-   * `open` writes the head of the reply; it is called once, with the first frame. `unread` is told what the reader
-   * leaves waiting.
+   * `open` writes the headers of the reply and is called once, before the first frame. `unread` counts the bytes that
+   * wait for the reader.
    */
   constructor(response: ServerResponse, open: () => void, unread: Unread) {
     this.#response = response;
@@ -40,7 +40,7 @@ export class FrameWriter {
     return this.#opened;
   }
 
-  /** True when nobody reads any more. */
+  /** True once the reply has closed. */
   get closed(): boolean {
     return this.#closed;
   }
@@ -50,25 +50,28 @@ export class FrameWriter {
     return this.#room !== null;
   }
 
-  /** How long nothing has been written. */
+  /** Milliseconds since the latest write. */
   get silentMs(): number {
     return performance.now() - this.#writtenAt;
   }
 
-  /** Sends the head of a reply whose first frame lets itself be waited for. */
+  /** Sends the headers without waiting for the first frame. */
   open(): void {
     if (this.#opened || this.#closed) return;
     this.#openOnce();
     this.#response.flushHeaders();
   }
 
-  /** Undefined when the next frame may be added at once. The first frame does not wait for company. */
+  /**
+   * Adds a frame. Returns undefined if the next may be added at once, otherwise a promise to await first. The first
+   * frame is written immediately.
+   */
   add(frame: string): Promise<void> | undefined {
     const isFirst = !this.#opened;
     this.#text += frame;
     if (isFirst || this.#text.length >= WRITE_CHARS_MAX) {
       this.#flush();
-      // Source and reader may both be fast; others want their turn.
+      // If both source and reader are fast, other requests still need their turn.
       if (this.#room === null && !isFirst) return new Promise(setImmediate);
     } else if (!this.#flushPlanned) {
       this.#flushPlanned = true;
@@ -77,7 +80,7 @@ export class FrameWriter {
     return this.#room?.promise;
   }
 
-  /** Writes what is left and ends the reply. */
+  /** Writes the remaining text and ends the reply. */
   finish(): void {
     if (this.#closed) return;
     this.#openOnce();
@@ -107,8 +110,8 @@ export class FrameWriter {
   }
 
   /**
-   * Gives the socket the head and what comes after it in one write, but as two texts: joined by Node to the first
-   * frame, the head would be kept as the hundred pieces it was made of for as long as the reply lasts.
+   * Sends the headers and the first frame in one write, but as two texts. If Node joined them, the reply would keep the
+   * headers in memory, as the hundred pieces they were built from, for as long as it lasts.
    */
   #openWith(write: () => void): void {
     const { socket } = this.#response;
@@ -122,14 +125,14 @@ export class FrameWriter {
   #openOnce(): void {
     if (this.#opened) return;
     this.#open();
-    this.#opened = true; // Not before: a head that cannot be written leaves the reply to others.
+    this.#opened = true; // After the call: if the headers cannot be written, an error reply can still be sent.
   }
 
   #makeRoom(): void {
     const room = this.#room;
     this.#room = null;
     if (room !== null) this.#unread.update(0);
-    this.#flush(); // What was added while there was no room.
+    this.#flush(); // Writes the frames that were added while the socket was full.
     room?.resolve();
   }
 }

@@ -3,17 +3,17 @@ import { expect, test } from "vitest";
 import { until } from "../http/sample-interface.fixture.ts";
 import { type Unread, UnreadBytes } from "./unread-bytes.ts";
 
-const FOR_EVER_MS = 1_000_000;
+const LONG_MS = 1_000_000;
 
-/** Readers by name, and the names of those that were cut. */
+/** Opens one reader per name. `cut` lists the names of the readers that were cut off. */
 function readersOf(unread: UnreadBytes, ...names: readonly string[]) {
   const cut: string[] = [];
   const readers = names.map((name): Unread => unread.open(() => cut.push(name)));
   return { cut, readers };
 }
 
-test("when too much waits, whoever has taken nothing for longest is cut", () => {
-  const unread = new UnreadBytes({ bytesMax: 100, patienceMs: FOR_EVER_MS });
+test("when too many bytes wait, the reader that has read nothing for longest is cut off", () => {
+  const unread = new UnreadBytes({ bytesMax: 100, idleTimeoutMs: LONG_MS });
   const { cut, readers } = readersOf(unread, "first", "second", "third");
   const [first, second, third] = readers;
   first?.update(50);
@@ -26,16 +26,16 @@ test("when too much waits, whoever has taken nothing for longest is cut", () => 
   expect([cut, unread.bytes]).toEqual([["second", "first"], 60]);
 });
 
-test("one reader alone may have more than the rest together", () => {
-  const unread = new UnreadBytes({ bytesMax: 100, patienceMs: FOR_EVER_MS });
+test("a single reader may exceed the limit", () => {
+  const unread = new UnreadBytes({ bytesMax: 100, idleTimeoutMs: LONG_MS });
   const { cut, readers } = readersOf(unread, "only");
   readers[0]?.update(1000);
   readers[0]?.update(0);
   expect([cut, unread.bytes]).toEqual([[], 0]);
 });
 
-test("whoever takes nothing for too long is cut, and whoever takes something is not", async () => {
-  const unread = new UnreadBytes({ bytesMax: 1000, patienceMs: 150 });
+test("a reader that reads nothing for too long is cut off, and a slow one is not", async () => {
+  const unread = new UnreadBytes({ bytesMax: 1000, idleTimeoutMs: 150 });
   const { cut, readers } = readersOf(unread, "idle", "slow", "done");
   const [idle, slow, done] = readers;
   for (const reader of readers) reader.update(100);

@@ -1,13 +1,13 @@
 export interface UnreadLimits {
-  /** What replies and messages that were written and not yet taken may hold, all together. */
+  /** Maximum bytes of all replies and messages that were written and not yet read by their clients. */
   readonly bytesMax: number;
-  /** How long a reader may take nothing of what waits for it. */
-  readonly patienceMs: number;
+  /** How long a reader may read nothing while bytes wait for it, in milliseconds. */
+  readonly idleTimeoutMs: number;
 }
 
-/** What waits for one reader. */
+/** The unread bytes of one reader. */
 export interface Unread {
-  /** Says how much waits now, whenever the reader took something or more came after it had taken all. */
+  /** Sets how many bytes wait now. Call it when the reader has read something, or when bytes wait again. */
   update(bytes: number): void;
 }
 
@@ -18,12 +18,12 @@ interface Waiting extends Unread {
 }
 
 /**
- * Everything that waits for readers. Cuts whoever takes nothing for too long and, when too much waits, whoever has
- * taken nothing for longest.
+ * Counts the bytes that wait for all readers. Cuts off a reader that reads nothing for too long. When too many bytes
+ * wait in total, it cuts off the readers that have read nothing for longest.
  */
 export class UnreadBytes {
   readonly #limits: UnreadLimits;
-  /** Those who have anything waiting; who took something last is last. */
+  /** Readers with waiting bytes, in the order of their latest read. */
   readonly #waiting = new Set<Waiting>();
   #bytes = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -36,7 +36,7 @@ export class UnreadBytes {
     return this.#bytes;
   }
 
-  /** A reader for whom nothing waits yet. `cut` ends its reply or connection. */
+  /** Adds a reader for which nothing waits yet. `cut` must end its reply or connection. */
   open(cut: () => void): Unread {
     const reader: Waiting = { bytes: 0, readAtMs: 0, cut, update: (bytes) => this.#update(reader, bytes) };
     return reader;
@@ -50,32 +50,32 @@ export class UnreadBytes {
     reader.readAtMs = performance.now();
     this.#waiting.add(reader);
     this.#watch();
-    while (this.#bytes > this.#limits.bytesMax && this.#waiting.size > 1) this.#cutFirst();
+    while (this.#bytes > this.#limits.bytesMax && this.#waiting.size > 1) this.#cutSlowest();
   }
 
-  #cutFirst(): void {
+  #cutSlowest(): void {
     const [reader] = this.#waiting;
     if (reader === undefined) return;
     this.#update(reader, 0);
     reader.cut();
   }
 
-  /** One clock for all: it looks at whoever has taken nothing for longest. */
+  /** One timer for all readers, set for the one that has read nothing for longest. */
   #watch(): void {
     if (this.#timer !== null) return;
     const [reader] = this.#waiting;
     if (reader === undefined) return;
-    const restMs = Math.max(1, reader.readAtMs + this.#limits.patienceMs - performance.now());
-    this.#timer = setTimeout(() => this.#look(), restMs);
+    const restMs = Math.max(1, reader.readAtMs + this.#limits.idleTimeoutMs - performance.now());
+    this.#timer = setTimeout(() => this.#cutIdle(), restMs);
     this.#timer.unref();
   }
 
-  #look(): void {
+  #cutIdle(): void {
     this.#timer = null;
-    const before = performance.now() - this.#limits.patienceMs;
+    const before = performance.now() - this.#limits.idleTimeoutMs;
     for (const { readAtMs } of this.#waiting) {
       if (readAtMs > before) break;
-      this.#cutFirst();
+      this.#cutSlowest();
     }
     this.#watch();
   }

@@ -31,18 +31,18 @@ test("bytes come with their length and type", async () => {
   expect(bytes.equals(Buffer.concat(await Array.fromAsync(chunks())))).toBe(true);
 });
 
-test("no bytes are bytes too", async () => {
+test("an empty stream of bytes is an empty reply", async () => {
   async function* nothing(): AsyncGenerator<Uint8Array> {}
   const reply = await fetch(`${(await serve(streamOf(0, nothing()))).url}/v1/things/1`);
   expect([reply.status, reply.headers.get("content-length"), await reply.text()]).toEqual([200, "0", ""]);
 });
 
-test("a source that breaks before its first bytes is an error like any other", async () => {
+test("a source that fails before its first bytes gets an ordinary error reply", async () => {
   const reply = await fetch(`${(await serve(streamOf(4, breaksAfter()))).url}/v1/things/1`);
   expect([reply.status, await reply.json()]).toMatchObject([500, { error: { code: "internal_error" } }]);
 });
 
-test("a source that breaks later breaks the connection, and the log knows why", async () => {
+test("a source that fails later breaks the connection, and the log holds the error", async () => {
   const sample = await serve(streamOf(8, breaksAfter("half")));
   const text = fetch(`${sample.url}/v1/things/1`).then((reply) => reply.text());
   await expect(text).rejects.toThrow(/terminated|fetch failed/);
@@ -51,7 +51,7 @@ test("a source that breaks later breaks the connection, and the log knows why", 
   ]);
 });
 
-test("a HEAD request reads nothing", async () => {
+test("a HEAD request does not read the source", async () => {
   let asked = 0;
   async function* counted(): AsyncGenerator<Uint8Array> {
     asked += 1;
@@ -61,7 +61,7 @@ test("a HEAD request reads nothing", async () => {
   expect([reply.status, reply.headers.get("content-length"), asked]).toEqual([200, "4", 0]);
 });
 
-test("a client that does not read is not read ahead for, and when it leaves the source is let go", async () => {
+test("the source is not read ahead of a client that does not read, and is ended when it leaves", async () => {
   let yielded = 0;
   let returned = false;
   async function* endless(): AsyncGenerator<Uint8Array> {
@@ -80,7 +80,7 @@ test("a client that does not read is not read ahead for, and when it leaves the 
   socket.write("GET /v1/things/1 HTTP/1.1\r\nhost: h\r\n\r\n");
   await until(() => yielded > 0);
   await new Promise((resolve) => setTimeout(resolve, 300));
-  expect(yielded).toBeLessThan(20); // What fits into the buffers of the two sockets.
+  expect(yielded).toBeLessThan(20); // As much as fits into the buffers of the two sockets.
   const closed = everythingFrom(socket);
   socket.destroy();
   await closed;

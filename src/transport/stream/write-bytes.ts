@@ -6,9 +6,9 @@ import type { Unread } from "./unread-bytes.ts";
 import { cancelSource } from "./write-stream.ts";
 
 /**
- * Writes bytes as their source gives them and the client takes them. The head goes out with the first of them, so that
- * a source that fails before can still be answered plainly; one that fails later breaks the connection, for no client
- * may take a part for the whole.
+ * Writes bytes as fast as the client reads them. The headers are sent with the first bytes, so that a source that fails
+ * before them gets an ordinary error reply. A later failure breaks the connection, so that no client takes a part for
+ * the whole.
  */
 export async function writeBytes(
   exchange: Exchange,
@@ -31,16 +31,16 @@ export async function writeBytes(
   const unread = exchange.openUnread();
   response.once("close", () => unread.update(0));
   try {
-    await pipeline(beginningWith(first, source, unread), response);
+    await pipeline(continuedFrom(first, source, unread), response);
   } catch (error) {
-    if (!exchange.signal.aborted) log.error({ err: error, requestId }, "a reply of bytes broke");
+    if (!exchange.signal.aborted) log.error({ err: error, requestId }, "a reply of bytes failed");
     return;
   }
   if (!(await discardBody(request))) request.destroy();
 }
 
-/** Each piece but the first is asked for when the client has taken most of what was there before. */
-async function* beginningWith(
+/** Asks for the next piece when the client has read most of the ones before it. */
+async function* continuedFrom(
   first: IteratorResult<Uint8Array>,
   rest: AsyncIterator<Uint8Array>,
   unread: Unread,

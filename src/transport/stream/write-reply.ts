@@ -11,8 +11,8 @@ import { writeBytes } from "./write-bytes.ts";
 import { ndjsonStream, sseStream, writeStream } from "./write-stream.ts";
 
 /**
- * Writes what a handler answered, in the form the reply itself names. This and `writeJsonReply` are no async functions:
- * those would keep the reply in memory, beside the bytes that are made of it, until its reader has taken them.
+ * Writes a handler's reply in the form that its members choose. This and `writeJsonReply` are not async functions,
+ * because those would keep the reply in memory, beside its bytes, until the client has read it.
  */
 export function writeReply(exchange: Exchange, reply: Reply, served: ServedInterface): Promise<void> {
   const { contract, faults, options } = served;
@@ -71,15 +71,15 @@ function checked<T extends object>(values: AsyncIterable<T>, validator: Validato
 
 function assertValid(value: unknown, validator: Validator | undefined): void {
   if (validator === undefined || validator(value)) return;
-  assert(false, `what we send keeps the contract: ${JSON.stringify(validator.errors)}`);
+  assert(false, `replies match the contract: ${JSON.stringify(validator.errors)}`);
 }
 
-/** What is written at once. Of a longer content it is seen piece by piece that its reader takes it. */
+/** Bytes written at once. Longer content is written in pieces, so that the reader's progress can be seen. */
 const PIECE_BYTES = 256 * 1024;
 
 /**
- * Writes a reply that is known as a whole. While bytes of the request are still coming, the connection is kept until
- * they are read or too many, so that a client that sends before it reads gets the reply rather than a reset.
+ * Writes a complete reply. If the request's body is still arriving, reads it up to a limit before closing, so that a
+ * client that sends before it reads gets the reply and not a connection reset.
  */
 export async function writeWhole(
   exchange: Exchange,
@@ -107,16 +107,16 @@ export async function writeWhole(
   });
 }
 
-/** All of the bytes stay in memory until the last of them is taken. */
+/** All bytes count as unread until the last piece is read, because the whole content stays in memory. */
 async function writePieces(response: ServerResponse, bytes: Uint8Array, unread: Unread): Promise<void> {
   for (let start = 0; start < bytes.length && !response.destroyed; start += PIECE_BYTES) {
     unread.update(bytes.length);
-    if (!response.write(bytes.subarray(start, start + PIECE_BYTES))) await roomIn(response);
+    if (!response.write(bytes.subarray(start, start + PIECE_BYTES))) await waitForRoom(response);
   }
 }
 
-/** Resolves when more can be written, or nothing any more. */
-async function roomIn(response: ServerResponse): Promise<void> {
+/** Resolves when more can be written, or when the reply has closed. */
+async function waitForRoom(response: ServerResponse): Promise<void> {
   if (response.destroyed) return;
   const done = new AbortController();
   const { signal } = done;

@@ -57,7 +57,7 @@ test("events are framed by type and compact JSON, and nothing follows the last",
   );
 });
 
-test("an event whose JSON is already known is not made again", async () => {
+test("an event whose JSON is remembered is not serialized again", async () => {
   const { url } = await startStream(() => listed(rememberJson(numbered(1), '{"as":"remembered"}')));
   expect(await (await fetch(`${url}/v1/things/x`)).text()).toContain('data: {"as":"remembered"}');
 });
@@ -90,7 +90,7 @@ test("events of one turn of the event loop go out in one write", async () => {
       for (let n = 0; n < 100; n++) yield numbered(n);
     }
   });
-  const reply = fetch(`${url}/v1/things/x`); // Its head goes out with its first event.
+  const reply = fetch(`${url}/v1/things/x`); // The headers are sent with the first event.
   bursts[0]?.open();
   const reader = (await reply).body?.getReader();
   for (const next of [...bursts.slice(1), gate()]) {
@@ -101,7 +101,7 @@ test("events of one turn of the event loop go out in one write", async () => {
   expect(await reader?.read()).toMatchObject({ done: true });
 });
 
-test("all of a long stream arrives, in order, at a slow reader as well", async () => {
+test("a long stream arrives completely and in order", async () => {
   const { url } = await startStream(async function* () {
     for (let n = 0; n < 50_000; n++) yield numbered(n);
   });
@@ -110,7 +110,7 @@ test("all of a long stream arrives, in order, at a slow reader as well", async (
   expect(numbers).toEqual(Array.from({ length: 50_000 }, (_, n) => n));
 });
 
-test("a reader that does not read stops the source, so that memory stays bounded", async () => {
+test("a client that does not read stops the source, so that memory stays bounded", async () => {
   let pulled = 0;
   let isReturned = false;
   const frame = 1024;
@@ -129,12 +129,12 @@ test("a reader that does not read stops the source, so that memory stays bounded
   socket.write(GET);
   await stillness(() => pulled);
   expect(pulled * frame).toBeGreaterThan(64 * 1024);
-  expect(pulled * frame).toBeLessThan(16 * 1024 * 1024); // Mostly the kernel's socket buffers.
+  expect(pulled * frame).toBeLessThan(16 * 1024 * 1024); // Most of it is in the kernel's socket buffers.
   socket.destroy();
   await until(() => isReturned);
 });
 
-/** Resolves when a number has not changed for a while. */
+/** Resolves when the number has not changed for 50 ms. */
 async function stillness(read: () => number): Promise<void> {
   for (let last = -1; last !== read(); ) {
     last = read();
@@ -142,7 +142,7 @@ async function stillness(read: () => number): Promise<void> {
   }
 }
 
-test("a source that is always ready does not keep others from being served", async () => {
+test("a source that is always ready does not block other requests", async () => {
   const sample = await startSample({
     handlers: {
       getThing: async () => ({
@@ -160,7 +160,7 @@ test("a source that is always ready does not keep others from being served", asy
   expect((await fetch(`${sample.url}/v1/things/special`)).status).toBe(204);
 });
 
-test("silence is broken by comments", async () => {
+test("comments are sent while a source is silent", async () => {
   const end = gate();
   const { url } = await startStream(
     async function* () {
@@ -183,7 +183,7 @@ async function* failing(error: Error, ...before: readonly StreamEvent[]): AsyncG
   throw error;
 }
 
-test("a source that is silent from the start is broken by comments too", async () => {
+test("comments are also sent before the first event", async () => {
   const end = gate();
   const { url } = await startStream(
     async function* () {
@@ -225,7 +225,7 @@ test.each([0, 1, 2])("a client that leaves after %i events aborts the signal and
   expect(sample.log.at(-1)?.fields).toMatchObject({ complete: false });
 });
 
-test("a client that leaves before the handler has answered lets the stream go unread", async () => {
+test("the stream is ended unread if the client leaves before the handler answers", async () => {
   const answer = gate();
   let isReturned = false;
   let pulled = 0;
@@ -258,7 +258,7 @@ test("a client that leaves before the handler has answered lets the stream go un
   expect(pulled).toBe(0);
 });
 
-test("a source that fails before its first event is answered as plain HTTP", async () => {
+test("a source that fails before its first event gets an ordinary error reply", async () => {
   const { url } = await startStream(() =>
     failing(new ApiError({ status: 409, type: "t", code: "taken", message: "m" })),
   );
@@ -268,8 +268,8 @@ test("a source that fails before its first event is answered as plain HTTP", asy
 
 test.each([
   ["an ApiError", new ApiError({ status: 503, type: "t", code: "overloaded", message: "m" }), "overloaded", 0],
-  ["a fault of ours", new Error("the secret"), "internal_error", 1],
-])("after the head, %s becomes the stream's last event", async (_what, error, code, logged) => {
+  ["an internal error", new Error("the secret"), "internal_error", 1],
+])("after the headers, %s becomes the stream's last event", async (_what, error, code, logged) => {
   const sample = await startStream(() => failing(error, numbered(1)));
   const text = await (await fetch(`${sample.url}/v1/things/x`)).text();
   expect(text).toBe(
@@ -278,7 +278,7 @@ test.each([
   expect(sample.log.filter(({ level }) => level === "error")).toHaveLength(logged);
 });
 
-test("events are checked against the contract where replies are checked", async () => {
+test("an event that breaks the contract ends the stream with an error if replies are checked", async () => {
   const onlyOnes = Object.assign((event: unknown) => JSON.stringify(event) === JSON.stringify(numbered(1)), {
     errors: [],
   });
@@ -294,13 +294,13 @@ test("events are checked against the contract where replies are checked", async 
   expect(text).toMatch(/"n":1}\n\nevent: error\n[^\n]*internal_error/);
 });
 
-test("a connection is used again after a stream", async () => {
+test("a connection is reused after a stream", async () => {
   const socket = connectTo(await startStream(() => listed(numbered(1))));
   socket.write(GET + GET.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"));
   expect((await everythingFrom(socket)).split("HTTP/1.1 200 OK")).toHaveLength(3);
 });
 
-test("a HEAD request for a stream gets its head, and the source is left alone", async () => {
+test("a HEAD request for a stream gets its headers, and the source is not read", async () => {
   let pulled = 0;
   const { url } = await startStream(async function* () {
     for (;;) yield numbered(pulled++);

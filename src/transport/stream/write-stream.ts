@@ -7,25 +7,25 @@ import type { EventsReply, LinesReply, ReplyHeaders, StreamEvent } from "../hand
 import { type Exchange, writeHead } from "../http/exchange.ts";
 import { FrameWriter } from "./frame-writer.ts";
 
-/** A stream as it goes out: SSE and NDJSON differ in nothing else. */
+/** A stream to write. SSE and NDJSON differ in these members only. */
 interface OutgoingStream<T extends object> {
   readonly status: number;
   readonly headers: ReplyHeaders;
   readonly values: AsyncIterable<T>;
   readonly frameOf: (value: T) => string;
-  /** Sent in silences; null where the format has no such thing. */
+  /** Sent after a silence; null if the format has no such frame. */
   readonly keepAlive: { readonly frame: string; readonly everyMs: number } | null;
-  /** What is still said when the source breaks. */
+  /** The values to send when the source fails. */
   readonly onError: (error: ApiError, last: T | null) => readonly T[];
 }
 
-/** How long the head of a stream waits for the first value: a source that cannot begin mostly says so at once. */
+/** How long the headers wait for the first value, in milliseconds. A source that cannot start usually fails at once. */
 const HEAD_WAIT_MS = 100;
 
 /**
- * Writes values as they come. The head goes out with the first of them, so that a source that fails before can still be
- * answered plainly, but does not wait for it long. When the client leaves, the source is told to return and nothing
- * more is pulled.
+ * Writes values as they come. The headers wait up to `HEAD_WAIT_MS` for the first value, so that a source that fails
+ * before it gets an ordinary error reply. When the client leaves, `return` of the source is called and nothing more is
+ * pulled.
  */
 export async function writeStream<T extends object>(
   exchange: Exchange,
@@ -67,7 +67,8 @@ function openHead(out: FrameWriter, { log, requestId }: Exchange): void {
   try {
     out.open();
   } catch (error) {
-    log.debug({ err: error, requestId }, "the head of a stream could not be written"); // The first value will tell.
+    // Writing the first value will throw it again.
+    log.debug({ err: error, requestId }, "the headers of a stream could not be written");
   }
 }
 
@@ -100,27 +101,24 @@ async function pump<T extends object>({ exchange, source, stream, out, faults }:
 function streamFault(exchange: Exchange, error: unknown, faults: Pick<Faults, "internalError" | "ofError">): ApiError {
   const named = namedFault(error, faults);
   if (named !== null) return named;
-  exchange.log.error({ err: error, requestId: exchange.requestId }, "a stream broke");
+  exchange.log.error({ err: error, requestId: exchange.requestId }, "a stream failed");
   return faults.internalError(exchange.requestId);
 }
 
-/** Looks at the writer's clock when a silence could be over, so that a write costs no timer. */
+/** Checks for silence with one timer of its own, so that a write sets no timer. */
 function keepAlive(out: FrameWriter, options: OutgoingStream<object>["keepAlive"]): () => void {
   if (options === null) return () => {};
   const { frame, everyMs } = options;
-  const speak = (): void => {
+  const check = (): void => {
     const isSilent = out.silentMs >= everyMs;
     if (isSilent && !out.blocked) void out.add(frame);
-    timer = setTimeout(speak, isSilent ? everyMs : everyMs - out.silentMs);
+    timer = setTimeout(check, isSilent ? everyMs : everyMs - out.silentMs);
   };
-  let timer = setTimeout(speak, everyMs);
+  let timer = setTimeout(check, everyMs);
   return () => clearTimeout(timer);
 }
 
-/**
- * Tells a source that nobody listens any more. Nobody waits for its last words; a fault among them is still known to
- * the log.
- */
+/** Calls `return` of a source whose client has left. Does not wait for it; an error is only logged. */
 export function cancelSource(source: AsyncIterator<unknown>, log: Logger, requestId: string): void {
   const returned = source.return?.() ?? Promise.resolve();
   returned.catch((error: unknown) => log.debug({ err: error, requestId }, "a source failed after its client had left"));
@@ -129,14 +127,14 @@ export function cancelSource(source: AsyncIterator<unknown>, log: Logger, reques
 const SSE_HEADERS = {
   "content-type": "text/event-stream; charset=utf-8",
   "cache-control": "no-cache",
-  "x-accel-buffering": "no", // Reverse proxies would else hold events back.
+  "x-accel-buffering": "no", // Otherwise reverse proxies would buffer the events.
 };
 
 function sseFrame(event: StreamEvent): string {
   return `event: ${event.type}\ndata: ${jsonOf(event)}\n\n`;
 }
 
-/** Server-sent events. There is no `[DONE]`: the last event is the end. */
+/** Server-sent events. No `[DONE]` is sent: the stream ends with its last event. */
 export function sseStream(
   reply: EventsReply,
   keepAliveMs: number,
@@ -162,7 +160,7 @@ function ndjsonLine(value: object): string {
   return `${jsonOf(value)}\n`;
 }
 
-/** One JSON text per line, both ways at once where the client wants it. */
+/** One JSON text per line. Requests and replies may be streamed at the same time. */
 export function ndjsonStream(reply: LinesReply, faults: Pick<Faults, "streamError">): OutgoingStream<object> {
   return {
     status: reply.status,

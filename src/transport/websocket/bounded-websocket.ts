@@ -3,8 +3,8 @@ import { WebSocket } from "ws";
 const MESSAGE_TOO_LARGE = 1009;
 
 /**
- * A WebSocket that says what is wrong with a message that is too large. `ws` closes such a socket with the code alone;
- * here it stays open for writing, and emits `oversized`. Nothing more can be read from it.
+ * A WebSocket that emits `oversized` when a message is too large and stays open for writing, so that an error can be
+ * sent. `ws` would close it with the code alone. Nothing more can be read from it.
  */
 export class BoundedWebSocket extends WebSocket {
   #isOversized = false;

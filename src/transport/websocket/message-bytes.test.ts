@@ -9,7 +9,7 @@ function start() {
   return { budget, bytes: new MessageBytes(budget.open()) };
 }
 
-test("what has come of a message counts until it is taken", () => {
+test("the bytes of a message count from their arrival until it is taken", () => {
   const { budget, bytes } = start();
   bytes.arrived(65_536);
   bytes.arrived(40_000);
@@ -20,7 +20,7 @@ test("what has come of a message counts until it is taken", () => {
   expect([bytes.waiting, budget.heldBytes]).toEqual([0, 5_536]);
 });
 
-test("heads of frames do not add up", () => {
+test("frame headers do not accumulate", () => {
   const { budget, bytes } = start();
   for (let message = 0; message < 1_000; message += 1) {
     bytes.arrived(114);
@@ -30,7 +30,7 @@ test("heads of frames do not add up", () => {
   expect(budget.heldBytes).toBeLessThanOrEqual(114);
 });
 
-test("control frames do not count, and do not hide the message that they come in the middle of", () => {
+test("control frames do not count, and the message around them still does", () => {
   const { budget, bytes } = start();
   bytes.arrived(200_000);
   for (let frame = 0; frame < 1_000; frame += 1) {
@@ -40,7 +40,7 @@ test("control frames do not count, and do not hide the message that they come in
   expect(budget.heldBytes).toBe(200_000);
 });
 
-test("there is no room beyond the budget, and what is released is free again", () => {
+test("bytes beyond the budget are refused, and released bytes are free again", () => {
   const { budget, bytes } = start();
   expect([bytes.arrived(BYTES_MAX), bytes.arrived(1)]).toEqual([true, false]);
   bytes.completed(600_000);
@@ -50,11 +50,11 @@ test("there is no room beyond the budget, and what is released is free again", (
 });
 
 test.each([
-  ["a large message of which nothing comes", [200_000, 0], [false, true]],
-  ["a large message of which next to nothing comes", [200_000, 100], [false, true]],
-  ["a large message that goes on", [200_000, 20_000, 20_000], [false, false, false]],
-  ["a small message of which nothing comes", [60_000, 0], [false, false]],
-])("%s is stalled or not", (_what, pieces, stalled) => {
+  ["a large message that stops", [200_000, 0], [false, true]],
+  ["a large message below the minimum rate", [200_000, 100], [false, true]],
+  ["a large message that continues", [200_000, 20_000, 20_000], [false, false, false]],
+  ["a small message that stops", [60_000, 0], [false, false]],
+])("isStalled is right for %s", (_what, pieces, stalled) => {
   const { bytes } = start();
   const looks = pieces.map((piece) => {
     if (piece > 0) bytes.arrived(piece);

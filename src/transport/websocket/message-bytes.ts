@@ -1,13 +1,13 @@
 import { type HeldBytes, SMALL_BYTES } from "../../base/limits/byte-budget.ts";
 import { BODY_BYTES_PER_SECOND_MIN } from "../body/body-chunks.ts";
 
-/** The head of a control frame that a client sends, its mask included. */
+/** Bytes of the header of a client's control frame, including its mask. */
 const CONTROL_HEAD_BYTES = 6;
 
-/** Counts what one WebSocket holds: of the message that is still coming, and of those that wait to be taken. */
+/** Counts the bytes that one WebSocket holds: of the message that is arriving, and of those that wait to be read. */
 export class MessageBytes {
   readonly #held: HeldBytes;
-  /** Since the last message ended. */
+  /** Bytes that arrived since the last message ended. */
   #begun = 0;
   #waiting = 0;
   #lastPiece = 0;
@@ -22,7 +22,7 @@ export class MessageBytes {
     return this.#waiting;
   }
 
-  /** False: there is no room for them. */
+  /** Counts bytes that have arrived. Returns false if the budget has no room for them. */
   arrived(bytes: number): boolean {
     this.#begun += bytes;
     this.#lastPiece = bytes;
@@ -31,8 +31,8 @@ export class MessageBytes {
   }
 
   /**
-   * A message has come to its end, and waits. What else has come can only be of the last piece: heads of frames are not
-   * kept.
+   * Counts a complete message, which now waits. Other bytes since can only be in the last piece, because frame headers
+   * are not kept.
    */
   completed(bytes: number): void {
     this.#waiting += bytes;
@@ -40,26 +40,29 @@ export class MessageBytes {
     this.#count();
   }
 
-  /** A control frame has come, perhaps in the middle of a message. */
+  /** Removes a control frame from the count; it may have arrived in the middle of a message. */
   controlled(bytes: number): void {
     this.#begun = Math.max(0, this.#begun - bytes - CONTROL_HEAD_BYTES);
     this.#count();
   }
 
-  /** A message waits no longer. */
+  /** Removes a message that was taken from the waiting ones. */
   taken(bytes: number): void {
     this.#waiting -= bytes;
     this.#count();
   }
 
-  /** Whether a large message has begun and next to nothing of it came in the time since the last look. */
+  /**
+   * Whether a large message is arriving below the minimum rate. `sinceMs` is the time since the last call, in
+   * milliseconds.
+   */
   isStalled(sinceMs: number): boolean {
     const isSlow = this.#sinceLook < (BODY_BYTES_PER_SECOND_MIN * sinceMs) / 1000;
     this.#sinceLook = 0;
     return isSlow && this.#begun > SMALL_BYTES;
   }
 
-  /** Nothing comes any more, and what waits is its taker's. */
+  /** Frees all bytes, once the socket has closed. */
   release(): void {
     this.#isOver = true;
     this.#held.release();

@@ -7,13 +7,13 @@ import { parseJsonChunks } from "../body/parse-json.ts";
 import type { Faults } from "../faults.ts";
 import { MessageBytes } from "./message-bytes.ts";
 
-/** Messages that wait to be taken; beyond them the socket is not read. */
+/** Messages that may wait; with this many, the socket is paused. */
 const WAITING_MESSAGES_MAX = 16;
-/** The same for their bytes, the last message not counted: it may be as large as a message can be. */
+/** Bytes of waiting messages above which the socket is paused. The last message may exceed it by its own size. */
 const WAITING_BYTES_MAX = 4 * 1024 * 1024;
 
-/** How long a client that is read no further may take to close. */
-const FAREWELL_MS = 1_000;
+/** How long a client may take to close after we have stopped reading, in milliseconds. */
+const CLOSE_WAIT_MS = 1_000;
 
 type InboxFaults = Pick<Faults, "invalidJson" | "binaryMessage" | "bodyTimedOut" | "messageTooLarge" | "noRoomForBody">;
 
@@ -22,7 +22,7 @@ interface WaitingMessage {
   readonly isBinary: boolean;
 }
 
-/** A WebSocket and the connection under it. */
+/** A WebSocket and its connection. */
 export interface IncomingSocket {
   readonly socket: WebSocket;
   readonly wire: Duplex;
@@ -31,8 +31,8 @@ export interface IncomingSocket {
 }
 
 /**
- * What a WebSocket receives, as JSON values in order. For a message that is none `next` rejects; the one behind it can
- * be asked for all the same.
+ * The messages of a WebSocket as JSON values, in order. `next()` rejects if a message is not JSON text; later messages
+ * can still be read.
  */
 export class WebSocketInbox implements AsyncIterableIterator<unknown, undefined> {
   readonly #socket: WebSocket;
@@ -42,22 +42,22 @@ export class WebSocketInbox implements AsyncIterableIterator<unknown, undefined>
   #wake: () => void = () => {};
   #closed = false;
   #isOversized = false;
-  /** Why nothing more is read. */
+  /** The error that ends reading; null while messages are read. */
   #end: ApiError | null = null;
 
-  /** `held`: what the messages may hold in memory until they are taken. */
+  /** `held` counts the bytes of messages until they are taken. */
   constructor({ socket, wire, messageBytesMax }: IncomingSocket, held: HeldBytes, faults: InboxFaults) {
     this.#socket = socket;
     this.#faults = faults;
     this.#bytes = new MessageBytes(held);
-    wire.prependListener("data", (piece: Buffer) => this.#arrive(piece.length)); // Before the frames in it are seen.
+    wire.prependListener("data", (piece: Buffer) => this.#arrive(piece.length)); // Runs before ws parses the frames.
     for (const control of ["ping", "pong"] as const)
       socket.on(control, (bytes: Buffer) => this.#bytes.controlled(bytes.length));
-    // A Buffer, as `binaryType` is left alone.
+    // Messages are Buffers, because `binaryType` has its default value.
     socket.on("message", (bytes: Buffer, isBinary) => this.#receive(bytes, isBinary));
     socket.on("oversized", () => {
       this.#isOversized = true;
-      this.#end ??= faults.messageTooLarge(messageBytesMax); // What came before it is still answered.
+      this.#end ??= faults.messageTooLarge(messageBytesMax); // Earlier messages are still read.
       this.#wake();
     });
     socket.once("close", () => {
@@ -67,7 +67,7 @@ export class WebSocketInbox implements AsyncIterableIterator<unknown, undefined>
     });
   }
 
-  /** Whether a message was too large; nothing behind it can be read. */
+  /** Whether a message was too large; no later message can be read. */
   get isOversized(): boolean {
     return this.#isOversized;
   }
@@ -88,7 +88,7 @@ export class WebSocketInbox implements AsyncIterableIterator<unknown, undefined>
     }
   }
 
-  /** Takes no more. What still comes is read and dropped: the answer to a close, or to a ping, may stand behind it. */
+  /** Takes no more messages. Later ones are read and dropped, because a close or a pong may follow them. */
   async return(): Promise<IteratorResult<unknown, undefined>> {
     this.#closed = true;
     this.#drop();
@@ -97,8 +97,8 @@ export class WebSocketInbox implements AsyncIterableIterator<unknown, undefined>
     return { done: true, value: undefined };
   }
 
-  /** To be called now and then, so that nobody holds a message open by single bytes. */
-  look(sinceMs: number): void {
+  /** Stops reading if a message arrives too slowly. `sinceMs` is the time since the last call, in milliseconds. */
+  checkRate(sinceMs: number): void {
     if (this.#bytes.isStalled(sinceMs) && !this.#socket.isPaused) this.#breakOff(this.#faults.bodyTimedOut());
   }
 
@@ -107,15 +107,15 @@ export class WebSocketInbox implements AsyncIterableIterator<unknown, undefined>
   }
 
   /**
-   * Reads no further. Who is told so may still answer the close; whoever does not is cut, with what was read of the
-   * message.
+   * Stops reading for good. The client may still answer the close; otherwise the socket is terminated after
+   * `CLOSE_WAIT_MS`.
    */
   #breakOff(fault: ApiError): void {
     if (this.#end !== null) return;
     this.#end = fault;
     this.#drop();
     this.#socket.pause();
-    setTimeout(() => this.#socket.terminate(), FAREWELL_MS).unref();
+    setTimeout(() => this.#socket.terminate(), CLOSE_WAIT_MS).unref();
     this.#wake();
   }
 

@@ -10,14 +10,14 @@ import type { Unread } from "../stream/unread-bytes.ts";
 import { cancelSource } from "../stream/write-stream.ts";
 import { type IncomingSocket, WebSocketInbox } from "./websocket-inbox.ts";
 
-/** One session, and what is needed of the interface that it belongs to. */
+/** One session, and the parts of its interface that it uses. */
 export interface Session extends Pick<ServedInterface, "faults" | "options" | "log"> {
   readonly requestId: string;
-  /** What is still said when the session breaks; `last` is the latest message that was sent. */
-  readonly lastWords: (fault: ApiError, last: object | null) => readonly object[];
-  /** Aborted once the server is stopping. */
+  /** The messages to send when the session fails; `last` is the latest message that was sent. */
+  readonly errorMessages: (fault: ApiError, last: object | null) => readonly object[];
+  /** Aborts when the server begins to stop. */
   readonly draining: AbortSignal;
-  /** Whether the end of what is sent tells nothing of that. */
+  /** Whether messages that end while the server is stopping are followed by 1000 instead of 1001. */
   readonly endsByItself: boolean;
 }
 
@@ -25,7 +25,7 @@ const CLOSE_NORMAL = 1000;
 const CLOSE_GOING_AWAY = 1001;
 const CLOSE_TOO_LARGE = 1009;
 
-/** By the status HTTP would have answered with; other 4xx are 1008, a breach of policy. */
+/** Close codes by the HTTP status of the error; other 4xx are closed with 1008, policy violation. */
 const CLOSE_CODES: ReadonlyMap<number, number> = new Map([
   [408, CLOSE_GOING_AWAY],
   [413, CLOSE_TOO_LARGE],
@@ -34,16 +34,16 @@ const CLOSE_CODES: ReadonlyMap<number, number> = new Map([
 const CLOSE_POLICY = 1008;
 const CLOSE_FAULT = 1011;
 
-/** Bytes that may wait for a slow reader before nothing more is pulled. */
+/** While more bytes than this wait for a slow reader, no message is pulled from the handler. */
 const BUFFERED_BYTES_MAX = 64 * 1024;
 
 /**
- * How long a session that the server ends may still say how it ended; less than a stopping server waits for
- * farewells.
+ * How long a session that the server ends may still send messages, in milliseconds. Less than the time between the
+ * server's abort and its closing of all connections.
  */
 const LAST_MESSAGES_MS = 300;
 
-/** Runs one session to its end. Everything that goes wrong ends the socket, nothing else. */
+/** Runs one session to its end. An error closes this socket only. */
 export function runWebSocketSession(
   incoming: IncomingSocket,
   flight: Flight,
@@ -54,11 +54,13 @@ export function runWebSocketSession(
   const { pingIntervalMs } = session.options;
   const inbox = new WebSocketInbox(incoming, session.options.incoming.open(), session.faults);
   const source = handle(inbox)[Symbol.asyncIterator]();
-  const stopPings = pingRegularly(socket, pingIntervalMs, () => inbox.look(pingIntervalMs));
-  socket.on("error", (error) => session.log.debug({ err: error, requestId: session.requestId }, "a WebSocket failed"));
+  const stopPings = pingRegularly(socket, pingIntervalMs, () => inbox.checkRate(pingIntervalMs));
+  socket.on("error", (error) =>
+    session.log.debug({ err: error, requestId: session.requestId }, "a WebSocket connection failed"),
+  );
   let leaving: NodeJS.Timeout | undefined;
   const leave = (): void => {
-    void inbox.return(); // Who only listens ends by that.
+    void inbox.return(); // Ends a handler that waits for messages.
     leaving = setTimeout(() => socket.close(CLOSE_GOING_AWAY), LAST_MESSAGES_MS);
   };
   flight.signal.addEventListener("abort", leave, { once: true });
@@ -83,7 +85,7 @@ export function runWebSocketSession(
   );
 }
 
-/** Resolves to the code with which the socket shall close. */
+/** Resolves to the code to close the socket with. */
 async function sendAll(
   socket: WebSocket,
   source: AsyncIterator<object>,
@@ -97,9 +99,9 @@ async function sendAll(
     }
     return session.draining.aborted && !session.endsByItself ? CLOSE_GOING_AWAY : CLOSE_NORMAL;
   } catch (error) {
-    if (session.signal.aborted) return CLOSE_GOING_AWAY; // The close says it all.
+    if (session.signal.aborted) return CLOSE_GOING_AWAY; // The close code is enough.
     const fault = sessionFault(error, session);
-    for (const message of session.lastWords(fault, last)) await send(socket, message, session.unread);
+    for (const message of session.errorMessages(fault, last)) await send(socket, message, session.unread);
     return fault.status >= 500 ? CLOSE_FAULT : (CLOSE_CODES.get(fault.status) ?? CLOSE_POLICY);
   }
 }
@@ -107,11 +109,11 @@ async function sendAll(
 function sessionFault(error: unknown, { faults, log, requestId }: Session): ApiError {
   const named = namedFault(error, faults);
   if (named !== null) return named;
-  log.error({ err: error, requestId }, "a conversation broke");
+  log.error({ err: error, requestId }, "a WebSocket session failed");
   return faults.internalError(requestId);
 }
 
-/** Resolves when the next message may be sent. A message for a socket that has closed is dropped. */
+/** Returns, or resolves, when the next message may be sent. A message for a closed socket is dropped. */
 function send(socket: WebSocket, message: object, unread: Unread): Promise<void> | void {
   if (socket.readyState !== socket.OPEN) return;
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -122,8 +124,8 @@ function send(socket: WebSocket, message: object, unread: Unread): Promise<void>
 }
 
 /**
- * Ends a socket whose other side has not answered the ping before; one that we have stopped reading cannot have heard
- * the answer.
+ * Terminates a socket whose client has not answered the last ping. A paused socket is kept, because its answer may be
+ * unread.
  */
 function pingRegularly(socket: WebSocket, intervalMs: number, onPing: () => void): () => void {
   let answered = true;

@@ -49,7 +49,7 @@ async function closeCodeOf(socket: WebSocket): Promise<unknown> {
   return code;
 }
 
-test("messages are answered in order until the handler ends the conversation", async () => {
+test("messages are answered in order until the handler ends the session", async () => {
   const socket = open(await startSockets());
   await once(socket, "open");
   for (const message of [1, { a: "ü" }, "stop"]) socket.send(JSON.stringify(message));
@@ -62,7 +62,7 @@ test.each([
   ["a binary message", Buffer.from("1"), 1003, "binary_message"],
   ["a handler that breaks", '"break"', 1011, "internal_error"],
   ["a message that is too large", `"${"x".repeat(2000)}"`, 1009, "message_too_large"],
-])("%s ends the conversation", async (_what, message, closeCode, code) => {
+])("%s ends the session", async (_what, message, closeCode, code) => {
   const socket = open(await startSockets(echo, { options: { messageBytesMax: 1000 } }));
   await once(socket, "open");
   socket.send(message);
@@ -70,7 +70,7 @@ test.each([
   if (code !== null) expect(socket.received.at(-1)).toMatchObject({ type: "error", code });
 });
 
-test("a handler that asks on goes on after a message that is not JSON", async () => {
+test("a handler may read on after a message that is not JSON", async () => {
   const sample = await startSockets(async function* (messages) {
     for (;;) {
       const next = await messages.next().catch((error: unknown) => ({ done: false, value: String(error) }));
@@ -86,7 +86,7 @@ test("a handler that asks on goes on after a message that is not JSON", async ()
   expect(socket.received).toEqual([{ message: 1 }, fault, fault, { message: 2 }]);
 });
 
-test("a path may have a message size, last words and a room of its own", async () => {
+test("a path may have its own message size, error message and limit of sessions", async () => {
   const room = { socketsMax: 1, refuse: () => notImplemented("more") };
   const sample = await startSample({
     upgrades: [
@@ -97,7 +97,7 @@ test("a path may have a message size, last words and a room of its own", async (
         handle: echo,
         messageBytesMax: 20,
         room,
-        lastWords: ({ code }) => ({ farewell: code }),
+        errorMessage: ({ code }) => ({ farewell: code }),
       },
     ],
   });
@@ -115,7 +115,7 @@ test("a path may have a message size, last words and a room of its own", async (
   expect(await closeCodeOf(second)).toBe(1009);
 });
 
-test("a conversation that ends while the server stops is told so", async () => {
+test("a session that ends while the server stops closes with 1001", async () => {
   const sample = await startSockets(
     async function* (_messages, { draining }) {
       yield { hello: true };
@@ -132,7 +132,7 @@ test("a conversation that ends while the server stops is told so", async () => {
   await stopped;
 });
 
-test("a key is looked at again when the handler asks", async () => {
+test("a handler may authenticate the session again", async () => {
   let isRevoked = false;
   const authenticate = async (): Promise<string> => {
     if (isRevoked) throw new ApiError({ status: 401, type: "t", code: "revoked", message: "no" });
@@ -159,7 +159,7 @@ test("a key is looked at again when the handler asks", async () => {
   ]);
 });
 
-test("a client that leaves aborts the signal and ends both sides of the conversation", async () => {
+test("a client that leaves aborts the signal and ends the messages", async () => {
   const ended: string[] = [];
   const sample = await startSockets(async function* (messages, { signal }) {
     signal.addEventListener("abort", () => ended.push("signal"));
@@ -174,7 +174,7 @@ test("a client that leaves aborts the signal and ends both sides of the conversa
   expect(ended.toSorted()).toEqual(["messages", "signal"]);
 });
 
-test("what a client sends waits with the client while the handler is busy", async () => {
+test("messages wait at the client while the handler is busy", async () => {
   const busy = Promise.withResolvers<void>();
   let taken = 0;
   const sample = await startSockets(async function* (messages) {
@@ -199,7 +199,7 @@ test("what a client sends waits with the client while the handler is busy", asyn
 test("a socket that does not answer pings is closed", async () => {
   const sample = await startSockets(echo, { options: { pingIntervalMs: 200 } });
   const living = open(sample);
-  const dead = connectTo(sample); // Speaks no WebSocket beyond the handshake.
+  const dead = connectTo(sample); // Sends nothing after the handshake.
   dead.write(
     "GET /v1/socket HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
   );
@@ -207,7 +207,7 @@ test("a socket that does not answer pings is closed", async () => {
   expect(living.readyState).toBe(WebSocket.OPEN);
 });
 
-test("a large message that does not go on ends the conversation, and a small one may take its time", async () => {
+test("a large message that stalls ends the session, and a small one may be slow", async () => {
   const sample = await startSockets(echo, { options: { pingIntervalMs: 100 } });
   const [stalled, small] = [open(sample), open(sample)];
   await Promise.all([once(stalled, "message"), once(small, "message")]);
@@ -219,7 +219,7 @@ test("a large message that does not go on ends the conversation, and a small one
   await once(small, "message");
 });
 
-test("the reply that makes it a WebSocket carries the standing headers and the caller's", async () => {
+test("the reply to an upgrade carries the standing headers and the caller's", async () => {
   const { url } = await startSockets(echo, {
     admission: {
       authenticate: async () => "me",
@@ -263,17 +263,17 @@ test("an upgrade that the interface does not admit is refused", async () => {
   expect(response.statusCode).toBe(403);
 });
 
-test("a plain request to a path of WebSockets is told to upgrade", async () => {
+test("a plain request to a WebSocket path gets a 426", async () => {
   const { url } = await startSockets();
   expect((await fetch(`${url}/v1/socket`)).status).toBe(426);
 });
 
-test("a wrong method on a path that takes both is a wrong method", async () => {
+test("a wrong method on a path that also serves plain requests gets a 405", async () => {
   const { url } = await startSockets(echo, { upgrades: [{ path: "/v1/things", refuse: notImplemented }] });
   expect((await fetch(`${url}/v1/things`)).status).toBe(405);
 });
 
-test("an offer to speak HTTP/2 is passed over", async () => {
+test("an upgrade to HTTP/2 is ignored", async () => {
   const socket = connectTo(await startSockets());
   socket.write(
     "GET /v1/things/x HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n",
@@ -282,7 +282,7 @@ test("an offer to speak HTTP/2 is passed over", async () => {
   expect(String(reply)).toMatch(/^HTTP\/1.1 204/);
 });
 
-test("a conversation that is still going on when the server stops ends with 1001", async () => {
+test("a session that is open when the server stops is closed with 1001", async () => {
   const sample = await startSockets();
   const socket = open(sample);
   await once(socket, "message");
@@ -291,7 +291,7 @@ test("a conversation that is still going on when the server stops ends with 1001
   expect(await code).toBe(1001);
 });
 
-test("a server that ends a conversation lets its last messages out before it closes with 1001", async () => {
+test("a session that the server ends sends its last messages before it closes with 1001", async () => {
   const sample = await startSockets(async function* (_messages, { signal }) {
     yield { hello: true };
     await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
@@ -306,7 +306,7 @@ test("a server that ends a conversation lets its last messages out before it clo
   expect(socket.received).toEqual([{ hello: true }, { bye: true }]);
 });
 
-describe("a socket that is not read because too much of it waits", () => {
+describe("a socket that is paused because too many messages wait", () => {
   const MORE_THAN_WAITS = 40;
   const pad = "x".repeat(512 * 1024);
 
@@ -318,7 +318,7 @@ describe("a socket that is not read because too much of it waits", () => {
     return socket;
   }
 
-  test("is closed at once when the handler takes no more", async () => {
+  test("closes at once when the handler stops reading", async () => {
     const done = Promise.withResolvers<void>();
     const socket = await openFull(
       async function* (messages) {
@@ -332,10 +332,10 @@ describe("a socket that is not read because too much of it waits", () => {
     const since = performance.now();
     done.resolve();
     expect(await closed).toBe(1000);
-    expect(performance.now() - since).toBeLessThan(10_000); // The library gives up after 30 s.
+    expect(performance.now() - since).toBeLessThan(10_000); // The package ws gives up after 30 s.
   });
 
-  test.each(["closes", "resets"])("is noticed to have left when its client %s", async (how) => {
+  test.each(["closes", "resets"])("aborts the signal when its client %s", async (how) => {
     const left = Promise.withResolvers<void>();
     const socket = await openFull(
       async function* (_messages, { signal }) {

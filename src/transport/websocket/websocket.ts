@@ -15,66 +15,63 @@ import { BoundedWebSocket } from "./bounded-websocket.ts";
 import type { IncomingSocket } from "./websocket-inbox.ts";
 import { runWebSocketSession } from "./websocket-session.ts";
 
-/** What answers WebSockets at a path. */
+/** A path that accepts WebSockets, or refuses them with an error. */
 export type Upgrade<P> = { readonly path: string } & (
   | { readonly refuse: (path: string) => ApiError }
   | SocketEndpoint<P>
 );
 
-/** How many sessions there may be at once, and what is said to one more. */
-export interface Room {
+/** How many sessions may be open at once, and the error for one more. */
+export interface SocketLimit {
   readonly socketsMax: number;
   readonly refuse: (socketsMax: number) => ApiError;
 }
 
-/** The messages are JSON values in text frames, both ways. */
+/** A path that serves sessions. Messages are JSON values in text frames, in both directions. */
 export interface SocketEndpoint<P> {
   readonly secured: boolean;
   readonly operationId: string;
-  /** Bytes of one message; left out: those of the transport's options. */
+  /** Maximum bytes of one message; by default that of the transport's options. */
   readonly messageBytesMax?: number;
-  /** How many may be held at once; left out: as many as come. */
-  readonly room?: Room & { readonly perCaller?: Room & { readonly nameOf: (principal: P) => string } };
-  /** The query parameters that the handler reads, as the contract describes them; left out: none. */
+  /** The limit of open sessions; none by default. */
+  readonly room?: SocketLimit & { readonly perCaller?: SocketLimit & { readonly nameOf: (principal: P) => string } };
+  /** The query parameters that the handler reads, as the contract describes them; none by default. */
   readonly query?: Readonly<Record<string, QueryParameter>>;
-  /** Rejects with the `ApiError` of a caller who may begin none now. */
+  /** Rejects with an `ApiError` if the caller may not open a session now. */
   readonly admitCaller?: (principal: P) => Promise<void>;
-  /**
-   * Throws the `ApiError` of a session that cannot be begun now. Nothing else happens between this and its
-   * beginning.
-   */
+  /** Throws an `ApiError` if no session can be opened now. The session starts in the same turn of the event loop. */
   readonly admit?: () => void;
   /**
-   * Whether its messages end when all is said and never because the server stops: they are then followed by 1000 also
-   * while it does.
+   * Whether the handler's messages end only when the session is complete, never because the server stops. The socket is
+   * then closed with 1000 even while the server is stopping.
    */
   readonly endsByItself?: boolean;
-  /** What is still said when a session breaks; left out: the interface's `streamError`. */
-  readonly lastWords?: (error: ApiError) => object;
-  /** For a message that is not JSON text the iteration of `messages` throws; `next` can be called again afterwards. */
+  /** The message to send when a session fails; by default the interface's `streamError`. */
+  readonly errorMessage?: (error: ApiError) => object;
+  /** `messages.next()` rejects if a message is not JSON text; later messages can still be read. */
   readonly handle: (messages: AsyncIterableIterator<unknown>, context: SocketContext<P>) => AsyncIterable<object>;
 }
 
 /** What a handler knows about its session. */
 export interface SocketContext<P> extends RequestContext<P> {
-  /** Aborts when the server begins to stop: what is being answered may be finished. */
+  /** Aborts when the server begins to stop; answers in progress may be finished. */
   readonly draining: AbortSignal;
   readonly query: Readonly<Record<string, unknown>>;
-  /** Whose session it is by now; throws as the upgrade would, for instance for a key that was revoked since. */
+  /** Authenticates the session again. Throws like the upgrade, for instance if the key was revoked since. */
   authenticate(): Promise<P>;
 }
 
 export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
-/** Turns upgrade requests into sessions; whatever cannot become one gets a plain HTTP reply. */
+/** Turns upgrade requests into sessions. Refused upgrades get a plain HTTP reply. */
 export function acceptUpgrades<P>(upgrades: readonly Upgrade<P>[], served: ServedInterface<P>): UpgradeListener {
-  const doors = new Map(upgrades.map((upgrade) => [upgrade.path, doorOf(upgrade, served)]));
+  const targets = new Map(upgrades.map((upgrade) => [upgrade.path, targetOf(upgrade, served)]));
   const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     admitCaller(callerOf(request), served);
     const [path] = splitUrl(request.url ?? "/");
-    const door = doors.get(path);
-    if (door === undefined) throw served.faults.unknownRoute(request.method ?? "", path);
-    await door.open(request, socket, head);
+    const target = targets.get(path);
+    if (target === undefined) throw served.faults.unknownRoute(request.method ?? "", path);
+    await target.open(request, socket, head);
   };
   return (request, socket, head) => {
     socket.on("error", (error) => served.log.debug({ err: error }, "an upgrading connection failed"));
@@ -82,25 +79,25 @@ export function acceptUpgrades<P>(upgrades: readonly Upgrade<P>[], served: Serve
   };
 }
 
-interface Door {
-  /** Throws, having written nothing, for whoever may not come in. */
+interface UpgradeTarget {
+  /** Rejects, before anything is written, if the upgrade is refused. */
   open(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
 }
 
-function doorOf<P>(upgrade: Upgrade<P>, served: ServedInterface<P>): Door {
-  if (!("refuse" in upgrade)) return new SocketDoor(upgrade, served);
+function targetOf<P>(upgrade: Upgrade<P>, served: ServedInterface<P>): UpgradeTarget {
+  if (!("refuse" in upgrade)) return new SocketTarget(upgrade, served);
   return { open: () => Promise.reject(upgrade.refuse(upgrade.path)) };
 }
 
-/** The way into the sessions of one path. */
-class SocketDoor<P> implements Door {
+/** Opens the sessions of one path. */
+class SocketTarget<P> implements UpgradeTarget {
   readonly #endpoint: SocketEndpoint<P>;
   readonly #served: ServedInterface<P>;
   readonly #server: WebSocketServer;
   readonly #messageBytesMax: number;
   readonly #replyHeaders = new WeakMap<IncomingMessage, ReplyHeaders>();
-  #held = 0;
-  readonly #heldByCaller = new Map<string, number>();
+  #open = 0;
+  readonly #openByCaller = new Map<string, number>();
 
   constructor(endpoint: SocketEndpoint<P>, served: ServedInterface<P>) {
     this.#endpoint = endpoint;
@@ -145,7 +142,7 @@ class SocketDoor<P> implements Door {
     known: Pick<SocketContext<P>, "requestId" | "principal" | "query">,
   ): void {
     const { inFlight, log, faults, options } = this.#served;
-    const { operationId, handle, lastWords, endsByItself = false } = this.#endpoint;
+    const { operationId, handle, errorMessage, endsByItself = false } = this.#endpoint;
     const leave = this.#enter(known.principal);
     const closed = this.#served.observer?.beginSocket();
     incoming.socket.once("close", () => {
@@ -172,7 +169,8 @@ class SocketDoor<P> implements Door {
       faults,
       options,
       log,
-      lastWords: (fault, last) => (lastWords === undefined ? faults.streamError(fault, last) : [lastWords(fault)]),
+      errorMessages: (fault, last) =>
+        errorMessage === undefined ? faults.streamError(fault, last) : [errorMessage(fault)],
     });
   }
 
@@ -184,21 +182,21 @@ class SocketDoor<P> implements Door {
   #checkRoom(principal: P): void {
     const { room } = this.#endpoint;
     if (room === undefined) return;
-    if (this.#held >= room.socketsMax) throw room.refuse(room.socketsMax);
+    if (this.#open >= room.socketsMax) throw room.refuse(room.socketsMax);
     const { perCaller } = room;
     if (perCaller === undefined) return;
-    const held = this.#heldByCaller.get(perCaller.nameOf(principal)) ?? 0;
+    const held = this.#openByCaller.get(perCaller.nameOf(principal)) ?? 0;
     if (held >= perCaller.socketsMax) throw perCaller.refuse(perCaller.socketsMax);
   }
 
-  /** Counts a session that begins; call what is returned when it is over. */
+  /** Counts a session that starts. Call the returned function when it has ended. */
   #enter(principal: P): () => void {
     const name = this.#endpoint.room?.perCaller?.nameOf(principal) ?? "";
     const count = (change: 1 | -1): void => {
-      this.#held += change;
-      const held = (this.#heldByCaller.get(name) ?? 0) + change;
-      if (held > 0) this.#heldByCaller.set(name, held);
-      else this.#heldByCaller.delete(name);
+      this.#open += change;
+      const held = (this.#openByCaller.get(name) ?? 0) + change;
+      if (held > 0) this.#openByCaller.set(name, held);
+      else this.#openByCaller.delete(name);
     };
     count(1);
     return () => count(-1);
@@ -217,7 +215,7 @@ function refuse<P>(
   else if (named.status >= 500) log.warn({ err: error, requestId }, "a request was refused");
   const fault = named ?? faults.internalError(requestId);
   const headers = { "x-request-id": requestId, ...options.standingHeaders(0), ...fault.headers };
-  socket.once("finish", () => socket.destroy()); // The other side may keep its half open for ever.
+  socket.once("finish", () => socket.destroy()); // The client might never close its half of the connection.
   socket.end(rawReply(fault.status, headers, faults.renderError(fault)));
   log.info({ path: splitUrl(request.url ?? "/")[0], status: fault.status, requestId }, "an upgrade was refused");
 }
