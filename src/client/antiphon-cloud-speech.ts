@@ -3,12 +3,13 @@ import { createOpenChannel } from "./speech/cloud-channel.ts";
 import { type CloudSpeechOptions, cloudServiceOf } from "./speech/cloud-service.ts";
 
 /**
- * The premium cloud stream. `stream` resolves once it is open: a rate limit is waited for, and failures that may pass
- * are tried again. Messages are read no faster than they are sent, heartbeats go by themselves, and a source that ends
- * without a last piece is ended. Not for browsers, whose sockets send no headers.
+ * A client of the cloud speech-to-text stream. `stream` resolves once the stream is open; it waits for rate limits and
+ * retries transient failures. Messages are read no faster than they are sent. The client sends heartbeats, and a last
+ * audio message if the source ends without one. It does not work in browsers, because their WebSockets cannot send
+ * headers.
  */
 export class AntiphonCloudSpeech extends CloudSttClient {
-  /** Throws `AntiphonError` for options that can never work. */
+  /** Throws an `AntiphonError` if an option is invalid. */
   constructor(options: CloudSpeechOptions) {
     super(createOpenChannel(cloudServiceOf(options)));
   }

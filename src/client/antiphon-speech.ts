@@ -9,15 +9,15 @@ const BASE_URL = "http://127.0.0.1:8237";
 
 export interface SpeechOptions extends Omit<ConnectionOptions, "apiKey"> {
   /**
-   * How `streamTranscription` travels; the messages are the same. In browsers `websocket` unless told, as their fetch
-   * cannot send and hear at once; elsewhere `ndjson`.
+   * The transport of `streamTranscription`; the messages are the same. The default is `websocket` in browsers, whose
+   * fetch cannot send and receive at the same time, and `ndjson` elsewhere.
    */
   readonly streamTransport?: "ndjson" | "websocket";
-  /** In place of the global WebSocket, which Node has from version 22 on. */
+  /** Opens WebSockets in place of the global `WebSocket`, which Node has since version 22. */
   readonly openSocket?: OpenSocket;
 }
 
-/** Speech to text on this machine. */
+/** A client of the local speech-to-text server. By default it calls `http://127.0.0.1:8237`. */
 export class AntiphonSpeech extends LocalSttClient {
   constructor(options: SpeechOptions = {}) {
     const connection = connectionOf(options, BASE_URL);

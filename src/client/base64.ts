@@ -1,7 +1,7 @@
-/** The longest argument list that every platform takes. */
+/** `String.fromCharCode` takes this many arguments on every platform. */
 const BLOCK_BYTES = 8192;
 
-/** Bytes in base64, as the messages of streams carry sound; in browsers too. */
+/** Encodes bytes as base64, as audio messages need it. Works in browsers and servers. */
 export function base64Of(bytes: Uint8Array): string {
   let text = "";
   for (let start = 0; start < bytes.length; start += BLOCK_BYTES)

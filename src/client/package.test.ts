@@ -13,7 +13,7 @@ const BUILD_TIMEOUT_MS = 120_000;
 
 const run = promisify(execFile);
 
-/** A project of somebody else, with what `npm pack` makes of ours in its node_modules. */
+/** Folder of a consumer project, with our package as packed by `npm pack` in its node_modules. */
 let project = "";
 let installed = "";
 
@@ -65,9 +65,9 @@ const speech = new AntiphonSpeech({ streamTransport: "websocket", openSocket: (u
 const words: LocalStt.Transcription = await speech.transcribe({ audio: new Blob([]) });
 const cloud = new AntiphonCloudSpeech({ apiKey: "sk-1", baseUrl: "https://stt.example.com" });
 for await (const message of await cloud.stream(pcmMessages([new Uint8Array(2)]))) if (message.type === "final") text += message.text;
-// @ts-expect-error -- There is no such member.
+// @ts-expect-error -- The member is called input.
 await client.createResponse({ model: "m", inputs: "hi" });
-// @ts-expect-error -- A plain reply is no stream.
+// @ts-expect-error -- A plain reply is not a stream.
 for await (const _ of plain) console.log(words.text);
 `;
 
@@ -92,17 +92,18 @@ test.each([
   BUILD_TIMEOUT_MS,
 );
 
-test("the package holds the client and the page, and nothing of the server", async () => {
+test("the package contains the client and the page, and no server code", async () => {
   const files = await readdir(installed, { recursive: true, withFileTypes: true });
   const paths = files
     .filter((file) => file.isFile())
     .map(({ parentPath, name }) => join(parentPath, name).slice(installed.length + 1));
-  const packedAlways = ["LICENSE", "README.md", "package.json", "src/main.ts"]; // npm packs what `bin` names.
+  // npm always packs the file that `bin` names.
+  const packedAlways = ["LICENSE", "README.md", "package.json", "src/main.ts"];
   expect(paths.filter((path) => !/^dist\/(chat-lab|client)\//.test(path) && !packedAlways.includes(path))).toEqual([]);
   expect(paths.filter((path) => /test|fixture|validators|readers|operations/.test(path))).toEqual([]);
 });
 
-test("all that the client reaches runs in a browser", async () => {
+test("all modules that the client imports run in a browser", async () => {
   const reached = await reach(ENTRY);
   const packages = [...reached.values()].flatMap(({ imports }) => imports).filter((name) => !name.startsWith("."));
   expect(new Set(packages)).toEqual(new Set(["eventsource-parser"]));
@@ -116,7 +117,7 @@ interface Reached {
   readonly imports: readonly string[];
 }
 
-/** Every module of the package that one of them imports, with its code. */
+/** The module at `path` and all modules of the package that it reaches through imports, by path. */
 async function reach(path: string, reached = new Map<string, Reached>()): Promise<Map<string, Reached>> {
   if (reached.has(path)) return reached;
   const code = withoutComments(await readFile(join(installed, path), "utf8"));

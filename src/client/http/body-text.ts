@@ -1,17 +1,20 @@
 import type { CallWatch } from "./call-watch.ts";
 import { APIConnectionError } from "./errors.ts";
 
-/** A server closes the connection after its last event; one that does so soon lets it be used again. */
+/**
+ * How long to wait for the body to end after the last event, in milliseconds. A connection whose body has ended can be
+ * reused.
+ */
 const CLOSE_WAIT_MS = 100;
 
-/** Cuts text into pieces and holds back what is not whole yet. */
+/** Cuts text into pieces, and keeps an incomplete last piece for the next call. */
 export interface TextCutter {
   readonly cut: (text: string) => readonly string[];
-  /** What is left when nothing more comes. */
+  /** The remaining pieces, at the end of the text. */
   readonly rest: () => readonly string[];
 }
 
-/** The whole pieces of a body, wherever its bytes were split. Whoever stops reading closes the connection. */
+/** The complete pieces of a body, however its bytes are split. Leaving the loop closes the connection. */
 export async function* readPieces(
   body: ReadableStream<Uint8Array>,
   cutter: TextCutter,
@@ -37,7 +40,7 @@ export async function* readPieces(
 }
 
 async function closeSoon(reader: ReadableStreamDefaultReader<Uint8Array>, watch: CallWatch): Promise<void> {
-  const close = () => watch.end(new APIConnectionError("The stream is over."));
+  const close = () => watch.end(new APIConnectionError("The stream has ended."));
   const timer = setTimeout(close, CLOSE_WAIT_MS);
   const { done } = await reader.read().catch(() => ({ done: true }));
   clearTimeout(timer);

@@ -1,6 +1,6 @@
-import { APIUserAbortError, silentFor } from "./errors.ts";
+import { APIUserAbortError, timeoutError } from "./errors.ts";
 
-/** Longer timers fire at once. */
+/** The longest delay of a timer; longer ones fire at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export interface CallLimits {
@@ -9,8 +9,8 @@ export interface CallLimits {
 }
 
 /**
- * Ends one try of a call: when the caller's signal aborts, when the server is silent for too long, or when nobody
- * listens.
+ * Ends one attempt of a call when the caller's signal aborts, when the server is silent for too long, or when the
+ * caller stops reading.
  */
 export class CallWatch {
   readonly #controller = new AbortController();
@@ -24,20 +24,20 @@ export class CallWatch {
     if (limits.signal?.aborted === true) this.#onAbort();
   }
 
-  /** Aborts when the call has to end; the reason is the error to reject with. */
+  /** Aborts when the call must end. Its reason is the error to reject with. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** From now on the server has `timeoutMs` to be heard. */
+  /** Starts the timeout: the server must send something within `timeoutMs`. */
   expectServer(): void {
     clearTimeout(this.#timer);
     const { timeoutMs } = this.#limits;
-    const expire = () => this.end(silentFor(timeoutMs));
+    const expire = () => this.end(timeoutError(timeoutMs));
     this.#timer = setTimeout(expire, Math.min(timeoutMs, TIMER_MS_MAX));
   }
 
-  /** Whoever is awaited now, it is not the server. */
+  /** Stops the timeout while the call does not wait for the server. */
   stopExpecting(): void {
     clearTimeout(this.#timer);
   }
@@ -47,21 +47,21 @@ export class CallWatch {
     this.release();
   }
 
-  /** The call is over: it holds on to nothing. */
+  /** Removes the timer and listeners once the call is over. */
   release(): void {
     clearTimeout(this.#timer);
     this.#limits.signal?.removeEventListener("abort", this.#onAbort);
     for (const callback of this.#whenOver.splice(0)) callback();
   }
 
-  /** Runs once the call is over, however it ended. */
+  /** Calls back once the call is over, whether it succeeded or failed. */
   whenOver(callback: () => void): void {
     this.#whenOver.push(callback);
   }
 
-  readonly #onAbort = () => this.end(abortedBy(this.#limits.signal?.reason));
+  readonly #onAbort = () => this.end(abortError(this.#limits.signal?.reason));
 }
 
-export function abortedBy(cause: unknown): APIUserAbortError {
+export function abortError(cause: unknown): APIUserAbortError {
   return new APIUserAbortError("The call was aborted.", cause === undefined ? undefined : { cause });
 }

@@ -1,22 +1,22 @@
 const RETRIES_MAX = 2;
 const TIMEOUT_MS = 10 * 60 * 1000;
 
-/** Where requests go, and what all of them have in common. */
+/** The server's address, credentials, and settings for all requests. */
 export interface ConnectionOptions {
-  /** With or without `/v1` at its end. */
+  /** With or without a trailing `/v1`. */
   readonly baseUrl?: string;
-  /** Sent as bearer token. */
+  /** Sent as a bearer token. */
   readonly apiKey?: string;
-  /** Sent with every request; those of a single call win. */
+  /** Headers of every request. Headers of a single call take precedence. */
   readonly defaultHeaders?: Readonly<Record<string, string>>;
-  /** How often a call is tried again after a failure that may pass; 2 unless told. */
+  /** Maximum retries of a call after a transient failure; 2 by default. */
   readonly retriesMax?: number;
   /**
-   * How long the server may be silent: until a reply is there, and within a stream. 10 minutes unless told; Node's own
-   * fetch gives up after 5.
+   * How long the server may be silent, in milliseconds: before a reply, and between the parts of a stream. 10 minutes
+   * by default; Node's own fetch gives up after 5.
    */
   readonly timeoutMs?: number;
-  /** In place of the global one. */
+  /** Used in place of the global `fetch`. */
   readonly fetch?: Fetch;
 }
 
@@ -49,7 +49,7 @@ function headersOf(apiKey: string | undefined, more: ConnectionOptions["defaultH
 
 const VERSION_PREFIX = "/v1";
 
-/** Base URLs of other clients end in the prefix that our paths begin with. */
+/** Joins base URL and path. A trailing `/v1` of the base URL, as other clients need it, is not repeated. */
 export function urlOf(baseUrl: string, path: string): string {
   const isTwice = baseUrl.endsWith(VERSION_PREFIX) && path.startsWith(`${VERSION_PREFIX}/`);
   return baseUrl + (isTwice ? path.slice(VERSION_PREFIX.length) : path);

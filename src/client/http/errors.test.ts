@@ -45,7 +45,7 @@ test.each(CLASSES)("status $status rejects with $ErrorClass.name", async ({ stat
   expect(failure).toMatchObject({ ...error, status, requestId: "req_1", name: ErrorClass.name });
 });
 
-test("an error of the speech server has its code and message", async () => {
+test("an error of the speech server keeps its code and message", async () => {
   verifies("client.errors.typed-by-status");
   const error = { code: "model_loading", message: "The model is loading." };
   await using server = await startLocalServer((reply) => sendJson(reply, 503, { error }));
@@ -63,15 +63,18 @@ const BODIES = [
   { body: "x".repeat(3_000_000), message: `The server answered 502 Bad Gateway: ${"x".repeat(200)}…` },
 ];
 
-test.each(BODIES)("an error reply that says $message is still typed", async ({ body, message }) => {
-  verifies("client.errors.unparsable-body");
-  await using server = await startLocalServer((reply) => void reply.writeHead(502).end(body));
-  const failure = await failureOf(new Antiphon({ baseUrl: server.url, retriesMax: 0 }).listModels());
-  expect(failure).toBeInstanceOf(InternalServerError);
-  expect(failure).toMatchObject({ status: 502, message, code: null, type: null, param: null });
-});
+test.each(BODIES)(
+  "an error reply with another body has its class and the message $message",
+  async ({ body, message }) => {
+    verifies("client.errors.unparsable-body");
+    await using server = await startLocalServer((reply) => void reply.writeHead(502).end(body));
+    const failure = await failureOf(new Antiphon({ baseUrl: server.url, retriesMax: 0 }).listModels());
+    expect(failure).toBeInstanceOf(InternalServerError);
+    expect(failure).toMatchObject({ status: 502, message, code: null, type: null, param: null });
+  },
+);
 
-test("an error reply that breaks off still has its status", async () => {
+test("an error reply that breaks off keeps its status", async () => {
   verifies("client.errors.unparsable-body");
   await using server = await startLocalServer((reply) => {
     reply.writeHead(404, { "content-length": "100" }).write('{"error":');
@@ -81,14 +84,14 @@ test("an error reply that breaks off still has its status", async () => {
   expect(failure).toBeInstanceOf(NotFoundError);
 });
 
-test("a success that is not JSON rejects, and is not tried again", async () => {
+test("a successful reply that is not JSON rejects, and is not retried", async () => {
   await using server = await startLocalServer((reply) => void reply.writeHead(200).end("<html>"));
   const failure = await failureOf(new Antiphon({ baseUrl: server.url }).listModels());
   expect(failure).toBeInstanceOf(InvalidReplyError);
   expect(server.requests).toHaveLength(1);
 });
 
-test("a server that is not there rejects with APIConnectionError and its cause", async () => {
+test("an unreachable server rejects with APIConnectionError and its cause", async () => {
   const failure = await failureOf(new Antiphon({ baseUrl: "http://127.0.0.1:1", retriesMax: 0 }).listModels());
   expect(failure).toBeInstanceOf(APIConnectionError);
   expect(failure.cause).toBeInstanceOf(Error);

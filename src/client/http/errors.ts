@@ -1,9 +1,9 @@
-/** Every failure that this client makes itself. */
+/** The base class of all errors of this client. */
 export class AntiphonError extends Error {
   override readonly name: string = "AntiphonError";
 }
 
-/** No reply came, or it broke off. */
+/** No reply came, or the connection broke. */
 export class APIConnectionError extends AntiphonError {
   override readonly name: string = "APIConnectionError";
 }
@@ -13,14 +13,16 @@ export class APITimeoutError extends APIConnectionError {
   override readonly name: string = "APITimeoutError";
 }
 
-export function silentFor(timeoutMs: number): APITimeoutError {
+export function timeoutError(timeoutMs: number): APITimeoutError {
   return new APITimeoutError(`The server was silent for ${timeoutMs} ms.`);
 }
 
-/** A stream ended before its terminal event. A stored response can be followed on from `lastSequenceNumber`. */
+/**
+ * A stream ended before its terminal event. The stream of a stored response can be resumed after `lastSequenceNumber`.
+ */
 export class StreamBrokenError extends APIConnectionError {
   override readonly name: string = "StreamBrokenError";
-  /** Number of the last event that came, or null if none had one. */
+  /** Sequence number of the last received event; null if none had one. */
   readonly lastSequenceNumber: number | null;
   readonly requestId: string | null;
 
@@ -39,19 +41,19 @@ export interface StreamPosition {
   readonly requestId: string | null;
 }
 
-/** The caller's signal aborted, or the caller left the stream. `cause` is the signal's reason. */
+/** The caller aborted the call or left the stream. `cause` is the reason of the caller's signal. */
 export class APIUserAbortError extends AntiphonError {
   override readonly name: string = "APIUserAbortError";
 }
 
-/** The server said that all was well, and what it sent cannot be read. */
+/** The server reported success, but its reply cannot be read. */
 export class InvalidReplyError extends AntiphonError {
   override readonly name: string = "InvalidReplyError";
 }
 
 export interface APIErrorFields {
   readonly message: string;
-  /** Null if the server failed in the middle of a stream, whose status was 200. */
+  /** HTTP status; null if the server failed in the middle of a stream, whose status was 200. */
   readonly status: number | null;
   readonly code: string | null;
   readonly param: string | null;
@@ -60,14 +62,14 @@ export interface APIErrorFields {
   readonly headers: Headers;
 }
 
-/** The server refused or failed. Its class tells the status. */
+/** The server refused the call or failed. There is a subclass for each common status. */
 export class APIError extends AntiphonError {
   override readonly name: string = "APIError";
   readonly status: number | null;
   readonly code: string | null;
   readonly param: string | null;
   readonly type: string | null;
-  /** What to name when you report the failure. */
+  /** The `x-request-id` of the reply, for reports of the failure. */
   readonly requestId: string | null;
   readonly headers: Headers;
 
@@ -82,62 +84,62 @@ export class APIError extends AntiphonError {
   }
 }
 
-/** 400 */
+/** Status 400. */
 export class BadRequestError extends APIError {
   override readonly name: string = "BadRequestError";
 }
 
-/** 401 */
+/** Status 401. */
 export class AuthenticationError extends APIError {
   override readonly name: string = "AuthenticationError";
 }
 
-/** 403 */
+/** Status 403. */
 export class PermissionDeniedError extends APIError {
   override readonly name: string = "PermissionDeniedError";
 }
 
-/** 404 */
+/** Status 404. */
 export class NotFoundError extends APIError {
   override readonly name: string = "NotFoundError";
 }
 
-/** 409 */
+/** Status 409. */
 export class ConflictError extends APIError {
   override readonly name: string = "ConflictError";
 }
 
-/** 422 */
+/** Status 422. */
 export class UnprocessableEntityError extends APIError {
   override readonly name: string = "UnprocessableEntityError";
 }
 
-/** 429 */
+/** Status 429, or `rate_limited` on the cloud stream. */
 export class RateLimitError extends APIError {
   override readonly name: string = "RateLimitError";
 }
 
-/** The cloud stream heard nothing for longer than it waits. */
+/** The cloud service received no message for too long (`idle_timeout`). */
 export class IdleTimeoutError extends APIError {
   override readonly name: string = "IdleTimeoutError";
 }
 
-/** The cloud stream was sent a message that breaks its schema. */
+/** The cloud service received a message that does not match its schema (`invalid_message`). */
 export class InvalidMessageError extends APIError {
   override readonly name: string = "InvalidMessageError";
 }
 
-/** The cloud stream was sent other audio than 16-bit PCM. */
+/** The cloud service received audio that is not 16-bit PCM (`unsupported_format`). */
 export class UnsupportedFormatError extends APIError {
   override readonly name: string = "UnsupportedFormatError";
 }
 
-/** 500 and above */
+/** Status 500 and above. */
 export class InternalServerError extends APIError {
   override readonly name: string = "InternalServerError";
 }
 
-/** 501 */
+/** Status 501. */
 export class NotImplementedError extends InternalServerError {
   override readonly name: string = "NotImplementedError";
 }

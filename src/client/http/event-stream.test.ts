@@ -37,13 +37,13 @@ test.each(["response.completed", "response.incomplete", "response.failed"])(
   },
 );
 
-test("events and members that the contract does not know are handed on", async () => {
+test("events and members that the contract does not know are passed on", async () => {
   verifies("client.readers.unknown-members-ignored");
   const events = [{ ...CREATED, brand_new: [1] }, UNKNOWN, COMPLETED];
   expect(await readAll(events)).toEqual(events);
 });
 
-test("the connection is used again after a stream that the server ended", async () => {
+test("the connection is reused after a stream that the server ended", async () => {
   let connections = 0;
   await using server = await startLocalServer((reply) => {
     openEvents(reply);
@@ -53,12 +53,12 @@ test("the connection is used again after a stream that the server ended", async 
   const client = new Antiphon({ baseUrl: server.url });
   for (let call = 0; call < 3; call += 1) {
     await collect(await client.createResponse({ model: "m", stream: true }));
-    await new Promise(setImmediate); // Until then Node takes the connection for busy.
+    await new Promise(setImmediate); // Until then Node regards the connection as busy.
   }
   expect(connections).toBe(1);
 });
 
-describe("any chunking", () => {
+describe("bytes split anywhere", () => {
   const BYTES = Buffer.from(
     [
       ": ping\n\n",
@@ -96,7 +96,7 @@ describe("any chunking", () => {
     expect(await collect(await open(server))).toEqual(EVENTS);
   });
 
-  test("a byte order mark and an end mark are no events", async () => {
+  test("a byte order mark and [DONE] are not events", async () => {
     verifies("client.streams.any-chunking");
     expect(await readChunks([Buffer.from(`\uFEFFdata: [DONE]\n\n${eventText(COMPLETED)}`)])).toEqual([COMPLETED]);
   });
@@ -108,8 +108,8 @@ describe("any chunking", () => {
   }
 });
 
-describe("leaving", () => {
-  test("a loop that is left early closes the connection", async () => {
+describe("leaving a stream", () => {
+  test("leaving the loop early closes the connection", async () => {
     verifies("client.streams.leaving-early-closes");
     await using server = await startEndlessServer();
     for await (const event of await open(server)) if (event.type === "response.output_text.delta") break;
@@ -126,7 +126,7 @@ describe("leaving", () => {
     await server.closed;
   });
 
-  test("an iterator that is returned before it was used, or while it waits, closes the connection", async () => {
+  test("returning an iterator before its first use, or while it waits, closes the connection", async () => {
     verifies("client.streams.leaving-early-closes");
     await using unused = await startEndlessServer();
     await (await open(unused))[Symbol.asyncIterator]().return?.();
@@ -152,7 +152,7 @@ describe("leaving", () => {
     await server.closed;
   });
 
-  test("events that came before an abort are not shown after it", async () => {
+  test("events that arrived before an abort are not yielded after it", async () => {
     verifies("client.abort.signal-ends-call");
     await using server = await startEndlessServer();
     const stream = await open(server);
@@ -162,7 +162,7 @@ describe("leaving", () => {
     await expect(iterator.next()).rejects.toBeInstanceOf(APIUserAbortError);
   });
 
-  test("a stream is read once", async () => {
+  test("a stream can be read only once", async () => {
     expect.assertions(1);
     await using server = await startEndlessServer();
     const stream = await open(server);
@@ -172,14 +172,14 @@ describe("leaving", () => {
 });
 
 describe("broken streams", () => {
-  test("one that ends without a terminal event rejects with the number of its last event", async () => {
+  test("a stream without a terminal event rejects with the number of its last event", async () => {
     verifies("client.streams.broken-stream-rejects");
     const failure = await readAll([CREATED, DELTA]).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(StreamBrokenError);
     expect(failure).toMatchObject({ lastSequenceNumber: 1, requestId: "req_stream" });
   });
 
-  test("one whose connection breaks rejects with the number of its last event and the cause", async () => {
+  test("a stream whose connection breaks rejects with the number of its last event and the cause", async () => {
     verifies("client.streams.broken-stream-rejects");
     await using server = await startLocalServer((reply) => {
       openEvents(reply);
@@ -191,7 +191,7 @@ describe("broken streams", () => {
     expect(failure).toMatchObject({ lastSequenceNumber: 1, cause: expect.any(Error) });
   });
 
-  test("one without any event rejects", async () => {
+  test("a stream without any event rejects", async () => {
     verifies("client.streams.broken-stream-rejects");
     await expect(readAll([])).rejects.toMatchObject({ name: "StreamBrokenError", lastSequenceNumber: null });
   });
@@ -208,14 +208,14 @@ describe("broken streams", () => {
     },
   );
 
-  test("a reply that is no stream of events rejects at once", async () => {
+  test("a reply that is not an event stream rejects at once", async () => {
     await using server = await startLocalServer(
       (reply) => void reply.writeHead(200, { "content-type": "application/json" }).end("{}"),
     );
     await expect(open(server)).rejects.toBeInstanceOf(InvalidReplyError);
   });
 
-  test("an event beyond the limit rejects", () => {
+  test("an event beyond the size limit rejects", () => {
     const cutter = createEventCutter();
     const piece = `data: ${"x".repeat(8 * 1024 * 1024)}\n`;
     expect(() => {
@@ -224,7 +224,7 @@ describe("broken streams", () => {
   });
 });
 
-test("a stored stream is followed on from the last number that came", async () => {
+test("the stream of a stored response can be resumed after the last received number", async () => {
   verifies("client.streams.resume-after-number");
   await using server = await startLocalServer((reply, { url }) => {
     openEvents(reply);
@@ -259,7 +259,7 @@ async function readAll(events: readonly { readonly type: string }[]): Promise<un
   return await collect(await open(server));
 }
 
-/** Sends two events and is silent then. */
+/** Sends two events and then nothing. */
 function startEndlessServer(): Promise<LocalServer> {
   return startLocalServer((reply) => {
     openEvents(reply);

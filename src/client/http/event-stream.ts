@@ -4,10 +4,10 @@ import type { TextCutter } from "./body-text.ts";
 import { InvalidReplyError } from "./errors.ts";
 import type { StreamKind } from "./reply-stream.ts";
 
-/** The last event holds a whole response, images included. */
+/** Characters of one event; the last event holds the whole response, including images. */
 const EVENT_CHARACTERS_MAX = 64 * 1024 * 1024;
 
-/** Some servers end their streams with this, which is no event. */
+/** Some servers end their streams with this text, which is not an event. */
 const END_MARK = "[DONE]";
 
 type EventType = ResponseStreamEvent["type"] | DialectStreamEvent["type"];
@@ -15,11 +15,12 @@ const LAST_TYPES: readonly EventType[] = ["response.completed", "response.incomp
 const ERROR_TYPES: readonly EventType[] = ["error", "response.error"];
 
 /**
- * An error is thrown, as the official SDK does; `response.failed` without an error before it is an event like others.
+ * Error events are thrown, as in the official SDK. A `response.failed` that follows no error event is yielded like any
+ * event.
  */
 export const RESPONSE_EVENTS: StreamKind = { lastTypes: LAST_TYPES, errorTypes: ERROR_TYPES };
 
-/** Cuts server-sent events. What follows the last blank line was never sent whole. */
+/** Cuts server-sent events. Text after the last blank line is an incomplete event and is dropped. */
 export function createEventCutter(): TextCutter {
   let cut: string[] = [];
   const parser = createParser({

@@ -12,12 +12,12 @@ export function numberAt(record: Readonly<Record<string, unknown>>, name: string
   return typeof value === "number" ? value : null;
 }
 
-/** Text as it is, and everything else as JSON writes it. */
+/** A string unchanged, and any other value as JSON. */
 export function plainText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** Undefined if the text is no JSON. */
+/** Undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

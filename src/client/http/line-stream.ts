@@ -4,10 +4,13 @@ import type { CallWatch } from "./call-watch.ts";
 import { APIConnectionError, InvalidReplyError } from "./errors.ts";
 import type { StreamKind } from "./reply-stream.ts";
 
-/** A line holds at most the words of a whole stream. */
+/** Characters of one line; a line holds at most the transcript of a whole stream. */
 const LINE_CHARACTERS_MAX = 16 * 1024 * 1024;
 
-/** Says nothing. Node holds a request back until its body begins, and a caller may wait for hello before speaking. */
+/**
+ * Sent first. Node sends a request only when its body begins, and the caller may wait for `hello` before its first
+ * message.
+ */
 const BLANK_LINE = "\n";
 
 type LineType = (SttServerMessage | DemoChatLine)["type"];
@@ -15,10 +18,10 @@ type LineType = (SttServerMessage | DemoChatLine)["type"];
 const LAST_TYPES: readonly LineType[] = ["stream.closed", "chat.done"];
 const ERROR_TYPES: readonly LineType[] = ["error"];
 
-/** The messages of stt-jsonl-v1, over either transport, and the lines of a chat. */
+/** The messages of stt-jsonl-v1 over both transports, and the lines of the demo chat. */
 export const SPEECH_MESSAGES: StreamKind = { lastTypes: LAST_TYPES, errorTypes: ERROR_TYPES };
 
-/** Cuts lines. Blank ones are none; a last one without a line end counts. */
+/** Cuts lines. Blank lines are skipped; a last line without a line end counts. */
 export function createLineCutter(): TextCutter {
   let parts: string[] = [];
   let length = 0;
@@ -48,8 +51,8 @@ function isLine(text: string): boolean {
 }
 
 /**
- * A request body of one line for each message, read no faster than it is sent. When the call is over the messages are
- * cancelled.
+ * A request body with one line for each message. Messages are read no faster than they are sent; `return` of their
+ * source is called when the call is over.
  */
 export function writeLines(messages: AsyncIterable<unknown>, watch: CallWatch): ReadableStream<Uint8Array> {
   const iterator = messages[Symbol.asyncIterator]();
@@ -70,14 +73,14 @@ export function writeLines(messages: AsyncIterable<unknown>, watch: CallWatch): 
         if (isWritten) controller.close();
         else controller.enqueue(encoder.encode(`${JSON.stringify(value)}\n`));
       } catch (error) {
-        watch.end(error); // The caller's own error is what the call rejects with.
+        watch.end(error); // The call rejects with the error of the caller's source.
       }
     },
     cancel: () => cancelIterator(iterator),
   });
 }
 
-/** Does not wait: a source that never speaks again would never answer. */
+/** Does not wait for `return`, because the source may be waiting forever. */
 export function cancelIterator(iterator: AsyncIterator<unknown>): void {
   iterator.return?.().catch(() => undefined);
 }

@@ -30,7 +30,7 @@ const CLASS_BY_STATUS: ReadonlyMap<number, new (fields: APIErrorFields) => APIEr
   [501, NotImplementedError],
 ]);
 
-/** The typed error that a refusal stands for, whatever its body looks like. */
+/** The typed error of a reply with an error status, for any body. */
 export async function readError(response: Response): Promise<APIError> {
   const { status, statusText, headers } = response;
   const text = await readStart(response);
@@ -41,7 +41,7 @@ export async function readError(response: Response): Promise<APIError> {
   return new ErrorClass(fields);
 }
 
-/** The error that an `error` event stands for: nested, as the reference sends it, or flat. */
+/** The error of an `error` event, whose members may be nested in `error`, as in the reference, or flat. */
 export function errorOfEvent(event: unknown, headers: Headers): APIError {
   const described = describeError(event);
   const status = isRecord(event) ? numberAt(event, "status") : null;
@@ -57,7 +57,7 @@ const CLASS_BY_CODE: ReadonlyMap<string, new (fields: APIErrorFields) => APIErro
   ["unsupported_format", UnsupportedFormatError],
 ]);
 
-/** The typed error that an error message of the cloud stream stands for. */
+/** The typed error of an error message of the cloud stream. */
 export function cloudErrorOf(event: unknown): APIError {
   const described = describeError(event);
   const message = described.message ?? "The service ended the stream.";
@@ -79,11 +79,11 @@ function describeError(body: unknown): DescribedError {
     message: textAt(error, "message") ?? (typeof nested === "string" ? nested : null),
     code: textAt(error, "code"),
     param: textAt(error, "param"),
-    type: isRecord(nested) ? textAt(error, "type") : null, // A flat event's type is "error", which says nothing.
+    type: isRecord(nested) ? textAt(error, "type") : null, // A flat event's type is always "error".
   };
 }
 
-/** A body that breaks off is as good as none: the status is known. */
+/** The start of a body. If it breaks off, the part that arrived is enough, because the status is known. */
 async function readStart(response: Response): Promise<string> {
   const reader = response.body?.getReader();
   if (reader === undefined) return "";

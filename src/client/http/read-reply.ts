@@ -7,7 +7,7 @@ import { parseJson } from "./json-members.ts";
 import { createLineCutter, SPEECH_MESSAGES } from "./line-stream.ts";
 import { ReplyStream } from "./reply-stream.ts";
 
-/** Reads a reply that is no error. A stream comes back as soon as it has begun. */
+/** Reads a successful reply. A stream is returned as soon as it has begun. */
 export async function readReply(
   response: Response,
   accept: ClientRequest["accept"],
@@ -35,7 +35,7 @@ function openStream(response: Response, accept: "events" | "lines", watch: CallW
   const { body, headers } = response;
   const mediaType = accept === "events" ? "text/event-stream" : "application/x-ndjson";
   if (body === null || !(headers.get("content-type") ?? mediaType).startsWith(mediaType)) {
-    throw invalidReply(response, `no stream of ${mediaType}`);
+    throw invalidReply(response, `is not a stream of ${mediaType}`);
   }
   const cutter = accept === "events" ? createEventCutter() : createLineCutter();
   const kind = accept === "events" ? RESPONSE_EVENTS : SPEECH_MESSAGES;
@@ -44,17 +44,17 @@ function openStream(response: Response, accept: "events" | "lines", watch: CallW
 
 async function readJson(response: Response): Promise<unknown> {
   const value = parseJson(await response.text());
-  if (value === undefined) throw invalidReply(response, "no JSON");
+  if (value === undefined) throw invalidReply(response, "is not valid JSON");
   return value;
 }
 
-function invalidReply({ status, headers }: Response, what: string): InvalidReplyError {
+function invalidReply({ status, headers }: Response, fault: string): InvalidReplyError {
   const type = headers.get("content-type") ?? "unknown type";
   return new InvalidReplyError(
-    `The server answered ${status} with ${what} but ${type}; request ${headers.get("x-request-id") ?? "unknown"}.`,
+    `The reply with status ${status} and type ${type} ${fault}; request ${headers.get("x-request-id") ?? "unknown"}.`,
   );
 }
 
 function assertNever(accept: never): never {
-  throw new TypeError(`A reply cannot be read as ${String(accept)}.`);
+  throw new TypeError(`Unknown kind of reply: ${String(accept)}.`);
 }

@@ -1,28 +1,28 @@
 import type { EventStream } from "../../../generated/responses-api/client.ts";
-import { abortedBy, type CallWatch } from "./call-watch.ts";
+import { abortError, type CallWatch } from "./call-watch.ts";
 import { AntiphonError, InvalidReplyError, StreamBrokenError } from "./errors.ts";
 import { isRecord, numberAt, parseJson, textAt } from "./json-members.ts";
 import { errorOfEvent } from "./read-error.ts";
 
-/** What tells one kind of stream from another. */
+/** The differences between the kinds of streams. */
 export interface StreamKind {
-  /** Types of the events that end a stream in order. */
+  /** Types of the events that end a stream normally. */
   readonly lastTypes: readonly string[];
-  /** Types of the events that are thrown. */
+  /** Types of the events that are thrown as errors. */
   readonly errorTypes: readonly string[];
-  /** Whether the end of the connection was that of the stream; left out: it never is. */
+  /** Whether the stream ended normally when the connection ended; by default it never did. */
   readonly endsInOrder?: () => boolean;
-  /** What is thrown for an event of those types; left out: an `APIError`. */
+  /** Makes the error for an event of `errorTypes`; by default an `APIError`. */
   readonly errorOf?: (event: unknown) => Error;
 }
 
-/** Events as they come. They are read once; leaving the loop, or `abort`, closes the connection. */
+/** Events as they arrive. They can be read once. Leaving the loop, or `abort`, closes the connection. */
 export class ReplyStream implements EventStream<unknown> {
   readonly #events: AsyncGenerator<unknown, void>;
   readonly #watch: CallWatch;
   #isRead = false;
 
-  /** `texts` holds the JSON of one event after the other, and ends with the connection. */
+  /** `texts` yields the JSON of each event, and ends with the connection. */
   constructor(
     texts: AsyncIterable<string>,
     { watch, kind, headers }: { watch: CallWatch; kind: StreamKind; headers: Headers },
@@ -32,7 +32,7 @@ export class ReplyStream implements EventStream<unknown> {
   }
 
   abort(reason?: unknown): void {
-    this.#watch.end(abortedBy(reason));
+    this.#watch.end(abortError(reason));
   }
 
   [Symbol.asyncIterator](): AsyncIterator<unknown, void> {
@@ -85,7 +85,7 @@ async function* readEvents(
   throw new StreamBrokenError("The stream ended without its terminal event.", { lastSequenceNumber, requestId });
 }
 
-/** Beyond being an object nothing is asked of an event: a newer server may send what this client does not know. */
+/** Accepts any JSON object, because a newer server may send events that this client does not know. */
 function parseEvent(text: string): Readonly<Record<string, unknown>> {
   const event = parseJson(text);
   if (!isRecord(event)) throw new InvalidReplyError("An event of the stream is not a JSON object.");

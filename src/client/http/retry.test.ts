@@ -8,7 +8,7 @@ const SOON = { "retry-after-ms": "1" };
 const MODELS = { object: "list", data: [] };
 const NOW = Date.parse("2026-11-21T12:00:00Z");
 
-describe("how long to wait", () => {
+describe("the wait before a retry", () => {
   test.each([
     { retries: 0, chance: 0, waitMs: 500 },
     { retries: 0, chance: 1, waitMs: 375 },
@@ -35,7 +35,7 @@ describe("how long to wait", () => {
   });
 });
 
-test.each([408, 409, 429, 500, 502, 503])("status %i is tried again until it succeeds", async (status) => {
+test.each([408, 409, 429, 500, 502, 503])("status %i is retried until it succeeds", async (status) => {
   verifies("client.retries.on-transient-failures");
   await using server = await startLocalServer((reply, _, count) =>
     count < 3 ? sendJson(reply, status, {}, SOON) : sendJson(reply, 200, MODELS),
@@ -44,7 +44,7 @@ test.each([408, 409, 429, 500, 502, 503])("status %i is tried again until it suc
   expect(server.requests).toHaveLength(3);
 });
 
-test.each([400, 401, 403, 404, 413, 422])("status %i is not tried again", async (status) => {
+test.each([400, 401, 403, 404, 413, 422])("status %i is not retried", async (status) => {
   verifies("client.retries.on-transient-failures");
   await using server = await startLocalServer((reply) => sendJson(reply, status, {}, SOON));
   await expect(new Antiphon({ baseUrl: server.url }).listModels()).rejects.toMatchObject({ status });
@@ -68,7 +68,7 @@ test.each([
   },
 );
 
-test("a connection that breaks before the reply is tried again", async () => {
+test("a connection that breaks before the reply is retried", async () => {
   verifies("client.retries.on-transient-failures");
   await using server = await startLocalServer((reply, _, count) =>
     count === 1 ? void reply.destroy() : sendJson(reply, 200, MODELS),
@@ -76,7 +76,7 @@ test("a connection that breaks before the reply is tried again", async () => {
   expect(await new Antiphon({ baseUrl: server.url }).listModels()).toEqual(MODELS);
 });
 
-test("a JSON reply that breaks off is tried again", async () => {
+test("a JSON reply that breaks off is retried", async () => {
   verifies("client.retries.on-transient-failures");
   await using server = await startLocalServer((reply, _, count) => {
     if (count > 1) return sendJson(reply, 200, MODELS);
@@ -86,7 +86,7 @@ test("a JSON reply that breaks off is tried again", async () => {
   expect(await new Antiphon({ baseUrl: server.url }).listModels()).toEqual(MODELS);
 });
 
-test("a Retry-After of one second is waited for", async () => {
+test("a retry waits for a Retry-After of one second", async () => {
   verifies("client.retries.honour-retry-after");
   const times: number[] = [];
   await using server = await startLocalServer((reply, _, count) => {
@@ -100,7 +100,7 @@ test("a Retry-After of one second is waited for", async () => {
   expect(second - first).toBeLessThan(2000);
 });
 
-test("all tries of a POST carry one Idempotency-Key, and other calls another", async () => {
+test("all attempts of a POST share one Idempotency-Key, and other calls have another", async () => {
   await using server = await startLocalServer((reply) => sendJson(reply, 500, {}, SOON));
   const client = new Antiphon({ baseUrl: server.url, retriesMax: 1 });
   const create = () => client.createResponse({ model: "m", input: "x" }).catch(() => undefined);
@@ -122,7 +122,7 @@ test("the caller's Idempotency-Key is kept", async () => {
   expect(server.requests[0]?.headers["idempotency-key"]).toBe("mine");
 });
 
-test("a stream is tried again before it begins, and never after", async () => {
+test("a stream is retried before it begins, and never after", async () => {
   verifies("client.retries.on-transient-failures");
   await using server = await startLocalServer((reply, _, count) => {
     if (count === 1) return sendJson(reply, 503, {}, SOON);

@@ -1,11 +1,11 @@
-import { abortedBy } from "./call-watch.ts";
+import { abortError } from "./call-watch.ts";
 import { APIConnectionError, APIError } from "./errors.ts";
 
 const BACKOFF_FIRST_MS = 500;
 const BACKOFF_MS_MAX = 8_000;
 const JITTER_SHARE = 0.25;
 
-/** A server that asks for more patience than this gets no further try: its error says when to come back. */
+/** If the server asks for a longer wait, the call is not retried; the error's headers contain the wait. */
 const RETRY_AFTER_MS_MAX = 60_000;
 
 const TRANSIENT_STATUSES: readonly number[] = [408, 409, 429];
@@ -15,7 +15,7 @@ export interface RetryLimits {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Tries again after failures that may pass, and rejects with the last of them. */
+/** Retries after transient failures, and rejects with the last one. */
 export async function withRetries<Reply>(tryOnce: () => Promise<Reply>, limits: RetryLimits): Promise<Reply> {
   for (let retries = 0; ; retries += 1) {
     try {
@@ -30,14 +30,14 @@ export async function withRetries<Reply>(tryOnce: () => Promise<Reply>, limits: 
 }
 
 export interface RetryMoment {
-  /** How often it was tried again already. */
+  /** Retries so far. */
   readonly retries: number;
   readonly nowMs: number;
-  /** From 0 to 1. */
+  /** A random number from 0 to 1, for the jitter. */
   readonly chance: number;
 }
 
-/** How long to wait before the next try, or null if there shall be none. */
+/** Milliseconds to wait before the next try; null if the call should not be retried. */
 export function retryWaitMs(error: unknown, { retries, nowMs, chance }: RetryMoment): number | null {
   const headers = error instanceof APIError ? error.headers : new Headers();
   if (!isTransient(error, headers.get("x-should-retry"))) return null;
@@ -54,7 +54,7 @@ function isTransient(error: unknown, serverSays: string | null): boolean {
   return TRANSIENT_STATUSES.includes(error.status) || error.status >= 500;
 }
 
-/** What the server asked for in Retry-After; null: nothing. */
+/** The wait that `retry-after-ms` or `retry-after` asks for, in milliseconds; null if there is none. */
 export function askedWaitMs(headers: Headers, nowMs: number): number | null {
   const inMs = numberIn(headers.get("retry-after-ms"));
   if (inMs !== null) return inMs;
@@ -69,13 +69,13 @@ function numberIn(text: string | null): number | null {
   return text !== null && /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : null;
 }
 
-/** Rejects at once when the signal aborts. */
+/** Resolves after `waitMs` milliseconds. Rejects at once when the signal aborts. */
 export function waitFor(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const finish = () => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", finish);
-      if (signal?.aborted === true) reject(abortedBy(signal.reason));
+      if (signal?.aborted === true) reject(abortError(signal.reason));
       else resolve();
     };
     const timer = setTimeout(finish, waitMs);

@@ -4,7 +4,7 @@ import { Antiphon, AntiphonSpeech, APITimeoutError, APIUserAbortError } from "..
 import { eventText, openEvents, sendJson, startLocalServer } from "./local-server.fixture.ts";
 
 test.each(["", "/", "/v1", "/v1/"])(
-  "a base URL that ends in '%s' and a key are all that a provider needs",
+  "a base URL that ends in '%s' and a key are enough to call a provider",
   async (end) => {
     verifies("client.providers.swappable");
     await using server = await startLocalServer((reply) => sendJson(reply, 200, {}));
@@ -15,7 +15,7 @@ test.each(["", "/", "/v1", "/v1/"])(
   },
 );
 
-test("headers of a call win over those of the client, and those over ours", async () => {
+test("headers of a call override those of the client, which override the defaults", async () => {
   await using server = await startLocalServer((reply) => sendJson(reply, 200, {}));
   const client = new Antiphon({
     baseUrl: server.url,
@@ -36,7 +36,7 @@ test("a call without a key sends no authorization", async () => {
   expect(server.requests[0]?.headers).not.toHaveProperty("authorization");
 });
 
-test("lists in a query are written as name[], and absent members are left out", async () => {
+test("lists in a query are written as name[], and missing members are left out", async () => {
   await using server = await startLocalServer((reply) => sendJson(reply, 200, {}));
   await new Antiphon({ baseUrl: server.url }).listInputItems("resp_1/2", {
     limit: 3,
@@ -68,7 +68,7 @@ test("a form carries files with name and type, and members of objects in bracket
   });
 });
 
-test("a file or a blob can be uploaded as it is, and again when the first try fails", async () => {
+test("a file or a blob can be uploaded, and again if the first attempt fails", async () => {
   await using server = await startLocalServer((reply, _, count) =>
     sendJson(reply, count === 1 ? 503 : 200, { text: "hi", duration_ms: 1 }, { "retry-after-ms": "1" }),
   );
@@ -83,7 +83,7 @@ test("a file or a blob can be uploaded as it is, and again when the first try fa
   ]);
 });
 
-test("text and bytes come back as such", async () => {
+test("text and bytes are returned as such", async () => {
   await using server = await startLocalServer(
     (reply, { url }) => void reply.end(url === "/metrics" ? "up 1\n" : Buffer.of(0, 255)),
   );
@@ -92,14 +92,14 @@ test("text and bytes come back as such", async () => {
   expect(await client.downloadFile("file_1")).toEqual(Uint8Array.of(0, 255));
 });
 
-test("members that the contract does not know are handed on", async () => {
+test("members that the contract does not know are passed on", async () => {
   verifies("client.readers.unknown-members-ignored");
   const reply = { id: "resp_1", status: "from_the_future", output: [{ type: "hologram", depth: 3 }], brand_new: true };
   await using server = await startLocalServer((response) => sendJson(response, 200, reply));
   expect(await new Antiphon({ baseUrl: server.url }).getResponse("resp_1")).toEqual(reply);
 });
 
-test("a function may stand in for fetch", async () => {
+test("another function can replace fetch", async () => {
   const urls: string[] = [];
   const client = new Antiphon({
     baseUrl: "https://example.test/v1",
@@ -112,19 +112,16 @@ test("a function may stand in for fetch", async () => {
   expect(urls).toEqual(["https://example.test/v1/models"]);
 });
 
-test.each(["before the reply", "within the reply"])(
-  "a server that is silent %s runs into the timeout",
-  async (when) => {
-    await using server = await startLocalServer((reply) => {
-      if (when === "within the reply") reply.writeHead(200, { "content-length": "9" }).write("{");
-    });
-    const call = new Antiphon({ baseUrl: server.url, timeoutMs: 50, retriesMax: 0 }).listModels();
-    await expect(call).rejects.toBeInstanceOf(APITimeoutError);
-    await server.closed;
-  },
-);
+test.each(["before the reply", "within the reply"])("a server that is silent %s causes a timeout", async (when) => {
+  await using server = await startLocalServer((reply) => {
+    if (when === "within the reply") reply.writeHead(200, { "content-length": "9" }).write("{");
+  });
+  const call = new Antiphon({ baseUrl: server.url, timeoutMs: 50, retriesMax: 0 }).listModels();
+  await expect(call).rejects.toBeInstanceOf(APITimeoutError);
+  await server.closed;
+});
 
-test("a call may have its own timeout, and a try that runs into it is followed by another", async () => {
+test("a call may have its own timeout, and an attempt that times out is retried", async () => {
   await using server = await startLocalServer((reply, _, count) => {
     if (count === 2) sendJson(reply, 200, { object: "list", data: [] });
   });
@@ -132,7 +129,7 @@ test("a call may have its own timeout, and a try that runs into it is followed b
   expect(server.requests).toHaveLength(2);
 });
 
-test("a stream that falls silent runs into the timeout, and one that goes on does not", async () => {
+test("a stream that falls silent times out, and one that continues does not", async () => {
   await using server = await startLocalServer(async (reply) => {
     openEvents(reply);
     for (let beat = 0; beat < 4; beat += 1) {
@@ -153,7 +150,7 @@ test("a stream that falls silent runs into the timeout, and one that goes on doe
   await server.closed;
 });
 
-test("a slow reader is not taken for a silent server", async () => {
+test("a slow reader does not cause a timeout", async () => {
   await using server = await startLocalServer((reply) => {
     openEvents(reply);
     reply.end(eventText({ type: "keepalive" }) + eventText({ type: "response.completed" }));
@@ -186,7 +183,7 @@ test.each(["before the reply", "within the reply"])(
   },
 );
 
-test("a signal that has aborted already sends nothing", async () => {
+test("nothing is sent if the signal has already aborted", async () => {
   verifies("client.abort.signal-ends-call");
   await using server = await startLocalServer((reply) => sendJson(reply, 200, {}));
   const call = new Antiphon({ baseUrl: server.url }).listModels({ signal: AbortSignal.abort() });

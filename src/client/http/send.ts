@@ -9,9 +9,7 @@ import { withRetries } from "./retry.ts";
 import { trustReply } from "./trust-reply.ts";
 import { type WrittenRequest, writeRequest } from "./write-request.ts";
 
-/**
- * Sends what the generated clients describe. Failures that may pass are tried again until a reply has begun to be read.
- */
+/** Sends the requests of the generated clients. Transient failures are retried, but never once a stream has begun. */
 export function createSend(connection: Connection): ClientSend {
   return async <Reply>(request: ClientRequest, options: RequestOptions = {}): Promise<Reply> => {
     const written = writeRequest(connection, request, options);
@@ -29,7 +27,7 @@ interface Exchange {
   readonly watch: CallWatch;
 }
 
-/** One try. A stream keeps its watch; every other reply is over when this is. */
+/** One attempt. A stream keeps its watch; for every other reply, the call is over when this resolves. */
 async function exchange({ connection, request, written, watch }: Exchange): Promise<unknown> {
   try {
     watch.signal.throwIfAborted();

@@ -1,6 +1,6 @@
 import { plainText } from "./json-members.ts";
 
-/** Lists are written as `name[]`, once for each member; what is null or undefined is left out. */
+/** Writes a query string. A list is written as `name[]`, once for each element; null and undefined are left out. */
 export function writeQuery(query: Readonly<Record<string, unknown>>): string {
   const written = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {

@@ -16,7 +16,7 @@ const MEDIA_TYPES: Readonly<Record<ClientRequest["accept"], string>> = {
   nothing: "*/*",
 };
 
-/** A request that is ready to be sent, once or several times. */
+/** A request ready to be sent, once for each attempt. */
 export interface WrittenRequest {
   readonly url: string;
   /** False if its body can be read only once. */
@@ -41,7 +41,7 @@ export function writeRequest(connection: Connection, request: ClientRequest, opt
 
 type BodyWriter = (watch: CallWatch) => RequestInit & { readonly duplex?: "half" };
 
-/** Makes a body for each try, and names its media type where fetch does not. */
+/** Makes a body for each attempt, and sets its content type unless fetch does. */
 function writeBody({ bodyKind, body }: ClientRequest, headers: Headers): BodyWriter {
   if (bodyKind === undefined || body === undefined) return () => ({});
   if (bodyKind === "form") {
@@ -59,15 +59,15 @@ function messagesOf(body: unknown): AsyncIterable<unknown> {
   return body;
 }
 
-/** Tells the server that all tries are one call. Pages without TLS have no `randomUUID`. */
+/** A random idempotency key, which all attempts of a call share. `randomUUID` is missing in pages without TLS. */
 function makeKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
   return `antiphon-${[...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 
-const UNNAMED = "upload";
+const DEFAULT_FILENAME = "upload";
 
-/** A form with one part for each member; members of objects are called `name[member]`, those of lists `name[]`. */
+/** A form with one part for each member. Members of objects are named `name[member]`, elements of lists `name[]`. */
 function writeForm(body: unknown): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(isRecord(body) ? body : {})) appendPart(form, name, value);
@@ -86,16 +86,16 @@ function appendPart(form: FormData, name: string, value: unknown): void {
     const blob = new Blob([copyBytes(value["bytes"])], {
       type: textAt(value, "mimeType") ?? "application/octet-stream",
     });
-    return form.append(name, blob, textAt(value, "filename") ?? UNNAMED);
+    return form.append(name, blob, textAt(value, "filename") ?? DEFAULT_FILENAME);
   }
   for (const [member, inner] of Object.entries(value)) appendPart(form, `${name}[${member}]`, inner);
 }
 
-/** Blobs do not take bytes that are shared between threads. */
+/** Copies the bytes, because blobs do not accept memory that is shared between threads. */
 function copyBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes);
 }
 
 function fileName(blob: Blob): string {
-  return "name" in blob && typeof blob.name === "string" ? blob.name : UNNAMED;
+  return "name" in blob && typeof blob.name === "string" ? blob.name : DEFAULT_FILENAME;
 }

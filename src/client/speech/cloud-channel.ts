@@ -4,8 +4,8 @@ import type {
   MessageStream,
   OpenChannel,
 } from "../../../generated/local-stt/cloud-client.ts";
-import { abortedBy, CallWatch } from "../http/call-watch.ts";
-import { APIConnectionError, APITimeoutError, RateLimitError, silentFor } from "../http/errors.ts";
+import { abortError, CallWatch } from "../http/call-watch.ts";
+import { APIConnectionError, APITimeoutError, RateLimitError, timeoutError } from "../http/errors.ts";
 import { cloudErrorOf, readError } from "../http/read-error.ts";
 import { ReplyStream } from "../http/reply-stream.ts";
 import { askedWaitMs, retryWaitMs, waitFor } from "../http/retry.ts";
@@ -15,22 +15,22 @@ import { CloudSpeaker } from "./cloud-speaker.ts";
 import { type KeyedSocket, watchRefusal } from "./keyed-socket.ts";
 import { SocketInbox } from "./socket-inbox.ts";
 
-/** A service that asks for more patience is not waited for: its error says when to come back. */
+/** If the service asks for a longer wait, the call rejects; the error's headers contain the wait. */
 const RATE_LIMIT_WAIT_MS_MAX = 10 * 60_000;
-/** A stream has no time in which the service must be heard: it says nothing while nobody speaks. */
+/** An open stream has no timeout, because the service sends nothing while nobody speaks. */
 const NO_TIMEOUT_MS = Number.POSITIVE_INFINITY;
 
 /**
- * Opens streams: waits for rate limits to end, and tries failures again that may pass. Rejects with the last of them,
- * and with a refused key at once.
+ * Opens streams. Waits for rate limits and retries transient failures. Rejects with the last failure, and at once if
+ * the key is refused.
  */
 export function createOpenChannel(service: CloudService): OpenChannel {
   const pause = new RateLimitPause();
   return async <Message>(request: ChannelRequest, { signal }: ChannelOptions = {}): Promise<MessageStream<Message>> => {
     for (let attempt = 1; ; attempt += 1) {
-      await pause.over(signal);
+      await pause.wait(signal);
       try {
-        return trustReply(await new Opening(service, request, pause, signal).open());
+        return trustReply(await new OpenAttempt(service, request, pause, signal).open());
       } catch (error) {
         const waitMs = waitAfter(error, attempt, service);
         const isRateLimit = error instanceof RateLimitError;
@@ -42,7 +42,7 @@ export function createOpenChannel(service: CloudService): OpenChannel {
   };
 }
 
-/** Null: trying again does not help. */
+/** Milliseconds to wait before the next attempt; null if another attempt would not help. */
 function waitAfter(error: unknown, attempt: number, { rateLimitWaitMs }: CloudService): number | null {
   const nowMs = Date.now();
   if (!(error instanceof RateLimitError))
@@ -51,8 +51,8 @@ function waitAfter(error: unknown, attempt: number, { rateLimitWaitMs }: CloudSe
   return waitMs <= RATE_LIMIT_WAIT_MS_MAX ? Math.max(0, waitMs) : null;
 }
 
-/** One try. */
-class Opening {
+/** One attempt to open a stream. */
+class OpenAttempt {
   readonly #service: CloudService;
   readonly #request: ChannelRequest;
   readonly #pause: RateLimitPause;
@@ -73,7 +73,7 @@ class Opening {
     const socket = openSocket(baseUrl.replace(/^http/, "ws") + this.#request.address, this.#headers());
     const refusal = watchRefusal(socket);
     const inbox = new SocketInbox(socket, this.#watch);
-    const timer = setTimeout(() => this.#watch.end(silentFor(timeoutMs)), timeoutMs);
+    const timer = setTimeout(() => this.#watch.end(timeoutError(timeoutMs)), timeoutMs);
     try {
       await inbox.open();
     } catch (error) {
@@ -100,17 +100,19 @@ class Opening {
     return new ReplyStream(inbox.read(), { watch: this.#watch, kind, headers: new Headers() });
   }
 
-  /** Why the socket did not open, as far as anybody tells. */
+  /** The error of a socket that did not open, as far as the reason is known. */
   async #reasonOf(error: unknown, refusal: Response | null): Promise<unknown> {
     if (refusal !== null) return readError(refusal);
-    return error instanceof APIConnectionError && !(error instanceof APITimeoutError) ? this.#askWhy(error) : error;
+    return error instanceof APIConnectionError && !(error instanceof APITimeoutError)
+      ? this.#probeReason(error)
+      : error;
   }
 
   /**
-   * Sockets of most platforms do not tell why they were refused. The service answers a plain request as it would an
-   * upgrade.
+   * Asks for the reason with a plain request, which the service answers like the upgrade. Most platforms do not report
+   * why a WebSocket was refused.
    */
-  async #askWhy(failure: APIConnectionError): Promise<unknown> {
+  async #probeReason(failure: APIConnectionError): Promise<unknown> {
     const { baseUrl, timeoutMs, fetch } = this.#service;
     const timeout = AbortSignal.timeout(timeoutMs);
     const signal = this.#signal === undefined ? timeout : AbortSignal.any([this.#signal, timeout]);
@@ -120,7 +122,7 @@ class Opening {
       if (isAnswerToUpgrades(reply.status)) return await readError(reply);
       await reply.body?.cancel();
     } catch (cause) {
-      if (this.#signal?.aborted === true) return abortedBy(this.#signal.reason);
+      if (this.#signal?.aborted === true) return abortError(this.#signal.reason);
       return new APIConnectionError(`The connection to ${baseUrl} failed.`, { cause });
     }
     return failure;
@@ -131,28 +133,28 @@ class Opening {
   }
 }
 
-/** Others say no more than that the request was no upgrade. */
+/** Other statuses only mean that the request was not an upgrade. */
 function isAnswerToUpgrades(status: number): boolean {
   return [401, 403, 404, 429].includes(status) || status >= 500;
 }
 
-/** Streams that waited together do not all come back in the same moment. */
-const SPREAD_MS_MAX = 1000;
-const SPREAD_SHARE = 0.05;
+/** Jitter, so that streams that waited together do not all reconnect at the same moment. */
+const JITTER_MS_MAX = 1000;
+const JITTER_SHARE = 0.05;
 
-/** The wait after a rate limit, which all streams of a client share. */
+/** The wait after a rate limit, shared by all streams of a client. */
 class RateLimitPause {
   #endsAt = 0;
 
-  /** Nobody tries again before that many milliseconds have passed. */
+  /** Delays all attempts by at least `waitMs` milliseconds from now. */
   begin(waitMs: number): void {
     this.#endsAt = Math.max(this.#endsAt, performance.now() + waitMs);
   }
 
-  /** Resolves when it is over; rejects when the signal aborts. */
-  async over(signal: AbortSignal | undefined): Promise<void> {
+  /** Resolves when the wait is over; rejects when the signal aborts. */
+  async wait(signal: AbortSignal | undefined): Promise<void> {
     for (let leftMs = this.#leftMs(); leftMs > 0; leftMs = this.#leftMs()) {
-      await waitFor(leftMs + Math.random() * Math.min(SPREAD_MS_MAX, leftMs * SPREAD_SHARE), signal);
+      await waitFor(leftMs + Math.random() * Math.min(JITTER_MS_MAX, leftMs * JITTER_SHARE), signal);
     }
   }
 

@@ -3,48 +3,47 @@ import { AntiphonError } from "../http/errors.ts";
 import { type OpenKeyedSocket, platformSocket } from "./keyed-socket.ts";
 
 const BASE_URL = "http://127.0.0.1:8238";
-/** Less than half of the 300 s after which the service drops who is silent: one may get lost. */
+/** Less than half of the 300 s after which the service closes a silent stream, so that one heartbeat may be lost. */
 const HEARTBEAT_MS = 120_000;
-/** Any longer, and the service would be faster. */
+/** Less than the 300 s after which the service closes a silent stream. */
 const HEARTBEAT_MS_MAX = 290_000;
 const RATE_LIMIT_WAIT_MS = 60_000;
 const ATTEMPTS_MAX = 5;
 const TIMEOUT_MS = 5 * 60_000;
-/** Longer timers fire at once. */
+/** The longest delay of a timer; longer ones fire at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export interface CloudSpeechOptions {
-  /** Sent in `x-api-key`. */
+  /** Printable ASCII without spaces, sent in the header `x-api-key`. */
   readonly apiKey: string;
   /**
-   * Where the service is, such as `https://stt.example.com`; http is for loopback hosts only. `http://127.0.0.1:8238`
-   * unless told, where `antiphon stt-cloud` listens.
+   * The address of the service, such as `https://stt.example.com`; http is allowed for loopback hosts only. The
+   * default, `http://127.0.0.1:8238`, is where `antiphon stt-cloud` listens.
    */
   readonly baseUrl?: string;
   /**
-   * After how long without a message a heartbeat is sent: 120 s unless told, 290 s at most. The service drops who is
-   * silent for 300 s.
+   * Milliseconds without a message after which a heartbeat is sent: 120 s by default, 290 s at most. The service closes
+   * a stream that is silent for 300 s.
    */
   readonly heartbeatMs?: number;
-  /** How long to wait after a rate limit that names no time: 60 s unless told. */
+  /** Milliseconds to wait after a rate limit that names no time; 60 s by default. */
   readonly rateLimitWaitMs?: number;
-  /**
-   * How often it is tried to open a stream, the first time among them; 5 unless told. A refused key is not tried again.
-   */
+  /** Maximum attempts to open a stream, including the first; 5 by default. A refused key is not retried. */
   readonly attemptsMax?: number;
   /**
-   * How long the service may take to open a stream, and for each message after the last piece: 5 minutes unless told.
+   * Milliseconds in which the service must open a stream, and in which it must send each message after the last audio;
+   * 5 minutes by default.
    */
   readonly timeoutMs?: number;
-  /** In place of the global WebSocket, which Node has from version 22 on. It has to send the headers. */
+  /** Opens WebSockets in place of the global `WebSocket`, which Node has since version 22. It must send the headers. */
   readonly openSocket?: OpenKeyedSocket;
-  /** In place of the global one: it asks why an upgrade was refused where the socket does not tell. */
+  /** Used in place of the global `fetch`, to ask why an upgrade was refused if the socket does not report it. */
   readonly fetch?: Fetch;
 }
 
-/** The service, and how to deal with it. */
+/** The address and key of the service, and the settings of its streams. */
 export interface CloudService {
-  /** Of http or https, without a slash at its end. */
+  /** With http or https, and without a trailing slash. */
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly heartbeatMs: number;
@@ -55,7 +54,7 @@ export interface CloudService {
   readonly fetch: Fetch;
 }
 
-/** Throws `AntiphonError` for options that can never work. */
+/** Checks the options and adds the defaults. Throws an `AntiphonError` if an option is invalid. */
 export function cloudServiceOf(options: CloudSpeechOptions): CloudService {
   const {
     apiKey,
@@ -82,7 +81,7 @@ function checkRange(name: string, value: number, max: number): void {
 function checkedUrl(text: string): string {
   const url = new URL(text.replace(/^ws/i, "http"));
   if (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback(url.hostname)))
-    throw new AntiphonError("The key would travel in the clear: use https, or http on the loopback address only.");
+    throw new AntiphonError("The key would travel in the clear: use https, or http on a loopback address only.");
   return url.href.replace(/\/+$/, "");
 }
 

@@ -1,15 +1,18 @@
 import type { CloudAudioMessage, CloudHeartbeatMessage } from "../../../generated/local-stt/types.ts";
 import type { CallWatch } from "../http/call-watch.ts";
-import { silentFor } from "../http/errors.ts";
+import { timeoutError } from "../http/errors.ts";
 import { isRecord } from "../http/json-members.ts";
 import { cancelIterator } from "../http/line-stream.ts";
 import type { Socket, SocketInbox } from "./socket-inbox.ts";
-import { hasRoom } from "./socket-stream.ts";
+import { waitForRoom } from "./socket-stream.ts";
 
 const HEARTBEAT: CloudHeartbeatMessage = { type: "heartbeat" };
 const LAST: CloudAudioMessage = { type: "audio", audio_base64: "", last: true };
 
-/** Sends a caller's messages on an open socket, heartbeats where they pause, and the end where they have none. */
+/**
+ * Sends a caller's messages on an open socket. Adds heartbeats in pauses, and a last audio message if the caller sends
+ * none.
+ */
 export class CloudSpeaker {
   readonly #socket: Socket;
   readonly #inbox: SocketInbox;
@@ -30,49 +33,49 @@ export class CloudSpeaker {
     this.#times = times;
   }
 
-  /** Whether the last piece was sent. */
+  /** Whether the last audio message was sent. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  /** Goes on until the last piece is sent, or the call is over. */
+  /** Sends until the last audio message is sent or the call is over. */
   begin(messages: AsyncIterable<unknown>): void {
     const iterator = messages[Symbol.asyncIterator]();
     this.#watch.whenOver(() => {
       clearTimeout(this.#timer);
       cancelIterator(iterator);
     });
-    this.#rest();
-    // The caller's own error is what the stream rejects with.
+    this.#scheduleHeartbeat();
+    // The stream rejects with the error of the caller's source.
     this.#sendAll(iterator).catch((error: unknown) => this.#watch.end(error));
   }
 
   async #sendAll(iterator: AsyncIterator<unknown>): Promise<void> {
     while (!this.#hasEnded && this.#inbox.isOpen) {
       const { done, value } = await iterator.next();
-      if (!(await hasRoom(this.#socket, this.#inbox))) return;
-      this.#say(done === true ? LAST : value);
+      if (!(await waitForRoom(this.#socket, this.#inbox))) return;
+      this.#send(done === true ? LAST : value);
     }
     cancelIterator(iterator);
   }
 
-  #say(message: unknown): void {
+  #send(message: unknown): void {
     this.#socket.send(JSON.stringify(message));
     if (isRecord(message) && message["last"] === true) this.#end();
-    else this.#rest();
+    else this.#scheduleHeartbeat();
   }
 
-  /** A heartbeat goes where nothing else does; behind a jam it would only wait. */
-  #rest(): void {
+  /** Sends a heartbeat after each pause, unless other messages are still waiting to be sent. */
+  #scheduleHeartbeat(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       if (!this.#inbox.isOpen) return;
       if (this.#socket.bufferedAmount === 0) this.#socket.send(JSON.stringify(HEARTBEAT));
-      this.#rest();
+      this.#scheduleHeartbeat();
     }, this.#times.heartbeatMs);
   }
 
-  /** From now on the service is expected to speak until it closes. */
+  /** From now on the service must send messages, or close, within `timeoutMs`. */
   #end(): void {
     this.#hasEnded = true;
     this.#expectService();
@@ -83,7 +86,7 @@ export class CloudSpeaker {
   #expectService(): void {
     clearTimeout(this.#timer);
     const { timeoutMs } = this.#times;
-    const expire = (): void => this.#watch.end(silentFor(timeoutMs));
+    const expire = (): void => this.#watch.end(timeoutError(timeoutMs));
     this.#timer = setTimeout(expire, timeoutMs);
   }
 }

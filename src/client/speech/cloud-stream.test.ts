@@ -17,7 +17,7 @@ import { pausingAfter } from "./pausing-source.fixture.ts";
 const MINUTE_MS = 60_000;
 const PIECE: CloudClientMessage = { type: "audio", audio_base64: "AAAA" };
 
-/** A service in memory: it opens, or refuses, and then does what the test says. */
+/** A socket of a service in memory. It opens or is refused; then the test controls it. */
 class FakeSocket implements KeyedSocket {
   bufferedAmount = 0;
   readonly sent: unknown[] = [];
@@ -60,7 +60,7 @@ describe("a cloud stream", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  /** A client, the sockets that it opened, and who speaks. */
+  /** A client, and the sockets that it opens. */
   const start = (refusals: readonly (UpgradeReply | null)[] = [null]) => {
     const sockets: FakeSocket[] = [];
     const openSocket = (): FakeSocket => {
@@ -72,7 +72,7 @@ describe("a cloud stream", () => {
     return { client, sockets };
   };
 
-  test("beats while nobody speaks, often enough for a service that waits 300 s", async () => {
+  test("sends a heartbeat at least every 300 s while nobody speaks", async () => {
     verifies("cloud.stream.heartbeat-keeps-open");
     const { client, sockets } = start();
     await client.stream(pausingAfter(PIECE).messages);
@@ -86,7 +86,7 @@ describe("a cloud stream", () => {
     expect(sockets[0]?.sent).toHaveLength(6);
   });
 
-  test("is read from its source no faster than it is sent, nor while its answers are not read", async () => {
+  test("reads its source no faster than it sends, and not while its messages are not read", async () => {
     const { client, sockets } = start();
     let taken = 0;
     async function* talk() {
@@ -112,7 +112,7 @@ describe("a cloud stream", () => {
     expect((await reading).at(-1)).toBe("b");
   });
 
-  test("comes back 60 s after a rate limit that names no time, and no stream of the client does before", async () => {
+  test("is retried 60 s after a rate limit that names no time, and so are other streams of the client", async () => {
     verifies("cloud.stream.rate-limit-waits-60-seconds");
     const { client, sockets } = start([{ statusCode: 429, headers: {} }]);
     const first = client.stream(pausingAfter<CloudClientMessage>().messages);
@@ -125,7 +125,7 @@ describe("a cloud stream", () => {
     expect(sockets).toHaveLength(3);
   });
 
-  test("that was broken off for too much audio makes the next one wait too", async () => {
+  test("that ends with a rate limit makes the next one wait too", async () => {
     verifies("cloud.stream.audio-limit", "cloud.client.typed-errors");
     const { client, sockets } = start();
     const stream = await client.stream(pausingAfter<CloudClientMessage>().messages);
@@ -141,7 +141,7 @@ describe("a cloud stream", () => {
   test.each([
     ["internal_error", InternalServerError],
     ["something_new", APIError],
-  ])("that ends with the error %s rejects with its class", async (code, ErrorClass) => {
+  ])("that ends with the error %s rejects with the matching class", async (code, ErrorClass) => {
     verifies("cloud.client.typed-errors");
     const { client, sockets } = start();
     const stream = await client.stream(pausingAfter<CloudClientMessage>().messages);
@@ -151,8 +151,8 @@ describe("a cloud stream", () => {
   });
 
   test.each([
-    ["before its last piece", [PIECE], 1000],
-    ["by another code", [{ ...PIECE, last: true }], 1001],
+    ["before its last audio", [PIECE], 1000],
+    ["with another code", [{ ...PIECE, last: true }], 1001],
   ] as const)("that closes %s rejects", async (_name, messages, code) => {
     verifies("client.streams.broken-stream-rejects");
     const { client, sockets } = start();
@@ -164,7 +164,7 @@ describe("a cloud stream", () => {
     await isCancelled;
   });
 
-  test("may be silent for hours, but not after the last piece", async () => {
+  test("may be silent for hours, but not after the last audio", async () => {
     const { client, sockets } = start();
     const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
     async function* talk() {
@@ -186,7 +186,7 @@ describe("a cloud stream", () => {
     expect(sockets[0]?.closedWith).toBe(1000);
   });
 
-  test("needs no interims, and takes an empty final for no failure", async () => {
+  test("needs no interims, and accepts an empty final", async () => {
     verifies("cloud.stream.interims-may-be-missing", "cloud.stream.empty-final");
     const { client, sockets } = start();
     const stream = await client.stream(pausingAfter<CloudClientMessage>({ ...PIECE, last: true }).messages);
@@ -196,7 +196,7 @@ describe("a cloud stream", () => {
     expect(await texts(stream)).toEqual(["", "one", ""]);
   });
 
-  test("passes on what a newer service may say", async () => {
+  test("passes on unknown messages and members", async () => {
     verifies("client.readers.unknown-members-ignored");
     const { client, sockets } = start();
     const stream = await client.stream(pausingAfter<CloudClientMessage>({ ...PIECE, last: true }).messages);

@@ -3,34 +3,34 @@ import { trustReply } from "../http/trust-reply.ts";
 import { isBrowser } from "../platform.ts";
 import type { Socket } from "./socket-inbox.ts";
 
-/** The reply to an upgrade that was refused, as the package ws tells of it. */
+/** The HTTP reply to a refused upgrade, as the package ws reports it. */
 export interface UpgradeReply {
   readonly statusCode?: number | undefined;
   readonly statusMessage?: string | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** A socket that may tell why it was refused, as those of ws do. */
+/** A WebSocket that may report why its upgrade was refused, as those of the package ws do. */
 export interface KeyedSocket extends Socket {
   on?(event: "unexpected-response", listener: (request: unknown, reply: UpgradeReply) => void): unknown;
 }
 
-/** Opens a WebSocket whose upgrade carries the headers. */
+/** Opens a WebSocket and sends the headers with its upgrade request. */
 export type OpenKeyedSocket = (url: string, headers: Readonly<Record<string, string>>) => KeyedSocket;
 
-/** The platform's own socket. Throws `AntiphonError` where it cannot send headers. */
+/** Opens the platform's WebSocket. Throws an `AntiphonError` on platforms whose WebSocket cannot send headers. */
 export function platformSocket(): OpenKeyedSocket {
   if (isBrowser())
     throw new AntiphonError("Browsers cannot send x-api-key with a WebSocket. Open the cloud stream on a server.");
   if (!("WebSocket" in globalThis))
     throw new AntiphonError(
-      "There is no global WebSocket: Node has one from version 22 on. Pass openSocket, for instance with the package ws.",
+      "There is no global WebSocket: Node has one since version 22. Pass the option openSocket, for instance with the package ws.",
     );
-  // The DOM's type knows no headers.
+  // The DOM's type has no headers, but Node's WebSocket takes them.
   return (url, headers) => trustReply<KeyedSocket>(Reflect.construct(WebSocket, [url, { headers }]));
 }
 
-/** Notes the reply by which the upgrade is refused, where the socket tells. */
+/** Returns a function that gives the reply by which the upgrade was refused, if the socket reports it. */
 export function watchRefusal(socket: KeyedSocket): () => Response | null {
   let refusal: Response | null = null;
   socket.on?.("unexpected-response", (_request, reply) => {

@@ -1,4 +1,4 @@
-/** Gives the messages and pauses then, until it is cancelled. */
+/** Yields the messages, then waits until it is cancelled. */
 export function pausingAfter<Message>(...messages: readonly Message[]) {
   const { promise: isCancelled, resolve } = Promise.withResolvers<void>();
   const left = [...messages];

@@ -1,12 +1,12 @@
 import type { CloudAudioMessage } from "../../../generated/local-stt/types.ts";
 import { base64Of } from "../base64.ts";
 
-/** The size of a piece that services recommend: one second at 16 kHz. */
+/** The recommended size of a message: one second at 16 kHz. */
 const PIECE_BYTES_MAX = 32_000;
 
 /**
- * Little-endian 16-bit mono PCM as messages of the cloud stream, as it comes; what is longer than 32 kB is split.
- * 16,000 samples a second unless told.
+ * Turns PCM into audio messages of the cloud stream. The PCM is 16-bit, little-endian and mono, at 16,000 samples per
+ * second by default. Pieces of more than 32,000 bytes are split.
  */
 export async function* pcmMessages(
   pcm: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,

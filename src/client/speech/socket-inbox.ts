@@ -1,11 +1,11 @@
 import type { CallWatch } from "../http/call-watch.ts";
 import { APIConnectionError, InvalidReplyError } from "../http/errors.ts";
 
-/** A server that sends this much unasked is not one of ours. */
+/** A server that sends this many messages ahead of the reader breaks the protocol. */
 const UNREAD_MESSAGES_MAX = 4096;
 const NORMAL_CLOSURE = 1000;
 
-/** As much of a WebSocket as is needed here. */
+/** The members of a WebSocket that this client uses. */
 export interface Socket {
   readonly bufferedAmount: number;
   send(text: string): void;
@@ -19,7 +19,7 @@ export type OpenSocket = (url: string) => Socket;
 
 type InboxPhase = "opening" | "open" | "closed";
 
-/** Holds what a socket brings until it is read. The socket closes when the call ends. */
+/** Holds the messages of a socket until they are read. Closes the socket when the call ends. */
 export class SocketInbox {
   readonly #socket: Socket;
   readonly #watch: CallWatch;
@@ -45,7 +45,7 @@ export class SocketInbox {
     return this.#phase === "open";
   }
 
-  /** Whether the socket has closed without a fault. */
+  /** Whether the socket was closed with code 1000. */
   get wasClosedInOrder(): boolean {
     return this.#closeCode === NORMAL_CLOSURE;
   }
@@ -54,12 +54,12 @@ export class SocketInbox {
     return this.#messages.length;
   }
 
-  /** Rejects if the socket closes, or the call ends, before it is open. */
+  /** Resolves when the socket is open. Rejects if it closes, or the call ends, before that. */
   async open(): Promise<void> {
-    if (this.#phase === "opening") await this.#hear();
+    if (this.#phase === "opening") await this.#waitForEvent();
     if (this.#phase === "open") return;
     this.#watch.end(new APIConnectionError("The WebSocket could not be opened."));
-    throw this.#watch.signal.reason; // The first reason counts.
+    throw this.#watch.signal.reason; // The first reason is kept.
   }
 
   async *read(): AsyncGenerator<string, void> {
@@ -67,7 +67,7 @@ export class SocketInbox {
       for (;;) {
         const message = this.#messages.shift();
         if (message !== undefined) yield message;
-        else if (this.isOpen) await this.#hear();
+        else if (this.isOpen) await this.#waitForEvent();
         else return;
       }
     } finally {
@@ -76,8 +76,8 @@ export class SocketInbox {
     }
   }
 
-  /** Waits until something happens to the socket. */
-  async #hear(): Promise<void> {
+  /** Waits for the next event of the socket. */
+  async #waitForEvent(): Promise<void> {
     this.#watch.expectServer();
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
@@ -88,7 +88,7 @@ export class SocketInbox {
   #take(message: unknown): void {
     if (typeof message !== "string") this.#watch.end(new InvalidReplyError("The server sent a binary frame."));
     else if (this.#messages.push(message) > UNREAD_MESSAGES_MAX) {
-      this.#watch.end(new InvalidReplyError("The server sends more than was asked for."));
+      this.#watch.end(new InvalidReplyError("The server sent too many messages that were not read yet."));
     }
     this.#wake();
   }

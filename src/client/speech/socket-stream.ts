@@ -9,12 +9,12 @@ import { type OpenSocket, type Socket, SocketInbox } from "./socket-inbox.ts";
 
 const SOCKET_PATH = "/ws/transcribe";
 const BUFFERED_BYTES_MAX = 1024 * 1024;
-/** Nothing is sent while more answers than this wait to be read. */
+/** No message is sent while more replies than this wait to be read. */
 const UNREAD_MESSAGES_MAX = 256;
-/** Sockets do not tell when there is room again. */
+/** WebSockets emit no event when their buffer drains, so it is polled. */
 const ROOM_POLL_MS = 10;
 
-/** Sends streams over a WebSocket, and all else by `send`. */
+/** Sends streams over a WebSocket, and all other requests by `send`. */
 export function sendStreamsBySocket(send: ClientSend, connection: Connection, openSocket: OpenSocket): ClientSend {
   return async <Reply>(request: ClientRequest, options: RequestOptions = {}): Promise<Reply> => {
     if (request.accept !== "lines" || !isAsyncIterable(request.body)) return send(request, options);
@@ -36,13 +36,13 @@ async function openStream(socket: Socket, messages: AsyncIterable<unknown>, watc
 
 async function sendMessages(socket: Socket, iterator: AsyncIterator<unknown>, inbox: SocketInbox): Promise<void> {
   for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
-    if (!(await hasRoom(socket, inbox))) return cancelIterator(iterator);
+    if (!(await waitForRoom(socket, inbox))) return cancelIterator(iterator);
     socket.send(JSON.stringify(next.value));
   }
 }
 
-/** Resolves to true once there is room for another message, and to false if the socket closes before. */
-export async function hasRoom(socket: Socket, inbox: SocketInbox): Promise<boolean> {
+/** Resolves to true once another message can be sent, and to false if the socket closes before that. */
+export async function waitForRoom(socket: Socket, inbox: SocketInbox): Promise<boolean> {
   while (inbox.isOpen && (inbox.unread > UNREAD_MESSAGES_MAX || socket.bufferedAmount > BUFFERED_BYTES_MAX)) {
     await new Promise((resolve) => setTimeout(resolve, ROOM_POLL_MS));
   }

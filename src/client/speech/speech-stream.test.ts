@@ -29,7 +29,7 @@ describe.each(TRANSPORTS)("a stream over %s", (streamTransport) => {
       signal === undefined ? {} : { signal },
     );
 
-  test("hears an answer before the next message is said", async () => {
+  test("yields a reply before the next message is sent", async () => {
     verifies("client.stt.both-stream-transports");
     await using server = await startSpeechServer();
     const answers = new Doorbell();
@@ -54,7 +54,7 @@ describe.each(TRANSPORTS)("a stream over %s", (streamTransport) => {
     ]);
   });
 
-  test("cancels a speaker who goes on after the end", async () => {
+  test("cancels a source that continues after the end", async () => {
     verifies("client.stt.both-stream-transports");
     await using server = await startSpeechServer();
     const { talk, isCancelled } = endlessTalk([END]);
@@ -63,7 +63,7 @@ describe.each(TRANSPORTS)("a stream over %s", (streamTransport) => {
     await server.closed;
   });
 
-  test("closes the connection and cancels the speaker when the loop is left early", async () => {
+  test("closes the connection and cancels the source when the loop is left early", async () => {
     verifies("client.streams.leaving-early-closes");
     await using server = await startSpeechServer();
     const { talk, isCancelled } = endlessTalk([CHUNK]);
@@ -84,7 +84,7 @@ describe.each(TRANSPORTS)("a stream over %s", (streamTransport) => {
     await server.closed;
   });
 
-  test("throws an error message of the server, after what came before it", async () => {
+  test("throws an error message of the server, after the messages before it", async () => {
     verifies("client.stt.both-stream-transports");
     await using server = await startSpeechServer();
     const heard: string[] = [];
@@ -101,7 +101,7 @@ describe.each(TRANSPORTS)("a stream over %s", (streamTransport) => {
     expect(heard).toEqual(["hello", "ack"]);
   });
 
-  test("rejects when the server goes away before stream.closed", async () => {
+  test("rejects when the server disconnects before stream.closed", async () => {
     verifies("client.streams.broken-stream-rejects");
     await using server = await startSpeechServer();
     const stream = await openStream(server, endlessTalk([CHUNK]).talk);
@@ -111,7 +111,7 @@ describe.each(TRANSPORTS)("a stream over %s", (streamTransport) => {
     await expect(reading).rejects.toBeInstanceOf(StreamBrokenError);
   });
 
-  test("rejects with the error of a speaker who fails", async () => {
+  test("rejects with the error of a source that fails", async () => {
     await using server = await startSpeechServer();
     async function* talk() {
       yield CHUNK;
@@ -131,7 +131,7 @@ describe.each(TRANSPORTS)("a stream over %s", (streamTransport) => {
     expect(heard.at(-3)).toEqual({ type: "ack", received_bytes: 30_000 });
   });
 
-  test("rejects when no server is there", async () => {
+  test("rejects when the server is unreachable", async () => {
     const nowhere = new AntiphonSpeech({ baseUrl: "http://127.0.0.1:1", streamTransport });
     await expect(nowhere.streamTranscription(say([END]))).rejects.toBeInstanceOf(APIConnectionError);
   });
@@ -140,13 +140,13 @@ describe.each(TRANSPORTS)("a stream over %s", (streamTransport) => {
     await using server = await startLocalServer((reply) =>
       sendJson(reply, 503, { error: { code: "model_loading", message: "Wait." } }),
     );
-    // Sockets do not tell the status.
+    // WebSockets do not report the status.
     const ErrorClass = streamTransport === "ndjson" ? InternalServerError : APIConnectionError;
     await expect(openStream(server, say([END]))).rejects.toBeInstanceOf(ErrorClass);
   });
 });
 
-test("lines that are split anywhere, blank, or without an end are read", async () => {
+test("lines are read if they are split anywhere, are blank, or lack the last line end", async () => {
   verifies("client.stt.both-stream-transports");
   const bytes = Buffer.from(
     `${JSON.stringify({ ...HELLO, note: "Grüße 👋" })}\n\r\n${JSON.stringify({ type: "stream.closed" })}`,
@@ -163,7 +163,7 @@ async function* say(messages: readonly SttClientMessage[]): AsyncGenerator<SttCl
   yield* messages;
 }
 
-/** Says the messages and is silent then, until it is cancelled. */
+/** Yields the messages, then waits until it is cancelled. */
 function endlessTalk(messages: readonly SttClientMessage[]) {
   let cancel: () => void = () => undefined;
   const isCancelled = new Promise<void>((resolve) => {
@@ -201,7 +201,7 @@ class Doorbell {
   }
 }
 
-/** Speaks stt-jsonl-v1 on both transports; a transcript is the number of chunks since the previous one. */
+/** Serves stt-jsonl-v1 over both transports. A transcript is the number of chunks since the previous one. */
 async function startSpeechServer(): Promise<LocalServer> {
   const server = createServer((request, reply) => answerLines(request, reply));
   const sockets = new WebSocketServer({ server, path: "/ws/transcribe" });
